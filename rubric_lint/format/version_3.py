@@ -288,7 +288,7 @@ class _Reading:
             fields["levels"] = own.levels
             self.draft.put((index, "levels"), own.levels_path)
             self._move_gate(fields, index, at, None)
-        elif scale and (own.levels is not None or (scale.worst, scale.best) != (0, 1) or not scale.is_whole):
+        elif scale and (own.levels is not None or {scale.worst, scale.best} != {0, 1} or not scale.is_whole):
             fields["levels"] = self._spread(index, scale, own)
             fields[SPAN] = (scale.worst, scale.best)
             self._move_gate(fields, index, at, scale)
@@ -367,12 +367,15 @@ class _Reading:
         self.draft.put((index, "required_min_level"), (*at, field))
 
     def _read_check_gate(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
-        """Read the gate of a yes or no, which is 1 on a scale of 0 to 1, and 10 without one."""
+        """Read the gate of a yes or no: 1 on a scale of 0 to 1, 0 on one of 1 to 0, where no is better, else 10."""
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
+            if scale.worst > scale.best:
+                fields[ASKED] = _FAULT
         if "required_min_score" in fields:
             gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
-            fields["required_min_score"] = gate if gate is None or scale is None else gate * HIGHEST
+            is_share = gate is not None and scale is not None
+            fields["required_min_score"] = int(scale.share(Fraction(gate)) * HIGHEST) if is_share else gate
 
     def _read_gate(self, scale: _Scale, gate: Any, place: Path) -> Answer | None:
         """Return a gate that is an answer of a scale; None if it is not, which is reported."""

@@ -394,6 +394,8 @@ class _Reading:
             return scale
         found = self._find(leaf, (scale,))
         ends = read_ends(found.value) if found else None
+        if found and isinstance(ends, str):
+            self._keep(found.place)
         if found and isinstance(ends, tuple):
             described = read_levels(found.value)
             self.labels = {level.score: level.text for level in described.levels} if described else {}
@@ -407,10 +409,16 @@ class _Reading:
         if not isinstance(part, str):
             return to_fraction(Decimal(part))
         found = self._find(leaf, (part,))
+        if found:
+            self._keep(found.place)
         return self._read_number(found) if found else None
 
+    def _keep(self, place: Path) -> None:
+        """Say that a scale is read, though it is not part of a criterion."""
+        self.draft.put(("scale", *place), place)
+
     def _check_ends(self, low: Fraction, high: Fraction, place: Path) -> Ends | None:
-        self.draft.put(("scale", *place), place)  # it is read, though it is not part of a criterion
+        self._keep(place)
         if low < high <= low + _WIDEST:
             return low, high
         self.is_unscaled = True

@@ -1,6 +1,7 @@
 """Run `rubric-lint adopt`: describe a home-made format by a table in the settings."""
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -366,6 +367,8 @@ class _Adoption:
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
         click.echo(f"\nAdded the {formats} to {visible(shorten(self.settings_file))}. {use}")
+        if is_scored and (way := _word_conversion(self.files)):
+            click.echo(f"Or, {way}")
         return Exit.CLEAN if is_scored else Exit.FOUND
 
 
@@ -404,13 +407,26 @@ def _read_choice(text: str, ways: Sequence[Way]) -> tuple[Answer, ...]:
     return tuple(answers)
 
 
+def _word_conversion(files: Sequence[_Given]) -> str:
+    """Say how to write files in our own format, which is the other way to have them read; empty for stdin."""
+    path = files[0].input.path
+    if path == STDIN or files[0].input.label != path:
+        return ""
+    stem = File(path).with_name(File(path).name.split(".")[0] or "rubric")
+    names = (f"{stem}{number}.rubric.yaml" for number in chain([""], (f"-{each}" for each in count(2))))
+    command = suggest("convert", path, to="rubric", output=next(each for each in names if not os.path.lexists(each)))
+    return f"to write {'it' if len(files) == 1 else 'each'} in rubric-lint's own format: {command}"
+
+
 def _complain_of_known(given: _Given) -> None:
     """Say that a file is read already, and what of it no table reads."""
     more = ", which knows more than a table can say, and" if given.is_foreign else ", and"
     for place, reason in given.doubts:
         complain(f"{place}: is read already, as {given.title}{more} is not scored: {reason}")
     if not given.doubts:
-        complain(f"{given.input.label}: is read already, as {given.title}; it needs no table")
+        is_scored = not given.is_foreign and not show(given.input.path, given.input.data, given.settings).unscorable
+        way = _word_conversion([given]) if is_scored else ""
+        complain(f"{given.input.label}: is read already, as {given.title}; it needs no table{way and f'; {way}'}")
 
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:

@@ -15,7 +15,7 @@ from rubric_lint.messages import join_words, list_names
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
 from rubric_lint.suggest import suggest
-from rubric_lint.text.source import Span
+from rubric_lint.text.source import Kind, Span
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
@@ -74,6 +74,8 @@ def _export(given: Given, file: "Input") -> int:
     if given.name is not None:
         require_rubric(given.name, found)
         found = {given.name: found[given.name]}
+    elif given.target == "rubric" and _is_in_version_3(found.values()):
+        return write_result(file.data, given.output)
     if given.target == "xlsx":
         _check_excel(given.output)
     try:
@@ -81,8 +83,10 @@ def _export(given: Given, file: "Input") -> int:
         rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
         if given.name is None:
             rubrics = find_written(rubrics, given.target, writer.shapes)
-        keeps_all = writer.keeps_all
-        sound = {called: make_sound(called, rubric, keeps_all=keeps_all) for called, rubric in rubrics.items()}
+        sound = {
+            called: make_sound(called, rubric, keeps_all=writer.keeps_all, has_version_3=writer.has_version_3)
+            for called, rubric in rubrics.items()
+        }
         sources: Sources = {called: _source(found[called]) for called in rubrics}
         carried = None
         if given.name is None:
@@ -101,8 +105,8 @@ def _export(given: Given, file: "Input") -> int:
         return Exit.FOUND
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
-    lost += _lost_around(found, carried) if carried else ()
-    lost += _lost_comments(found, is_whole=given.name is None)
+    lost += _lost_around(found, carried, export.headed) if carried else ()
+    lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.has_version_3)
     for place, message in _join(sorted(set(lost), key=_order)):
         complain(f"{place}: lost: {message}")
     if given.strict and lost:
@@ -112,6 +116,13 @@ def _export(given: Given, file: "Input") -> int:
         complain(f"to do: {gap}")
     content = _describe(given, file, rubrics) if given.target == "json" else export.data
     return write_result(content, given.output)
+
+
+def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
+    """Return whether a YAML file says all of its rubrics in version 3 already."""
+    from rubric_lint.dialects.export.version_3 import is_written_in_version_3  # noqa: PLC0415
+
+    return all(is_written_in_version_3(each.rubric) and each.document.kind is Kind.YAML for each in found)
 
 
 def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
@@ -187,38 +198,69 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "Loaded") -> "ExportSource":
-    from rubric_lint.dialects.export.target import ExportSource, find_fields, find_question  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import (  # noqa: PLC0415
+        ExportSource,
+        find_fields,
+        find_kept_comments,
+        find_question,
+    )
     from rubric_lint.text.nunjucks import RENDERS  # noqa: PLC0415
 
-    fields = tuple(find_fields(loaded.document, loaded.rubric))
-    is_template = loaded.rubric.dialect in RENDERS
-    question = find_question(loaded.document, loaded.rubric)
-    return ExportSource(loaded.case, loaded.label, fields, is_template, question)
+    document, rubric = loaded.document, loaded.rubric
+    fields = tuple(find_fields(document, rubric))
+    is_template = rubric.dialect in RENDERS
+    question = find_question(document, rubric)
+    comments = {
+        at: [document.source.slice(each) for each in spans]
+        for at, spans in find_kept_comments(document, rubric).items()
+    }
+    return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried") -> "Iterator[_Lost]":
-    """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list."""
+def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+    """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
+
+    What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
+    as a whole, and the name, in those that are `headed`.
+    """
     any_of_them = next(iter(found.values()))
     documents = {each.number: any_of_them._replace(document=each) for each in any_of_them.file}
-    losses = [(documents[number].place_in_document(path), message) for number, path, message in carried.losses]
+    views = [(name, each.rubric.view) for name, each in found.items() if each.rubric.view]
+    heads = {head for name, view in views if name in headed for head in (view.name, view.task)}
+    read = {(view.document.number, place) for _, view in views for place in view.sources - {view.path}}
+    written = [
+        (number, path, message)
+        for number, path, message in carried.losses
+        if (number, path) not in read and not _is_one_of(documents[number].document.value(path), heads)
+    ]
+    losses = [(documents[number].place_in_document(path), message) for number, path, message in written]
     kept = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
     yield from (loss for loss in losses if loss[1] in kept)
     if rest := [place for place, message in losses if message not in kept]:
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
 
 
-def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool) -> "Iterator[_Lost]":
-    """Yield the comments of the file, or of the converted rubrics; no target format keeps them."""
-    from rubric_lint.dialects.export.target import find_comments  # noqa: PLC0415
+def _is_one_of(value: object, texts: "Collection[str]") -> bool:
+    return isinstance(value, str) and value in texts
+
+
+def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
+    """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
+    from rubric_lint.dialects.export.target import find_comments, find_kept_comments  # noqa: PLC0415
 
     spans = {each.document.span(each.rubric.path) for each in found.values()}
     if is_whole:
         documents = {each.document.number: each.document for each in found.values()}
         spans = {Span(each.preamble.start, each.span(()).end) for each in documents.values()}
     tree = next(iter(found.values())).document.tree
+    kept: set[Span] = set()
+    for each in found.values() if are_kept else ():
+        kept.update(*find_kept_comments(each.document, each.rubric).values())
+    which = "a comment that is not of a criterion" if are_kept else "a comment: converted files have no comments"
     for comment in find_comments(tree, spans):
-        position = tree.source.position(comment.start)
-        yield f"{tree.source.name}:{position.line}:{position.column}", "a comment: converted files have no comments"
+        if comment not in kept:
+            position = tree.source.position(comment.start)
+            yield f"{tree.source.name}:{position.line}:{position.column}", which
 
 
 def _order(lost: "_Lost") -> tuple[int, int, str]:

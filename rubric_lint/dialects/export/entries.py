@@ -63,7 +63,7 @@ def _criterion(criterion: Criterion, number: int, target: str) -> Data | str:
         "weight": as_number(criterion.weight) if has_weight and criterion.weight is not None else None,
         "required_min_score": None if criterion.levels else criterion.gate,
         "required_min_level": criterion.gate if criterion.levels else None,
-        "score_ranges": _ranges(criterion, criterion.scale, target) if criterion.scale else None,
+        "score_ranges": write_ranges(criterion, criterion.scale, target) if criterion.scale else None,
         "levels": _levels(criterion, target) if criterion.levels else None,
     }
     return _fill("entry", fields or {}, known, target)
@@ -90,7 +90,8 @@ def _levels(criterion: Criterion, target: str) -> dict[int | None, str | None] |
     return [_fill("level", _written(criterion, level.path), known, target) for level, known in pairs]
 
 
-def _ranges(criterion: Criterion, scale: Scale, target: str) -> dict[int, str | None] | list[Data]:
+def write_ranges(criterion: Criterion, scale: Scale, target: str = "rubric") -> dict[int, str | None] | list[Data]:
+    """Return the bands of a criterion as version 2 writes them."""
     if scale.is_map:
         return {band.scores[0]: band.outcome for band in scale.bands}
     return [_band(band, _written(criterion, band.path), target) for band in scale.bands]
@@ -124,28 +125,51 @@ def find_written(found: Rubrics, target: str, shapes: Collection[Shape]) -> Rubr
     return {name: rubric for name, rubric in found.items() if name not in texts}
 
 
-def make_sound(name: str, rubric: Rubric, *, keeps_all: bool = False) -> tuple[Rubric, list[Loss]]:
-    """Return the rubric without the criteria that our format cannot count, and these as losses.
-
-    With `keeps_all`, these stay, and so do levels of which the lowest is worth something.
+def _check_meaning(name: str, rubric: Rubric) -> None:
+    """Check that a rubric has one meaning.
 
     Raises:
-        ExportError: if the rubric contradicts itself, so that it has no single meaning.
+        ExportError: if it contradicts itself, or something that may decide its score is not read.
     """
     if rubric.refusal:
         place, reason = rubric.refusal
         raise ExportError(
             name, place, reason, is_in_document=bool(rubric.doubts or (rubric.view and rubric.view.doubts))
         )
+    if rubric.view is None and rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
+        raise ExportError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
+    for scale in rubric.scales:
+        _check_bands(name, scale.bands)
+    for criterion in rubric.criteria:
+        numbers = [level.number for level in criterion.levels or ()]
+        if criterion.levels is not None and (None in numbers or len(set(numbers)) < max(2, len(numbers))):
+            raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
+
+
+def make_sound(
+    name: str, rubric: Rubric, *, keeps_all: bool = False, has_version_3: bool = False
+) -> tuple[Rubric, list[Loss]]:
+    """Return the rubric without the criteria that version 2 cannot count, and these as losses.
+
+    With `keeps_all`, these stay, and so do levels of which the lowest is worth something. With `has_version_3`, all
+    that a rubric can say stays.
+
+    Raises:
+        ExportError: if it contradicts itself, so that it has no single meaning, or says what the target cannot have.
+    """
+    _check_meaning(name, rubric)
+    if has_version_3:
+        return rubric, []
+    if rubric.view and (rubric.view.tree or any(scale.ends != (LOWEST, HIGHEST) for scale in rubric.scales)):
+        reason = "groups with gates or conditions, or bands on a scale of its own"
+        raise ExportError(name, rubric.path, f"it has {reason}, which only version 3 can say; use --to rubric")
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
         raise ExportError(name, rubric.path, message)
     if rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
-        raise ExportError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
-    for scale in rubric.scales:
-        _check_bands(name, scale.bands)
+        raise ExportError(name, rubric.path, "the rubric has criteria of several shapes; use --to rubric")
     rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
     for criterion in rubric.criteria:
         if criterion.levels is not None:
@@ -191,9 +215,6 @@ def _check_bands(name: str, bands: Iterable[Band]) -> None:
 
 
 def _check_levels(name: str, criterion: Criterion) -> None:
-    numbers = [level.number for level in criterion.levels or ()]
-    if None in numbers or len(set(numbers)) < max(2, len(numbers)):
-        raise ExportError(name, criterion.path, f"the levels of `{criterion.id}` are not distinct, {_SILENCED}")
     if any(level.outcome is None for level in criterion.levels or ()):
         reason = f"a level of `{criterion.id}` does not say what earns it; write a text for each level"
         raise ExportError(name, criterion.path, reason)

@@ -1,6 +1,6 @@
 """Write suites: a test for each case, with its rubrics. For our own format, AgentV 4 and 5, and promptfoo."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,11 +17,18 @@ from rubric_lint.dialects.export.target import (
     Writing,
     find_holder,
 )
-from rubric_lint.dialects.export.texts import to_yaml
+from rubric_lint.dialects.export.texts import Noted, to_yaml
+from rubric_lint.dialects.export.version_3 import (
+    VERSION_3,
+    has_own_mark,
+    is_written_in_version_3,
+    needs_version_3,
+    write_version_3,
+)
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Mark, Shape, to_fraction
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import newest
+from rubric_lint.format.schema_files import CURRENT, newest
 from rubric_lint.messages import name_scores
 from rubric_lint.text.nunjucks import escape
 from rubric_lint.text.path import Path
@@ -94,27 +101,59 @@ def group_cases(writing: Writing) -> Iterator[_Case]:
 
 
 def _write_rubric(writing: Writing) -> str:
-    """Write a rubric file, or for several rubrics or a suite a suite with its cases."""
-    for name in writing.rubrics:
-        writing.lose_threshold(name)
+    """Write a rubric file, or for several rubrics or a suite a suite with its cases; in version 3 if one needs it."""
+    written = {name: _write_own(writing, name, rubric) for name, rubric in writing.rubrics.items()}
+    first = next(iter(writing.rubrics))
+    above = "".join(f"{comment}\n" for comment in writing.source(first).comments.get(-1, ()))
+    has_version_2 = all(isinstance(each, list) for each in written.values())
+    is_of_3 = not has_version_2 or any(map(is_written_in_version_3, writing.rubrics.values()))
+    version = VERSION_3 if is_of_3 else CURRENT
     if len(writing.rubrics) == 1 and writing.suite is None:
         name, rubric = writing.only
-        writing.lose_name(name)
         holder = find_holder(rubric)
         for field in writing.source(name).fields:
             if field.path[:-1] == holder and field.name_in("rubric"):
                 message = f"`{field.path[-1]}` of an evaluator: a rubric file has no field for it"
                 writing.lose(name, field.path, message)
-        return newest("rubric").modeline + to_yaml({"rubrics": as_entries(rubric)})
-    cases = [dict(_write_case(writing, case)) for case in group_cases(writing)]
+        whole = written[name]
+        if isinstance(whole, list):
+            writing.lose_name(name)
+        data = {"rubrics": whole} if isinstance(whole, list) else whole
+        return newest("rubric", version).modeline + above + to_yaml(data)
+    cases = [dict(_write_case(writing, case, written)) for case in group_cases(writing)]
     suite = {**(writing.suite.fields if writing.suite else {}), "tests": cases}
-    return newest("suite").modeline + to_yaml(suite)
+    return newest("suite", version).modeline + above + to_yaml(suite)
 
 
-def _write_case(writing: Writing, case: _Case) -> Iterator[tuple[str, Any]]:
+def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
+    """Return a rubric as a list of version 2 if that says all of it, else as a mapping of version 3."""
+    view = rubric.view
+    if view and is_written_in_version_3(rubric):
+        value = view.document.value(view.path)
+        return {key: each for key, each in value.items() if key != "$schema"} if isinstance(value, dict) else value
+    if view and view.dialect.cuts_mean:
+        writing.lose(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
+    comments = writing.source(name).comments
+    is_in_suite = writing.suite and rubric.dialect.startswith("agentv-") and view and view.threshold is not None
+    has_mark = has_own_mark(rubric) and not is_in_suite  # which keeps the mark
+    if not needs_version_3(rubric, has_mark=has_mark):
+        return _note(as_entries(rubric), comments)
+    writing.headed.add(name)
+    data, changed = write_version_3(name, rubric, has_mark=has_mark)
+    for path, message in changed:
+        writing.lose(name, path, message)
+    return {**data, "criteria": _note(data["criteria"], comments)}
+
+
+def _note(entries: list[Any], comments: Mapping[int, Sequence[str]]) -> list[Any]:
+    """Return the entries of a rubric with the comments of each."""
+    return [Noted(entry, comments[at]) if at in comments else entry for at, entry in enumerate(entries)]
+
+
+def _write_case(writing: Writing, case: _Case, written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Write a case: its own rubric, and an evaluator for each further one and for each other assertion.
 
-    A rubric beside which an evaluator has a name or a weight stays in one.
+    A rubric beside which an evaluator has a name or a weight stays in one. `written` are the rubrics by their names.
     """
     yield "id", case.name
     yield from ((name, value) for name, value in case.carried.fields.items() if name != "id")
@@ -122,13 +161,13 @@ def _write_case(writing: Writing, case: _Case) -> Iterator[tuple[str, Any]]:
     plain = [each for each in case.members if not beside[each.name]]
     own = next((each for each in plain if len(case.members) == 1 or not each.label), None)
     if own:
-        yield "rubrics", as_entries(own.rubric)
+        yield "rubrics", written[own.name]
 
     def write(each: _Member | Any) -> Any:
         if not isinstance(each, _Member):
             return each
         named = {"name": each.label} if each.label else {}
-        return {**named, **beside[each.name], "rubrics": as_entries(each.rubric)}
+        return {**named, **beside[each.name], "rubrics": written[each.name]}
 
     if others := [write(each) for _, each in case.assertions() if each is not own]:
         yield "evaluators", others
@@ -383,7 +422,9 @@ RUBRIC = ExportTarget(
     "rubric-lint",
     _write_rubric,
     has_cases=True,
+    has_version_3=True,
     keeps={"pass", "borderline"},
+    writes_mark=True,
 )
 AGENTV_4 = ExportTarget(
     "agentv-4",

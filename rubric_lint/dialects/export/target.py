@@ -5,9 +5,10 @@ Which fields the judge sees and which targets write them is said by the schemas.
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
@@ -15,10 +16,11 @@ from rubric_lint.format.criterion import USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
-from rubric_lint.messages import join_words
+from rubric_lint.format.view import View
+from rubric_lint.messages import is_obeyed, join_words
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import RENDERS, is_template
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Path, part_of
 from rubric_lint.text.source import Span
 from rubric_lint.text.tree import Tree
 
@@ -175,6 +177,40 @@ def find_comments(tree: Tree, within: Iterable[Span]) -> Iterator[Span]:
             yield comment
 
 
+def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Span]]:
+    """Find the comments of each entry of a rubric by its index: within its lines, and on the lines right above it.
+
+    Those above all content of the file have the index -1. Those that a linter obeys where they stand are of no use
+    elsewhere.
+    """
+    kept: dict[int, list[Span]] = {}
+    source, view = document.source, rubric.view
+    is_copied = view is not None and not rubric.dialect  # its groups hold entries of their own
+    if is_copied or document.kind.is_program or not document.tree.comments:
+        return kept
+    places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
+    lines: list[tuple[int, int]] = []
+    for place in places:
+        start, end = document.nearest_span(place)
+        first = min(start, document.nearest_span(place, part_of(place)).start)
+        last = start + len(source.text[start:end].rstrip())
+        lines.append((source.position(first).line, source.position(last).line))
+    written = source.text.split("\n")
+    for comment in document.tree.comments:
+        text = source.slice(comment)
+        line = source.position(comment.start).line
+        if "$schema" in text or "rubric-lint:" in text or is_obeyed(text) or not text.isprintable():
+            continue
+        below = line  # the next line with content, for a comment on a line of its own
+        while below <= len(written) and written[below - 1].lstrip()[:1] in {"", "#"}:
+            below += 1
+        within = (at for at, (first, last) in enumerate(lines) if first <= line <= last or first == below)
+        at = next(within, -1 if comment.end <= document.preamble.end and not document.preamble.start else None)
+        if at is not None:
+            kept.setdefault(at, []).append(comment)
+    return kept
+
+
 class Part(NamedTuple):
     """A field or an assertion, with its place: the path in a document, and the number of that."""
 
@@ -216,6 +252,7 @@ class ExportSource(NamedTuple):
 
     With `is_template`, its strings are templates already, so copied ones need no escape. `question` is the `input` of
     its case, or None. `place` is the case that it is in, None if it is in none or if only the rubric is written.
+    `comments` are the comments of its entries, by their indexes.
     """
 
     case: str = ""
@@ -224,6 +261,7 @@ class ExportSource(NamedTuple):
     is_template: bool = False
     question: Any = None
     place: CaseKey | None = None
+    comments: Mapping[int, Sequence[str]] = MappingProxyType({})
 
 
 Sources = Mapping[str, ExportSource]
@@ -257,12 +295,14 @@ class Loss(NamedTuple):
 class Export(NamedTuple):
     """The content of a file for another system.
 
-    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has.
+    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has. `headed` are the
+    rubrics that are written with their names and with what is judged as a whole.
     """
 
     data: bytes
     losses: tuple[Loss, ...] = ()
     gaps: tuple[str, ...] = ()
+    headed: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -302,7 +342,16 @@ def shares(rubric: Rubric) -> tuple[Fraction, ...]:
 def find_mark(rubric: Rubric) -> Path | None:
     """Return where the pass mark of a rubric was read; None if the settings have it, such as one above its gate."""
     view = rubric.view
-    return view.threshold_path if view and view.threshold == rubric.thresholds.pass_at else None
+    if view is None or view.threshold is None or view.threshold != rubric.thresholds.pass_at:
+        return None
+    return view.threshold_path or _find_beside_mark(view, rubric)
+
+
+def _find_beside_mark(view: View, rubric: Rubric) -> Path | None:
+    """Return the place of the `threshold` beside a rubric; None if there is none."""
+    holder = find_holder(rubric) or rubric.path[:-1]
+    value = view.document.value(holder)
+    return (*holder, "threshold") if isinstance(value, dict) and "threshold" in value else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +362,8 @@ class ExportTarget:
     With `has_cases`, it takes whole suites; otherwise `shows` are the fields of a case that it shows. With
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
     rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
-    or are negated, and levels of which the lowest is worth something. `keeps` are the thresholds that its files hold.
+    or are negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. `keeps`
+    are the thresholds that its files hold.
     With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
     Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
@@ -329,6 +379,7 @@ class ExportTarget:
     names_cases: bool = False
     names_rubrics: bool = False
     keeps_all: bool = False
+    has_version_3: bool = False
     keeps: Collection[str] = ()
     writes_mark: bool = False
     average: str = ""
@@ -358,18 +409,31 @@ class ExportTarget:
         content = self.writer(writing)
         told = {loss[:2] for loss in writing.losses}
         for name, rubric in rubrics.items():
-            source = writing.source(name)
-            is_named = self.names_rubrics and len(rubrics) > 1
-            written = self._find_mark(rubric)
-            fields = [each for each in source.fields if each.path not in written]
-            fields = [each for each in fields if not (is_named and _is_label(each, rubric, source.label))]
+            fields = self._find_unwritten(name, rubric, writing)
             for path, message in _find_uncarried(fields, self.name, self.title):
                 if (name, path) not in told:
                     writing.losses.append(Loss(name, path, message))
             for path, message in _find_templates(rubric, self.title):
                 writing.losses.append(Loss(name, path, message))
         data = content.encode() if isinstance(content, str) else content
-        return Export(data, tuple(writing.losses), tuple(writing.gaps))
+        return Export(data, tuple(writing.losses), tuple(writing.gaps), frozenset(writing.headed))
+
+    def _find_unwritten(self, name: str, rubric: Rubric, writing: "Writing") -> list[FormatField]:
+        """Return the fields of a rubric and beside it, but for its pass mark and what it is called, where written."""
+        source = writing.source(name)
+        is_named = self.names_rubrics and len(writing.rubrics) > 1
+        marks = self._find_mark(rubric)
+        heads, read = set[str](), frozenset[Path]()
+        if rubric.view and name in writing.headed:
+            heads, read = {rubric.view.name, rubric.view.task}, rubric.view.sources
+        return [
+            each
+            for each in source.fields
+            if each.path not in marks
+            and each.path not in read
+            and not (is_named and _is_label(each, rubric, source.label))
+            and not (isinstance(each.value, str) and each.value in heads)
+        ]
 
     def _find_mark(self, rubric: Rubric) -> tuple[Path, ...]:
         """Return where the pass mark is that the target writes, and the flag that makes it one; empty without any."""
@@ -414,6 +478,8 @@ class Writing:
     suite: Carried | None = None
     losses: list[Loss] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
+    headed: set[str] = field(default_factory=set)
+    """The rubrics that are written with their names and with what is judged as a whole."""
 
     @property
     def title(self) -> str:
@@ -453,9 +519,7 @@ class Writing:
         is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
         if rubric.view and rubric.view.threshold is not None and not is_of_suite:
             pass_at = rubric.view.threshold
-            holder = find_holder(rubric) or rubric.path[:-1]
-            is_there = "threshold" in rubric.view.document.value(holder)
-            place = rubric.view.threshold_path or ((*holder, "threshold") if is_there else rubric.path)
+            place = rubric.view.threshold_path or _find_beside_mark(rubric.view, rubric) or rubric.path
             self.lose(name, place, f"the threshold {pass_at}, which is not part of a rubric: set `pass = {pass_at}`")
 
     def lose_name(self, name: str) -> None:

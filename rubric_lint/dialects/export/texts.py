@@ -2,13 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rubric_lint.messages import is_obeyed, visible_json, visible_yaml
 from rubric_lint.text.scalar import read_plain
+
+
+class Noted(NamedTuple):
+    """An item of a list with the comments above it."""
+
+    item: Any
+    comments: Sequence[str]
 
 
 def to_yaml(data: dict[Any, Any]) -> str:
@@ -33,7 +40,9 @@ def _mapping(mapping: dict[Any, Any], pad: str) -> Iterator[str]:
 
 
 def _sequence(items: list[Any], pad: str) -> Iterator[str]:
-    for item in items:
+    for noted in items:
+        item, comments = noted if isinstance(noted, Noted) else (noted, ())
+        yield from (f"{pad}{comment}" for comment in comments)
         if isinstance(item, dict) and item:
             inner = _mapping(item, f"{pad}  ")
         elif isinstance(item, list) and not _is_flow(item):
