@@ -1,15 +1,18 @@
 """Rubrics of version 3: what is read, what is found in them and where, and what is fixed."""
 
 import json
+import subprocess
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 from cases import read_cases
+from editor import start, uri_of
 from faulty_rubrics import faulty_rubrics
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from lint_command import call
 from random_rubrics import rubrics
 
 from rubric_lint.fix import fix
@@ -97,7 +100,7 @@ def test_what_a_flat_average_does_not_say_is_a_tree_with_the_weights_as_written(
         ("scale: [1, 3], levels: {1: Bare, 3: Full of reasons}", Shape.LEVELS, (1, 3), [1, 2, 3], [1, 3], None),
         ("levels: {1: Bare, 3: Full of reasons}, required_min_level: 3", Shape.LEVELS, None, [1, 3], [1, 3], 3),
         ("scale: [0, 1], required_min_score: 1", Shape.CHECKLIST, (0, 1), [], [], 10),
-        ("scale: [1, 0]", Shape.LEVELS, (1, 0), [0, 1], [], None),
+        ("scale: [1, 0], required_min_score: 0", Shape.CHECKLIST, (1, 0), [], [], 10),
         ("scale: [0.0, 0.03], required_min_score: 0.02", Shape.CHECKLIST, None, [], [], None),
     ],
 )
@@ -202,6 +205,10 @@ def test_a_rubric_is_a_whole_file_or_below_rubrics(name, data, path):
 def test_settings_say_that_files_follow_version_3():
     ((_, rubric),) = examine_file("a.rubric.yaml", b"criteria: [Names the cause]\n", THIRD).rubrics
     assert (rubric.version, [each.id for each in rubric.criteria]) == ("v3", ["rubric-1"])
+    data = b"rubrics: {scale: [1, 5], criteria: [Names the cause]}\n"
+    ((_, rubric),) = examine_file("a.yaml", data, FileSettings(version="v3")).rubrics
+    assert (rubric.version, len(rubric.criteria[0].levels)) == ("v3", 5)
+    assert examine_file("a.yaml", data, FileSettings(version="v3")).result.unread == ()
 
 
 @pytest.mark.parametrize(
@@ -472,3 +479,51 @@ def test_show_has_all_that_version_3_adds():
         ("date", "1/4", "The question asks for one", None),
         ("failure-1", "0", None, True),
     ]
+
+
+@pytest.fixture
+def faulty_file(tmp_path, monkeypatch):
+    """A committed file with an old field in a group."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "a.yaml"
+    path.write_text(f"{MODELINE}criteria:\n{OLD}", "utf-8")
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Add"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *command], check=True)
+    return path
+
+
+OLD = "  - {id: g, criteria: [{id: a, description: Names the cause}]}\n"
+NEW = "  - {id: h, criteria: [{id: a, description: Names the fix}]}\n"
+
+
+def list_lines(*args):
+    out, err, _ = call("--format=json", *args)
+    assert err == ""
+    return [(each["rule"], each["start"]["line"]) for each in json.loads(out)["findings"]]
+
+
+def test_known_findings_in_groups_are_left_out(faulty_file):
+    assert call("--baseline=known.json", "--write-baseline")[2] == 0
+    assert list_lines("--baseline=known.json") == []
+    faulty_file.write_text(faulty_file.read_text("utf-8") + NEW, "utf-8")
+    assert list_lines("--baseline=known.json") == [("deprecated-description", 4)]
+
+
+def test_only_changed_lines_of_groups_are_linted(faulty_file):
+    assert list_lines() == [("deprecated-description", 3)]
+    faulty_file.write_text(faulty_file.read_text("utf-8") + NEW, "utf-8")
+    assert list_lines("--diff-base=HEAD") == [("deprecated-description", 4)]
+
+
+async def test_an_editor_offers_the_fix_of_a_group(tmp_path):
+    path, uri = tmp_path / "a.yaml", uri_of(tmp_path / "a.yaml")
+    async with start(tmp_path) as editor:
+        editor.open(path, MODELINE + "criteria:\n" + OLD)
+        assert await editor.found(uri) == [("deprecated-description", 2)]
+        actions = await editor.actions(uri)
+        (action,) = [each for each in actions if "expected_outcome" in each.title]
+        edit = (await editor.resolve(action)).edit if action.edit is None else action.edit
+        changes = [*edit.changes.values()] if edit.changes else [each.edits for each in edit.document_changes]
+        ((change,),) = changes
+        assert (change.new_text, change.range.start.line, change.range.start.character) == ("expected_outcome", 2, 31)
+        assert await editor.end() == 0

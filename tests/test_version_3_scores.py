@@ -16,13 +16,14 @@ from judging import KEY
 from random_3 import cases, random_output, random_rubric
 from random_outputs import cases as cases_2
 from random_outputs import load as load_2
+from random_outputs import spell
 from reference_3 import score as score_3
 
 from rubric_lint.arrow import map_batches
 from rubric_lint.judge.prompt import JudgedCase, as_text, keep_criteria, output_schema, write_prompt
 from rubric_lint.scoring import OutputError, load_rubrics, score, score_samples
 from rubric_lint.scoring.grading import NOT_APPLICABLE, NothingAppliesError, RubricError
-from rubric_lint.scoring.output import reader_of
+from rubric_lint.scoring.output import Reader, reader_of
 from rubric_lint.scoring.totals import Totals
 
 SCHEMA = "https://rubric-lint.github.io/schemas/v3/rubric.json"
@@ -137,6 +138,30 @@ def test_a_rubric_of_version_2_has_the_same_results_in_version_3(case, data):
         write_prompt(keep_criteria(older, order), case)
     )
     assert output_schema(newer) == output_schema(older)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_outputs_of_the_very_form_are_read_as_any_other(seed):
+    dice = Random(seed)  # noqa: S311
+    plain = random_rubric(dice)
+    quick, slow = Reader(load(plain)), Reader(load(plain))
+    slow._types = None
+    for rate in (0, 0, 0.02, 0.05):
+        text = spell(random_output(dice, plain), dice, rate)
+        assert tell(quick, text) == tell(slow, text)
+
+
+def tell(reader, text):
+    """What a reader makes of a text, and of what it holds."""
+    found = []
+    for read in (lambda: reader.read(text), lambda: reader.read_object(json.loads(text))):
+        try:
+            found.append(read().result.to_json())
+        except OutputError as fault:
+            found.append((fault.message, fault.path))
+        except ValueError:  # not JSON
+            found.append(None)
+    return found
 
 
 # One answer
@@ -451,6 +476,20 @@ def test_a_reply_that_says_that_a_criterion_does_not_apply_is_judged_and_scored(
     assert (result["score"], result["verdict"]) == (0.9, "pass")
     raw = {each["id"]: each["raw"] for each in result["criteria"]}
     assert (raw["polite"], raw["code/harm"], raw["method"]) == ("n/a", "n/a", 3)
+
+
+def test_a_reply_that_nothing_applies_is_kept_and_not_asked_for_again(tmp_path):
+    (tmp_path / "r.json").write_text(json.dumps({"$schema": SCHEMA, "rubrics": NOTHING}), "utf-8")
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "a", "answer": "Thanks."}) + "\n", "utf-8")
+    reply = {"checks": {"rubric-1": {"reasoning": "No figure.", "applicable": False}}, "overall_reasoning": "None."}
+    with serving(completion(json.dumps(reply))) as server:
+        arguments = ["judge", "r.json", "answers.jsonl", "--model", "m", "--base-url", server.url, "-o", "j.jsonl"]
+        environment = {**commands.os.environ, "OPENAI_API_KEY": KEY}
+        done = commands.run("rubric-score", *arguments, cwd=tmp_path, env=environment)
+        assert (done.returncode, len(server.asked)) == (0, 1), done.stderr
+    assert "1 output: 0 pass, 0 borderline, 0 fail, 0 invalid, 1 without a score, as nothing applies" in done.stderr
+    (record,) = map(json.loads, (tmp_path / "j.jsonl").read_text("utf-8").splitlines())
+    assert record["output"]["checks"] == [{"id": "rubric-1", "reasoning": "No figure.", "applicable": False}]
 
 
 # Meaning, and what needs constant points

@@ -277,7 +277,7 @@ def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, 
     if "" < schema.version < CURRENT and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
-    if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields:
+    if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields.keys() - schema.entry_fields.keys():
         return Problem("version-3", path, Part.KEY, {"field": name, "how": word_claim(document, path[:-2])})
     if not near:
         current = ", ".join(_list_known(schema, known, fault.value))
