@@ -199,3 +199,41 @@ def test_the_settings_of_a_shape_are_explained():
     text = "[[shape]]\nname = 'x'\nscale = [1, 5]\n"
     made = make_hover(analyse(state_of(text, "/rubric-lint.toml")), text.index("scale"))
     assert made.contents.value.startswith("**`scale`**")
+
+
+VERSION_3 = """\
+# $schema: rubric-v3.schema.json
+scale: [1, 5]
+criteria:
+  - id: figures
+    expected_outcome: Figures match
+    required_min_score: 4
+    applies_if: There are figures
+  - id: code
+    weight: 3
+    criteria: [{id: runs, expected_outcome: It runs, scale: [0, 1]}, {id: rank, scale: [3, 1], levels: {1: Known}}]
+critical_failures: [{id: invented, expected_outcome: Invents a source}]
+"""
+
+
+WHOLE_3 = "in its group, {} of the rubric; gate: {}"
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (
+            "figures\n",
+            ["**figures**: weight 1 " + WHOLE_3.format("25%", "at level 4"), "applies if: There are figures"],
+        ),
+        ("figures\n", ["Figures match", "scale: from 1, the worst, to 5, the best"]),
+        ("runs,", ["**code/runs**: weight 1 " + WHOLE_3.format("37.5%", "none"), "It runs"]),
+        ("rank,", ["scale: from 3, the worst, to 1, the best", "| level | outcome |\n| --- | --- |\n| 1 | Known |"]),
+        ("invented,", ["**invented**: a critical failure", "Invents a source"]),
+        ("applies_if", ["**`applies_if`**: string", "The condition: if it does not hold for the answer"]),
+        ("critical_failures", ["**`critical_failures`**: a list of faults"]),
+    ],
+)
+def test_a_card_of_version_3_has_its_scale_its_condition_and_its_share(at, expected):
+    card = hover(VERSION_3, at, "/a.rubric.yaml")
+    assert [part for part in expected if part not in card] == []

@@ -1,20 +1,26 @@
 """Rubrics of version 3: what is read, what is found in them and where, and what is fixed."""
 
 import json
+import subprocess
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 from cases import read_cases
+from editor import start, uri_of
 from faulty_rubrics import faulty_rubrics
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+from lint_command import call
 from random_rubrics import rubrics
 
 from rubric_lint.fix import fix
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.show.source import show
 
 MODELINE = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json\n"
 FOUND = read_cases(__file__)["FOUND"]
@@ -426,3 +432,94 @@ def test_aliases_do_not_make_billions_of_criteria():
     assert rubric.criteria == ()
     assert rubric.refusal == ((), "it has more than 10,000 criteria, with those that aliases repeat")
     assert [problem.code for _, problem in rubric.view.problems] == ["too-many-criteria"]
+
+
+SHOWN = """\
+scale: [1, 5]
+pass_threshold: 4
+borderline_threshold: 3
+grades: {good: 4.5, bad: 1}
+criteria:
+  - id: code
+    weight: 3
+    required_min_score: 3
+    applies_if: There is code
+    expected_outcome: The code of the answer
+    criteria: [The file is short, {id: runs, expected_outcome: The program runs, scale: [0, 1]}]
+  - {id: date, expected_outcome: Names the date, scale: [0, 1], applies_if: The question asks for one}
+critical_failures: [Invents a source]
+"""
+
+
+def test_show_has_all_that_version_3_adds():
+    (rubric,) = show("a.yaml", (MODELINE + SHOWN).encode()).rubrics
+    described = rubric.to_json()
+    whole = load_bundled("show/v1.json")
+    assert Draft7Validator(whole["definitions"]["rubric"] | {"definitions": whole["definitions"]}).is_valid(described)
+    assert (rubric.version, rubric.dialect, rubric.marks) == ("v3", None, ("4", "3"))
+    assert described["scale"] == [1, 5]
+    assert described["grades"] == [{"grade": "good", "score": 0.875}, {"grade": "bad", "score": 0.0}]
+    assert described["groups"] == [
+        {
+            "id": "code",
+            "weight": 3.0,
+            "gate": 0.5,
+            "outcome": "The code of the answer",
+            "applies_if": "There is code",
+        }
+    ]
+    fields = ("id", "share", "applies_if", "critical_failure")
+    assert [tuple(map(each.get, fields)) for each in described["criteria"]] == [
+        ("code/1", "3/8", None, None),
+        ("code/runs", "3/8", None, None),
+        ("date", "1/4", "The question asks for one", None),
+        ("failure-1", "0", None, True),
+    ]
+
+
+@pytest.fixture
+def faulty_file(tmp_path, monkeypatch):
+    """A committed file with an old field in a group."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "a.yaml"
+    path.write_text(f"{MODELINE}criteria:\n{OLD}", "utf-8")
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Add"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *command], check=True)
+    return path
+
+
+OLD = "  - {id: g, criteria: [{id: a, description: Names the cause}]}\n"
+NEW = "  - {id: h, criteria: [{id: a, description: Names the fix}]}\n"
+
+
+def list_lines(*args):
+    out, err, _ = call("--format=json", *args)
+    assert err == ""
+    return [(each["rule"], each["start"]["line"]) for each in json.loads(out)["findings"]]
+
+
+def test_known_findings_in_groups_are_left_out(faulty_file):
+    assert call("--baseline=known.json", "--write-baseline")[2] == 0
+    assert list_lines("--baseline=known.json") == []
+    faulty_file.write_text(faulty_file.read_text("utf-8") + NEW, "utf-8")
+    assert list_lines("--baseline=known.json") == [("deprecated-description", 4)]
+
+
+def test_only_changed_lines_of_groups_are_linted(faulty_file):
+    assert list_lines() == [("deprecated-description", 3)]
+    faulty_file.write_text(faulty_file.read_text("utf-8") + NEW, "utf-8")
+    assert list_lines("--diff-base=HEAD") == [("deprecated-description", 4)]
+
+
+async def test_an_editor_offers_the_fix_of_a_group(tmp_path):
+    path, uri = tmp_path / "a.yaml", uri_of(tmp_path / "a.yaml")
+    async with start(tmp_path) as editor:
+        editor.open(path, MODELINE + "criteria:\n" + OLD)
+        assert await editor.found(uri) == [("deprecated-description", 2)]
+        actions = await editor.actions(uri)
+        (action,) = [each for each in actions if "expected_outcome" in each.title]
+        edit = (await editor.resolve(action)).edit if action.edit is None else action.edit
+        changes = [*edit.changes.values()] if edit.changes else [each.edits for each in edit.document_changes]
+        ((change,),) = changes
+        assert (change.new_text, change.range.start.line, change.range.start.character) == ("expected_outcome", 2, 31)
+        assert await editor.end() == 0

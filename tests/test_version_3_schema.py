@@ -14,6 +14,7 @@ from random_rubrics import rubrics
 from rubric_lint.format.schema import open_validator, schema_for
 from rubric_lint.format.schema_files import join, newest
 from rubric_lint.format.schema_problems import find_violations
+from rubric_lint.lint.engine import lint
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
 
@@ -133,3 +134,11 @@ def test_what_a_judge_may_return(name):
     assert found == [expected, expected]
     if of_any_rubric:
         assert open_validator(joined).is_valid(output) == expected
+
+
+def test_what_stands_beside_rubrics_in_a_rubric_file_is_found_there_and_not_in_a_suite():
+    text = "# $schema: {}-v3.schema.json\nscale: [1, 5]\nrubrics: {{criteria: [Names the day]}}\ncriteria: [It]\n"
+    of_rubric, of_suite = (lint("a.yaml", text.format(name).encode()).findings for name in ("rubric", "suite"))
+    expected = [("schema.misplaced", "/scale"), ("schema.misplaced", "/criteria")]
+    assert [(finding.code, finding.pointer) for finding in of_rubric] == expected
+    assert of_suite == ()

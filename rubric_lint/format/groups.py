@@ -1,10 +1,11 @@
 """Model the groups of a rubric of version 3: a tree of nodes whose leaves are its criteria."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from rubric_lint.format.criterion import to_fraction
 from rubric_lint.text.path import Path
 
 
@@ -42,3 +43,22 @@ class Group:
                 yield from member.leaves
             else:
                 yield member
+
+    def share_out(
+        self,
+        weights: Sequence[Decimal | None],
+        share: Fraction = Fraction(1),
+    ) -> Iterator[tuple[int, Fraction]]:
+        """Yield the index of each criterion and its part in the score, by the weights in the nodes.
+
+        What weighs nothing in a node, or has no weight, has the part 0.
+        """
+        own = [(each.weight if isinstance(each, Group) else weights[each]) or Decimal(0) for each in self.members]
+        exact = [to_fraction(weight) for weight in own]
+        total = sum(weight for weight in exact if weight > 0)
+        for each, weight in zip(self.members, exact, strict=True):
+            part = share * weight / total if total else Fraction(0)
+            if isinstance(each, Group):
+                yield from each.share_out(weights, part)
+            else:
+                yield each, part

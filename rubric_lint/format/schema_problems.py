@@ -44,6 +44,14 @@ def find_violations(
                 yield from _word_fault(schema, fault, document, path)
 
 
+def find_beside(schema: RubricSchema, document: Document) -> Iterator[tuple[str, Problem]]:
+    """Find the fields of a rubric of version 3 that stand beside `rubrics` in its file, where nothing reads them."""
+    for name, guard in schema.joined["then"]["properties"].items():
+        if name in document.data:
+            values = {"field": name, "reason": guard["x-reason"]}
+            yield "schema", Problem("misplaced", (name,), Part.KEY, values, keyword="not")
+
+
 def _holds_criteria(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list) and bool(value[CRITERIA])
 
@@ -269,7 +277,7 @@ def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, 
     if "" < schema.version < CURRENT and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
-    if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields:
+    if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields.keys() - schema.entry_fields.keys():
         return Problem("version-3", path, Part.KEY, {"field": name, "how": word_claim(document, path[:-2])})
     if not near:
         current = ", ".join(_list_known(schema, known, fault.value))

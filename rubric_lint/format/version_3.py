@@ -514,7 +514,7 @@ class _Reading:
 
     def flatten(self, root: Group) -> tuple[Decimal | None, ...]:
         """Return the weights of all criteria in one average, as the smallest integers."""
-        shares = dict(self._share_out(root, Fraction(1)))
+        shares = dict(root.share_out(self.weights))
         unit = math.lcm(*(share.denominator for share in shares.values()))
         whole = {index: int(share * unit) for index, share in shares.items()}
         divisor = math.gcd(*whole.values()) or 1
@@ -522,19 +522,6 @@ class _Reading:
             weight if weight is None or index not in whole else Decimal(whole[index] // divisor)
             for index, weight in enumerate(self.weights)
         )
-
-    def _share_out(self, group: Group, share: Fraction) -> Iterator[tuple[int, Fraction]]:
-        weights = [
-            to_fraction((each.weight if isinstance(each, Group) else self.weights[each]) or Decimal(0))
-            for each in group.members
-        ]
-        total = sum(weight for weight in weights if weight > 0)
-        for each, weight in zip(group.members, weights, strict=True):
-            part = share * weight / total if total else Fraction(0)
-            if isinstance(each, Group):
-                yield from self._share_out(each, part)
-            else:
-                yield each, part
 
     def _describe(self, value: Any, place: Path) -> str:
         return describe(value, self.document.written_at(place))

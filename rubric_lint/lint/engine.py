@@ -27,7 +27,7 @@ from rubric_lint.format.recognition import CRITERIA, FIELD, Around
 from rubric_lint.format.repairs import rename_fields
 from rubric_lint.format.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.format.schema import RubricSchema, schema_of
-from rubric_lint.format.schema_files import catalogue
+from rubric_lint.format.schema_files import VERSION_3, catalogue
 from rubric_lint.format.signs import find_signs
 from rubric_lint.messages import find_near, join_words, shorten
 from rubric_lint.project.settings import FileSettings
@@ -37,7 +37,7 @@ from rubric_lint.text.deadline import Clock, check_time
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import Source, Span, UndecodableError
+from rubric_lint.text.source import DATA, Source, Span, UndecodableError
 from rubric_lint.text.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _word_no_rubrics(document: Document) -> Problem:
     from rubric_lint.format.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
     from rubric_lint.format.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
-    if not holds_rubric(document.data):
+    if document.kind not in DATA or not holds_rubric(document.data):
         return Problem("no-rubrics", (), Part.HEAD)
     return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
 
@@ -421,6 +421,12 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         for rule, problem in find_violations(schema, document, rubric.path, value):
             if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
+    if rubric.version == VERSION_3 and rubric.path == (FIELD,):
+        from rubric_lint.format.schema_problems import find_beside  # noqa: PLC0415  (few files follow it)
+
+        claim = find_claim(document)
+        if claim is None or claim.name == "rubric":  # in a suite, such names are those of other tools
+            yield from find_beside(schema, document)
     if (view := rubric.view) is None or not view.dialect.name:
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):

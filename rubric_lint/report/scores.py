@@ -160,6 +160,12 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
         rows.append(
             (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
         )
+    for group in rubric.groups.values():
+        average, least = ("-" if value is None else f"{float(value):.3f}" for value in (group.mean, group.group.gate))
+        missed = "-" if group.group.gate is None else str(group.gates_missed)
+        left_out = [str(rubric.scored - group.applies)] * may_not_apply
+        weight = f"{float(group.group.weight):g}"
+        rows.append((f"{visible(group.group.id)} (group)", weight, average, "-", "-", "-", least, missed, *left_out))
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
     counts = ", ".join(

@@ -68,14 +68,25 @@ class ShowText:
         if rubric.shape:
             shape = rubric.shape.replace("_", " ")
         pass_at, borderline_at = rubric.thresholds
-        borderline = f", borderline >= {borderline_at}" if borderline_at < pass_at else ""
         is_long = len(str(pass_at)) > _MOST_DIGITS
-        told = Fraction(pass_at).limit_denominator(1000) if is_long else pass_at  # 2 of 3 has no end as a decimal
+        told: object = (
+            Fraction(pass_at).limit_denominator(1000) if is_long else pass_at
+        )  # 2 of 3 has no end as a decimal
+        lower: object = borderline_at
+        if rubric.marks:
+            told, lower = rubric.marks
+        borderline = f", borderline >= {lower}" if borderline_at < pass_at else ""
+        if rubric.scale:
+            borderline += f", on the scale from {rubric.scale[0]} to {rubric.scale[1]}"
         yield from self._wrap("  ", f"{shape} ({rubric.format}); pass >= {told}{borderline}{_word_best(rubric)}")
         if faults := self._count(rubric.errors, rubric.warnings):
             yield f"  {faults}"
         if rubric.task:
             yield f"  judges: {self._clip(rubric.task, 10)}"
+        if rubric.grades:
+            grades = ", ".join(f"{name} >= {mark}" for name, _, mark in rubric.grades)
+            yield from self._wrap("  ", f"grades: {grades}")
+        yield from self._list_groups(rubric)
         if rubric.criteria:
             yield ""
             yield from self._tabulate(rubric)
@@ -91,6 +102,14 @@ class ShowText:
                 lines = self._wrap(" " * (room + most + 6), each.title)
                 yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
                 yield from lines[1:]
+
+    def _list_groups(self, rubric: ShownRubric) -> Iterator[str]:
+        """Yield a line for each group: its weight in the node around it, its gate and its condition."""
+        for group in rubric.groups:
+            gate = "" if group.gate is None else f", gate >= {float(group.gate):.12g}"
+            condition = f", applies if: {group.applies_if}" if group.applies_if else ""
+            outcome = f": {group.outcome}" if group.outcome else ""
+            yield from self._wrap("  ", f"group {group.id} (weight {group.weight:.12g}{gate}{condition}){outcome}")
 
     def _tabulate(self, rubric: ShownRubric) -> Iterator[str]:
         criteria = rubric.criteria
@@ -117,11 +136,15 @@ class ShowText:
             yield f"  {line}  {outcome if is_beside else ''}".rstrip()
             if outcome and not is_beside:
                 yield f"    {self._clip(outcome, 4)}"
+            if each.applies_if:
+                yield f"    {self._clip(f'applies if: {each.applies_if}', 4)}"
             yield from self._list_steps("    ", each)
 
     def _list_steps(self, indent: str, criterion: ShownCriterion) -> Iterator[str]:
         """Yield a row for each band or level, the lowest first."""
         steps: Sequence[ShownBand | ShownLevel] = criterion.bands or criterion.levels
+        if len(steps) > _MOST_STEPS:  # of a long scale, those that are described, and its ends
+            steps = [step for step in steps if step in (steps[0], steps[-1]) or step.outcome]
         heads = [_head_step(step) for step in steps]
         room = max(map(len, heads), default=0)
         for step, start in zip(steps, heads, strict=True):
@@ -202,6 +225,7 @@ def _word_best(rubric: ShownRubric) -> str:
 
 
 _MOST_DIGITS = 18
+_MOST_STEPS = 11
 
 
 def _align(row: Sequence[str], widths: Sequence[int]) -> str:

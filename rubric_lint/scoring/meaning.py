@@ -103,7 +103,7 @@ def read_own(rubric: Rubric, entry: Criterion) -> tuple[JudgeField, ...]:
 def word_scale(entry: Criterion) -> str:
     """Return the scale of a criterion of version 3 in words; empty if it has none, or the usual one of bands."""
     ends = (entry.fields or {}).get(SPAN)
-    if ends is None or (entry.scale and ends == (LOWEST, HIGHEST)):
+    if ends is None or not (entry.scale or entry.levels) or (entry.scale and ends == (LOWEST, HIGHEST)):
         return ""
     hundredths = ", with at most two decimals" if isinstance(ends[0], Hundredth) else ""
     return f"from {ends[0]}, the worst, to {ends[1]}, the best{hundredths}"

@@ -306,13 +306,11 @@ class Reader:
         try:
             if self._is_holistic:
                 return self.find((output.score,)), 1 if output.reasoning is None else 3
-            texts = 1 if output.overall_reasoning is None else 3
-            ids = []
-            answers = []
-            for check in output.checks:
-                ids.append(check.id)
-                answers.append(check.answer)
-                texts += 3 if check.reasoning is None else 5
+            checks = output.checks
+            ids = [check.id for check in checks]
+            answers = [check.answer for check in checks]
+            texts = 5 * len(ids) - 2 * [check.reasoning for check in checks].count(None)
+            texts += 1 if output.overall_reasoning is None else 3
             if ids != self._ids:
                 if len(ids) != len(self._ids):
                     return None

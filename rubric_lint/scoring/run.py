@@ -215,7 +215,10 @@ class Scoring:
         if scored is None:
             self._take_invalid(result)
         else:
-            self._counts.setdefault(id(scored), [scored, 0])[1] += 1
+            if count := self._counts.get(id(scored)):
+                count[1] += 1
+            else:
+                self._counts[id(scored)] = [scored, 1]
             if "agentv" in record:
                 self._compared += compare_there(record, float(scored.score), scored.gates_missed)
         for notes in result.notes:

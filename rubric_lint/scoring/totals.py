@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.messages import join_words, shorten
 from rubric_lint.scoring.grading import AnswerValue, ReadingNotes, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.groups import GroupResult, ScoringGroup
 
 
 class Panel(NamedTuple):
@@ -66,6 +67,45 @@ class CriterionTotals:
 
 
 @dataclass(slots=True)
+class GroupTotals:
+    """The results of a group: of how many outputs it `applies` to, the sum of their scores, and the gates missed."""
+
+    group: ScoringGroup
+    applies: int = 0
+    score: Fraction = Fraction(0)
+    gates_missed: int = 0
+
+    def take(self, result: GroupResult, times: int) -> None:
+        """Count a result that so many outputs have."""
+        if result.score is not None:
+            self.applies += times
+            self.score += result.score * times
+            self.gates_missed += 0 if result.gate_met else times
+
+    def add(self, other: "GroupTotals") -> None:
+        """Add the totals of another part."""
+        self.applies += other.applies
+        self.score += other.score
+        self.gates_missed += other.gates_missed
+
+    @property
+    def mean(self) -> Fraction | None:
+        """The mean of the scores in 0..1, or None without scores."""
+        return self.score / self.applies if self.applies else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the group as it appears in the totals."""
+        gate = self.group.gate
+        return {
+            "id": self.group.id,
+            "outputs": self.applies,
+            "mean": _as_float(self.mean),
+            "gate": _as_float(gate),
+            "gates_missed": None if gate is None else self.gates_missed,
+        }
+
+
+@dataclass(slots=True)
 class RubricTotals:
     """The totals of the outputs for one rubric."""
 
@@ -80,6 +120,12 @@ class RubricTotals:
     """The number of answers that each panel of models judged."""
     grades: Counter[str | None] = field(default_factory=Counter)
     """The number of outputs with each grade of the rubric; None counts those below all."""
+    groups: dict[str, GroupTotals] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.rubric.tree:
+            _, *groups = self.rubric.tree.list_groups()
+            self.groups = {group.id: GroupTotals(group) for group in groups}
 
     def add(self, other: "RubricTotals") -> None:
         """Add other totals of the same rubric.
@@ -98,6 +144,8 @@ class RubricTotals:
         self.stable += other.stable
         self.panels += other.panels
         self.grades += other.grades
+        for name, group in self.groups.items():
+            group.add(other.groups[name])
         answers = {each.criterion.id: each.answers for each in other.criteria}
         for criterion in self.criteria:
             criterion.answers += answers[criterion.criterion.id]
@@ -145,6 +193,7 @@ class RubricTotals:
             **({"sampled": self.sampled, "stable": self.stable} if self.sampled else {}),
             **({"panels": panels} if panels else {}),
             "criteria": [criterion.to_json() for criterion in self.criteria],
+            **({"groups": [group.to_json() for group in self.groups.values()]} if self.groups else {}),
         }
 
 
@@ -223,6 +272,8 @@ class Totals:
         if result.samples:
             totals.sampled += times
             totals.stable += times if result.stable else 0
+        for group in result.groups:
+            totals.groups[group.group.id].take(group, times)
         if result.rubric.rubric_grades:
             totals.grades[result.rubric_grade] += times
         if result.models:

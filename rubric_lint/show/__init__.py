@@ -51,6 +51,8 @@ class ShownCriterion(NamedTuple):
     bands: tuple[ShownBand, ...] = ()
     levels: tuple[ShownLevel, ...] = ()
     is_negated: bool = False
+    applies_if: str = ""
+    is_failure: bool = False
 
     @property
     def is_turned(self) -> bool:
@@ -71,6 +73,28 @@ class ShownCriterion(NamedTuple):
             "outcome": self.outcome,
             "bands": [band.to_json() for band in self.bands],
             "levels": [level.to_json() for level in self.levels],
+            **({"applies_if": self.applies_if} if self.applies_if else {}),
+            **({"critical_failure": True} if self.is_failure else {}),
+        }
+
+
+class ShownGroup(NamedTuple):
+    """A group of a rubric of version 3; `weight` is that in the node around it, `gate` the lowest share that passes."""
+
+    id: str
+    weight: float
+    gate: Fraction | None
+    outcome: str
+    applies_if: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the group as it appears in reports."""
+        return {
+            "id": self.id,
+            "weight": self.weight,
+            "gate": None if self.gate is None else float(self.gate),
+            "outcome": self.outcome or None,
+            "applies_if": self.applies_if or None,
         }
 
 
@@ -100,7 +124,8 @@ class ShownRubric(NamedTuple):
     another system's format, else `version` is that of ours. `path` is a JSON Pointer. `shape` is None without
     criteria, or if shapes are mixed.
     `task` is what is judged as a whole, if the rubric says it. `errors` and `warnings` count the findings in it.
-    `examples` are empty if the file cannot be scored.
+    `examples` are empty if the file cannot be scored. Only version 3 has `scale`, the worst and the best score of the
+    rubric, `grades`, each with the lowest share that earns it, and `groups`. `marks` are the thresholds in units of it.
     """
 
     name: str
@@ -117,17 +142,31 @@ class ShownRubric(NamedTuple):
     errors: int
     warnings: int
     examples: tuple[ShownExample, ...]
+    scale: tuple[int, int] | None = None
+    marks: tuple[str, str] | None = None
+    grades: tuple[tuple[str, Fraction, str], ...] = ()
+    groups: tuple[ShownGroup, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the rubric as it appears in reports."""
         pass_at, borderline_at = map(float, self.thresholds)
+        fields = {name: value for name, value in self._asdict().items() if name not in _OF_VERSION_3}
+        more: dict[str, Any] = {"scale": list(self.scale)} if self.scale else {}
+        if self.grades:
+            more["grades"] = [{"grade": name, "score": float(share)} for name, share, _ in self.grades]
+        if self.groups:
+            more["groups"] = [group.to_json() for group in self.groups]
         return {
-            **self._asdict(),
+            **fields,
+            **more,
             "shape": None if self.shape is None else str(self.shape),
             "thresholds": {"pass": pass_at, "borderline": borderline_at},
             "criteria": [criterion.to_json() for criterion in self.criteria],
             "examples": [example.to_json() for example in self.examples],
         }
+
+
+_OF_VERSION_3 = frozenset({"scale", "marks", "grades", "groups"})
 
 
 class ShownRelease(NamedTuple):

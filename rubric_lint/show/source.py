@@ -13,7 +13,7 @@ from typing import Any
 from rubric_lint.dialects.search.agentv_parts import is_of_agentv
 from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.finding import Finding, Result, Severity, Unread
-from rubric_lint.format.criterion import HIGHEST, Band, Level, Shape, read_number
+from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.messages import join_words
@@ -36,7 +36,7 @@ from rubric_lint.scoring.loading import (
     with_deciding,
 )
 from rubric_lint.scoring.meaning import read_task
-from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRelease, ShownRubric
+from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownGroup, ShownLevel, ShownRelease, ShownRubric
 from rubric_lint.show.examples import make_examples
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
@@ -184,9 +184,9 @@ def _describe(
         line=line,
         column=column,
         path=where,
-        format=view.dialect.title if view else f"rubric-lint {rubric.version}",
+        format=view.dialect.title if view and rubric.dialect else f"rubric-lint {rubric.version}",
         dialect=rubric.dialect or None,
-        version=None if view else rubric.version,
+        version=None if rubric.dialect else rubric.version,
         shape=None if rubric.is_mixed else rubric.shape,
         task=read_task(rubric),
         thresholds=rubric.thresholds,
@@ -194,7 +194,26 @@ def _describe(
         errors=counts[where][Severity.ERROR],
         warnings=counts[where][Severity.WARNING],
         examples=make_examples(scoring) if scoring else (),
+        **_describe_version_3(rubric),
     )
+
+
+def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
+    """Return what only rubrics of version 3 have."""
+    view = rubric.view
+    if view is None or not rubric.is_version_3:
+        return {}
+    pass_at, borderline_at = rubric.thresholds
+    groups = [
+        ShownGroup(group.id, float(group.weight), group.gate, group.outcome, group.applies_if)
+        for group in (view.outline.groups if view.outline else ())
+    ]
+    return {
+        "scale": view.units,
+        "marks": (view.word_mark(pass_at), view.word_mark(borderline_at)),
+        "grades": tuple((name, share, view.word_mark(share)) for name, share in view.grades),
+        "groups": tuple(groups),
+    }
 
 
 def _locate(document: Document, path: Path) -> tuple[int, int]:
@@ -213,7 +232,10 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
     # No share is known if one of the weights is invalid.
     shares: Sequence[Fraction | None] = [None] * len(rubric.criteria)
     weights = [criterion.weight for criterion in rubric.criteria if criterion.weight is not None]
-    if not rubric.is_mixed and len(weights) == len(rubric.criteria):
+    if rubric.view and rubric.view.tree:
+        found = dict(rubric.view.tree.share_out(rubric.view.weights))
+        shares = [found.get(int(criterion.path[-1]), Fraction(0)) for criterion in rubric.criteria]
+    elif (rubric.is_version_3 or not rubric.is_mixed) and len(weights) == len(rubric.criteria):
         with suppress(UnscorableError):
             shares = share_out(weights)
     graded = scoring.criteria if scoring and rubric.shape is not Shape.HOLISTIC else [None] * len(rubric.criteria)
@@ -228,11 +250,19 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
             weight=None if weight is None else float(weight),
             share=share,
             gate=criterion.gate,
-            outcome=f"Counts against: {criterion.outcome}" if criterion.is_negated else criterion.outcome,
+            outcome=_word_outcome(criterion),
             bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
             levels=_describe_levels(loaded, criterion.levels or (), grades),
             is_negated=criterion.is_negated,
+            applies_if=criterion.applies_if,
+            is_failure=criterion.is_failure,
         )
+
+
+def _word_outcome(criterion: Criterion) -> str | None:
+    if criterion.is_failure:
+        return f"Critical failure: {criterion.outcome}"
+    return f"Counts against: {criterion.outcome}" if criterion.is_negated else criterion.outcome
 
 
 def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:

@@ -1,9 +1,10 @@
 """Write the cards of criteria and rubrics in Markdown, also of the rubric that a test file names."""
 
 from collections.abc import Collection, Iterable
+from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Band, Criterion, Shape
+from rubric_lint.format.criterion import SPAN, Band, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.server.analysis import State
@@ -20,13 +21,21 @@ from rubric_lint.text.source import Source, UndecodableError
 
 def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
     """Write the card of a criterion: its name, share, gate, and bands or levels."""
-    lines = [f"**{escape(criterion.id)}**: weight {_word_share(rubric, criterion)}; gate: {_word_gate(criterion)}"]
+    worth = f"weight {_word_share(rubric, criterion)}; gate: {_word_gate(criterion)}"
+    lines = [f"**{escape(criterion.id)}**: {'a critical failure' if criterion.is_failure else worth}"]
+    if criterion.applies_if:
+        lines.append(f"applies if: {escape(criterion.applies_if)}")
     if criterion.levels is not None:
+        described = [level for level in criterion.levels if level.name or level.outcome]
+        if len(described) < len(criterion.levels) and SPAN in (criterion.fields or {}):
+            worst, best = (criterion.fields or {})[SPAN]
+            lines.append(f"{escape(criterion.outcome)}\n\nscale: from {worst}, the worst, to {best}, the best".strip())
         rows = [
             (_show(level.number) + (f" {escape(level.name)}" if level.name else ""), escape(level.outcome))
-            for level in sorted(criterion.levels, key=lambda level: -(level.number or 0))
+            for level in sorted(described, key=lambda level: -(level.number or 0))
         ]
-        lines.append(table(("level", "outcome"), rows))
+        if rows:
+            lines.append(table(("level", "outcome"), rows))
     elif criterion.scale:
         lines.append(_tabulate_bands(criterion.scale.bands))
     elif criterion.outcome:
@@ -52,6 +61,9 @@ def _word_share(rubric: Rubric, criterion: Criterion) -> str:
     if criterion.weight is None:
         return "unknown"
     weight = _show(float(criterion.weight))
+    if rubric.view and rubric.view.tree:
+        parts = dict(rubric.view.tree.share_out(rubric.view.weights))
+        return f"{weight} in its group, {percent(parts.get(int(criterion.path[-1]), Fraction(0)))} of the rubric"
     if len(weights) < len(rubric.entries):
         return weight
     try:
