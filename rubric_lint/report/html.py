@@ -343,7 +343,7 @@ class HtmlReport:
                             "outcome": each.outcome or "",
                             "grades": [
                                 [name_answer(grade.answer), grade.gate_met, grade.outcome or ""]
-                                for grade in each.grades
+                                for grade in each.all_grades
                             ],
                         }
                         for each in rubric.criteria

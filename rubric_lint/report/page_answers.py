@@ -125,7 +125,7 @@ class PageAnswers:
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
         self._grades: list[list[dict[AnswerValue, int]]] = [
-            [{grade.answer: place for place, grade in enumerate(criterion.grades)} for criterion in rubric.criteria]
+            [{grade.answer: place for place, grade in enumerate(criterion.all_grades)} for criterion in rubric.criteria]
             for rubric in rubrics
         ]
         self._most, self._most_text = most, most_text
@@ -230,7 +230,9 @@ class PageAnswers:
             told = data["error"][1] if "error" in data else ""
             if "grades" in data:
                 given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
-                told = ", ".join([criterion.id for criterion, place in given if not criterion.grades[place].gate_met])
+                told = ", ".join(
+                    [criterion.id for criterion, place in given if not criterion.all_grades[place].gate_met]
+                )
             yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], data.get("shown", ""), told
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:

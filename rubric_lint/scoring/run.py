@@ -210,7 +210,9 @@ class Scoring:
     def _take(self, result: RecordResult, content: Content) -> None:
         record, rubric, scored = result.record, result.rubric, result.scored
         if rubric is not None and "id" in record:
-            self._ids.add(hash((rubric, make_id_key(record["id"]))), len(self._files) - 1, result.line)
+            name = record["id"]
+            key = name if type(name) is str else make_id_key(name)  # most are texts, which takes no call
+            self._ids.add(hash((rubric, key)), len(self._files) - 1, result.line)
         self._results.append(result)
         if scored is None:
             self._take_invalid(result)
@@ -223,7 +225,7 @@ class Scoring:
                 self._compared += compare_there(record, float(scored.score), scored.gates_missed)
         for notes in result.notes:
             self.totals.reading.note(notes)
-        if ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
+        if len(record) > 1 and ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
             self._judged.setdefault(self._files[-1], Others(result.line)).times += 1
         if self._observer is not None:
             self._observer.add(result, content)

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from reference_3 import YES_OR_NO, failures, is_holistic, leaves, tree
 
-WHOLE = ([1, 5], [0, 10], [0, 5], [1, 10], [0, 100], [3, 1], [5, 0], [0, 1], [-2, 2])
+WHOLE = ([1, 5], [0, 10], [0, 5], [1, 10], [0, 100], [3, 1], [5, 0], [0, 1], [1, 0], [-2, 2])
 SCALES = (*WHOLE, [0.0, 1.0], [1.0, 5.0], [4.0, 1.0])
 WEIGHTS = (1, 2, 3, 5, 10, 0.5, 0.35, 0.1, 2.5, 7, 100)
 SHARES = ("70%", "26/30", "87.5%", "100%", "50%", "2/3", "0%", "1/1")
@@ -99,12 +99,10 @@ class Writer:
         return scale
 
     def gate(self, entry: dict[str, Any], scale: list[Any] | None, *, is_ladder: bool) -> None:
-        """A minimum; a ladder that is inherited may have any levels, so it gets none here."""
-        if "levels" in entry and not scale:
-            levels = entry["levels"]
-            entry["required_min_level"] = self.dice.choice([*levels] if isinstance(levels, dict) else levels)
-            if isinstance(entry["required_min_level"], dict):
-                entry["required_min_level"] = entry["required_min_level"]["level"]
+        """A minimum, by the word that goes with what the criterion itself says; an inherited ladder gets none."""
+        if "levels" in entry:
+            own = [each["level"] if isinstance(each, dict) else each for each in entry["levels"]]
+            entry["required_min_level"] = self.on(scale) if scale else self.dice.choice(own)
         elif not is_ladder:
             entry["required_min_score"] = self.on(scale or [0, 10]) if scale or "score_ranges" in entry else 10
 
@@ -218,7 +216,7 @@ def random_output(dice: Random, rubric: Any, *, missing: float = 0.3) -> dict[st
         at = at if towards is None else towards(at, dice.randrange(len(numbers)), dice.randrange(len(numbers)))
         number = numbers[at]
         plain: Any = int(number) if number.denominator == 1 else float(number)
-        checks.append({"id": leaf.id, leaf.field: bool(at) if leaf.field == YES_OR_NO else plain})
+        checks.append({"id": leaf.id, leaf.field: bool(number) if leaf.field == YES_OR_NO else plain})
     checks += [{"id": each, YES_OR_NO: dice.random() < 0.1} for each in failures(rubric)]
     dice.shuffle(checks)
     return {"checks": checks}

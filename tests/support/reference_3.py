@@ -106,8 +106,8 @@ def leaf_of(entry: Mapping[str, Any], path: str, measure: Measure, *, may_not_ap
         numbers = answers_of(ends, 1)
     elif measure.ends is None and measure.levels:
         answer, ends, numbers = "level", (min(measure.levels), max(measure.levels)), measure.levels
-    elif measure.ends is None or (measure.ends == UNIT and not (measure.levels or measure.has_hundredths)):
-        answer, ends, numbers = YES_OR_NO, measure.ends or TEN, measure.ends or TEN
+    elif measure.ends is None or (sorted(measure.ends) == [0, 1] and not (measure.levels or measure.has_hundredths)):
+        answer, ends, numbers = YES_OR_NO, measure.ends or TEN, UNIT
     else:
         answer, ends = "level", measure.ends
         numbers = answers_of(ends, 100 if measure.has_hundredths else 1)
@@ -115,7 +115,10 @@ def leaf_of(entry: Mapping[str, Any], path: str, measure: Measure, *, may_not_ap
     usual = ends[1] if entry.get("required") else None
     gate = entry.get("required_min_score", entry.get("required_min_level", usual))
     lowest = None if gate is None else own.share(gate)
-    return Leaf(path, answer, shares_of(ends, numbers), lowest, may_not_apply)
+    spread = (
+        UNIT if ends == TEN and answer == YES_OR_NO else ends
+    )  # yes and no are 1 and 0, whatever scale the gate has
+    return Leaf(path, answer, shares_of(spread, numbers), lowest, may_not_apply)
 
 
 def node_of(node: Mapping[str, Any], path: str, measure: Measure, *, may_not_apply: bool) -> Node:
@@ -161,7 +164,7 @@ def share_of(member: Leaf | Node, answers: Mapping[str, Any], result: Scored) ->
         if given.get("applicable") is False:
             return None
         number = given[member.field]
-        found: Fraction | None = member.shares[exact(number)] if member.field != YES_OR_NO else Fraction(bool(number))
+        found: Fraction | None = member.shares[Fraction(number) if number in (True, False) else exact(number)]
     else:
         known = [(weight, share_of(each, answers, result)) for weight, each in member.members]
         parts = [(weight, share) for weight, share in known if share is not None]

@@ -30,6 +30,7 @@ from rubric_lint.cli.score.options import (
     find_labels,
     load,
     require_existing,
+    require_points,
 )
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -67,6 +68,7 @@ def measure_agreement(
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
+    require_points(rubrics, "measuring agreement")
     reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
@@ -192,6 +194,7 @@ def agree(given: Given) -> int:
     gc.freeze()
     gc.disable()
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
+    require_points(rubrics, "measuring agreement")
     reader = Reader(
         rubrics,
         reading,

@@ -45,6 +45,17 @@ def load(
         raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
 
 
+def require_points(rubrics: "Mapping[str, ScoringRubric]", purpose: str) -> None:
+    """Raise UserError if the points of a rubric depend on the answer, which a purpose cannot measure yet."""
+    from rubric_lint.scoring.grading import VaryingPointsError  # noqa: PLC0415
+
+    try:
+        for rubric in rubrics.values():
+            rubric.require_points(purpose)
+    except VaryingPointsError as wrong:
+        raise UserError(str(wrong)) from None
+
+
 def read_threshold(value: str) -> Decimal:
     """Read a score as an exact decimal."""
     try:
