@@ -104,7 +104,21 @@ def test_a_text_in_markdown_calls_nobody_and_links_nowhere(run, tmp_path, text):
     assert TEXTS_AND_MARKDOWN[text] in written
 
 
+CLAIM_3 = CLAIM.replace("v2", "v3")
+WHOLE = """rubrics:
+  scale: [1, 5]
+  grades: {A: 90%, B: 50%}
+  criteria:
+    - {id: dose, expected_outcome: States the dose, applies_if: A drug is named}
+    - {id: code, expected_outcome: The code, required_min_score: 2, criteria: [Runs, Has no unused import]}
+"""
+
 SAMPLES = {
+    "version 3": (
+        CLAIM_3 + WHOLE,
+        CLAIM_3
+        + WHOLE.replace("[1, 5]", "[0, 5]").replace("90%", "95%").replace("A drug", "A pill").replace(": 2,", ": 3,"),
+    ),
     "criteria": (OLD, NEW),
     "bands": (OLD, OLD.replace("6: At", "5: At")),
     "shape": (OLD, CLAIM + "rubrics: [Names the pivot]"),
@@ -157,6 +171,20 @@ def test_every_kind_of_change_is_in_the_samples_but_that_of_settings(run, tmp_pa
         kinds |= {change["what"] for change in report["changes"]}
     schema = json.loads((ROOT / "schemas/diff/v1.json").read_text("utf-8"))
     assert kinds == set(schema["definitions"]["change"]["properties"]["what"]["enum"])
+
+
+def test_what_only_version_3_says_is_compared(run, tmp_path):
+    for name, text in zip(("old.yaml", "new.yaml"), SAMPLES["version 3"], strict=True):
+        (tmp_path / name).write_text(text, "utf-8")
+    changes = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])["changes"]
+    found = [(each["what"], each["criterion"], each["old"], each["new"]) for each in changes]
+    assert ("scale", None, {"ends": [1, 5]}, {"ends": [0, 5]}) in found
+    assert ("grades", None, {"grades": {"A": 0.9, "B": 0.5}}, {"grades": {"A": 0.95, "B": 0.5}}) in found
+    assert ("gate", "code", {"gate": 0.25}, {"gate": 0.6}) in found
+    condition = [{"field": "applies_if", "text": text} for text in ("A drug is named", "A pill is named")]
+    assert ("field", "dose", *condition) in found
+    places = [each["new_place"]["line"] for each in changes if each["what"] == "gate"]
+    assert places == [7]
 
 
 @pytest.fixture

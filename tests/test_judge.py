@@ -12,7 +12,6 @@ from rubric_lint.format.rubric import build_rubric
 from rubric_lint.judge.asking import correct
 from rubric_lint.judge.prompt import JudgedCase, as_text, output_schema, write_prompt
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.loading import prepare
 from rubric_lint.scoring.output import parse_output
 from rubric_lint.text.reading import read_documents

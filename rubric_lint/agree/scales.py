@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import cast
 
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 
 VERDICTS = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
@@ -76,7 +77,7 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
             yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, is_best)
             continue
         kind = Kind.LEVEL if criterion.shape is Shape.LEVELS else Kind.SCORE
-        scale = Scale(kind, tuple(answers), tuple(map(str, answers)))
+        scale = Scale(kind, tuple(map(_exact, answers)), tuple(map(str, answers)))
         met = tuple(grade.gate_met for grade in criterion.grades)
         meets = None if all(met) or not any(met) else met
         scored = None
@@ -95,6 +96,12 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
             yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)
     yield measure_verdicts("verdict", line)
+
+
+def _exact(answer: AnswerValue) -> int:
+    """Return an answer as a number for exact arithmetic: a `Hundredth` as a fraction."""
+    exact = Hundredth.fraction(answer)
+    return exact.numerator if exact.denominator == 1 else cast("int", exact)
 
 
 def measure_verdicts(name: str, line: Verdict = Verdict.FAIL) -> Measure:

@@ -230,9 +230,7 @@ class PageAnswers:
             told = data["error"][1] if "error" in data else ""
             if "grades" in data:
                 given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
-                told = ", ".join(
-                    [criterion.id for criterion, place in given if not criterion.all_grades[place].gate_met]
-                )
+                told = ", ".join([each.id for each, place in given if not each.all_grades[place].gate_met])
             yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], data.get("shown", ""), told
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:

@@ -68,7 +68,7 @@ def measure_agreement(
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
-    require_points(rubrics, "measuring agreement")
+    rubrics = require_points({**rubrics}, "measuring agreement")
     reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
@@ -174,7 +174,7 @@ def agree(given: Given) -> int:
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
-    rubrics = load(given.rubric, given)
+    rubrics = require_points(load(given.rubric, given), "measuring agreement")
     check_reading(given, rubrics)
     given.labels = find_labels(given, given.results)
     check_label_scale(given, rubrics)
@@ -194,7 +194,6 @@ def agree(given: Given) -> int:
     gc.freeze()
     gc.disable()
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
-    require_points(rubrics, "measuring agreement")
     reader = Reader(
         rubrics,
         reading,

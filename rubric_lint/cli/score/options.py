@@ -45,8 +45,8 @@ def load(
         raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
 
 
-def require_points(rubrics: "Mapping[str, ScoringRubric]", purpose: str) -> None:
-    """Raise UserError if the points of a rubric depend on the answer, which a purpose cannot measure yet."""
+def require_points(rubrics: "dict[str, ScoringRubric]", purpose: str) -> "dict[str, ScoringRubric]":
+    """Return the rubrics; raise UserError if the points of one depend on the answer, which a purpose needs constant."""
     from rubric_lint.scoring.grading import VaryingPointsError  # noqa: PLC0415
 
     try:
@@ -54,6 +54,7 @@ def require_points(rubrics: "Mapping[str, ScoringRubric]", purpose: str) -> None
             rubric.require_points(purpose)
     except VaryingPointsError as wrong:
         raise UserError(str(wrong)) from None
+    return rubrics
 
 
 def read_threshold(value: str) -> Decimal:
