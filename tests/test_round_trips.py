@@ -2,10 +2,9 @@
 
 import ast
 import re
-from textwrap import dedent
 
 import pytest
-from dialect_samples import SAMPLES, TEXTS
+from dialect_samples import SAMPLES
 from exports import load, meaning, write
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -18,14 +17,6 @@ from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
 
-# The generations of AgentV that are our own versions 1 and 2, and what looks the same since then.
-OURS = {
-    "agentv-texts": (TEXTS, "a.yaml"),
-    "agentv-a0": ("tests: [{rubrics: [Names it, {id: a, description: Says why, required: true}]}]", "a.yaml"),
-    "agentv-a1": ("tests: [{rubrics: [{score_range: [0, 10], expected_outcome: All of it}]}]", "a.yaml"),
-    "agentv-a2": ("tests: [{rubrics: [{id: a, score_ranges: {0: Not at all, 5: All of it}}]}]", "a.yaml"),
-}
-
 REFUSED = ("hermes", "ai-rubric")
 """The dialects whose levels have no texts, or whose scores no average gives."""
 
@@ -35,16 +26,6 @@ def test_what_version_2_cannot_say_is_refused(dialect):
     ((called, before),) = read(SAMPLES[dialect].text, SAMPLES[dialect].file).items()
     with pytest.raises(ExportError):
         make_sound(called, before)
-
-
-@pytest.mark.parametrize("dialect", [*sorted(SAMPLES.keys() - REFUSED), *OURS])
-def test_every_dialect_comes_in_as_version_2(dialect):
-    """What is imported lints without errors and means what it did, but for the criteria that version 2 cannot weigh."""
-    text, name = (SAMPLES[dialect].text, SAMPLES[dialect].file) if dialect in SAMPLES else OURS[dialect]
-    ((called, before),) = read(dedent(text), name).items()
-    rubric, _ = make_sound(called, before)
-    (after,) = read(load_target("rubric").write({called: rubric}).text, "r.rubric.yaml").values()
-    assert said([after._replace(thresholds=before.thresholds)])[0][:3] == said([rubric])[0][:3]
 
 
 # The name of the target, the dialects that this may be taken for, the file's name, and the shapes that both know.

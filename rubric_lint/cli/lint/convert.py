@@ -245,11 +245,10 @@ def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool
     """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
     from rubric_lint.dialects.export.target import find_comments, find_kept_comments  # noqa: PLC0415
 
+    tree = next(iter(found.values())).document.tree
     spans = {each.document.span(each.rubric.path) for each in found.values()}
     if is_whole:
-        documents = {each.document.number: each.document for each in found.values()}
-        spans = {Span(each.preamble.start, each.span(()).end) for each in documents.values()}
-    tree = next(iter(found.values())).document.tree
+        spans = {Span(0, len(tree.source.text))}
     kept: set[Span] = set()
     for each in found.values() if are_kept else ():
         kept.update(*find_kept_comments(each.document, each.rubric).values())

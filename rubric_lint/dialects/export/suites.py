@@ -30,6 +30,7 @@ from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, M
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema_files import CURRENT, newest
 from rubric_lint.messages import name_scores
+from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape
 from rubric_lint.text.path import Path
 
@@ -129,8 +130,7 @@ def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
     """Return a rubric as a list of version 2 if that says all of it, else as a mapping of version 3."""
     view = rubric.view
     if view and is_written_in_version_3(rubric):
-        value = view.document.value(view.path)
-        return {key: each for key, each in value.items() if key != "$schema"} if isinstance(value, dict) else value
+        return _copy(view.document, view.path)
     if view and view.dialect.cuts_mean:
         writing.lose(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
     comments = writing.source(name).comments
@@ -143,6 +143,16 @@ def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
     for path, message in changed:
         writing.lose(name, path, message)
     return {**data, "criteria": _note(data["criteria"], comments)}
+
+
+def _copy(document: Document, path: Path) -> Any:
+    """Return a value of a document with its numbers as they are written."""
+    value = document.value(path)
+    if isinstance(value, dict):
+        return {key: _copy(document, (*path, key)) for key in value if key != "$schema"}
+    if isinstance(value, list):
+        return [_copy(document, (*path, at)) for at in range(len(value))]
+    return document.decimal(path) if isinstance(value, float) else value
 
 
 def _note(entries: list[Any], comments: Mapping[int, Sequence[str]]) -> list[Any]:

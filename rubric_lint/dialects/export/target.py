@@ -372,7 +372,7 @@ class ExportTarget:
     name: str
     title: str
     writer: "Callable[[Writing], str | bytes]"
-    shapes: Collection[Shape] = tuple(Shape)
+    shapes: Collection[Shape] = tuple(shape for shape in Shape if shape is not Shape.MIXED)
     limit: str = ""
     is_single: bool = False
     has_cases: bool = False

@@ -19,7 +19,7 @@ class Noted(NamedTuple):
 
 
 def to_yaml(data: dict[Any, Any]) -> str:
-    """Return YAML in block style, with lists of whole numbers on one line. Every key is a string or a number."""
+    """Return YAML in block style, with lists of numbers on one line. Every key is a string or a number."""
     return visible_yaml("".join(f"{line}\n" for line in _mapping(data, "")))
 
 
@@ -55,18 +55,18 @@ def _sequence(items: list[Any], pad: str) -> Iterator[str]:
 
 
 def _is_flow(items: list[Any]) -> bool:
-    return all(type(item) is int for item in items)
+    return all(type(item) in {int, float, Decimal} for item in items)
 
 
 def _write_value(value: Any, pad: str) -> str:
-    """Return a scalar, an empty container or a list of whole numbers; further lines of a block stand after `pad`."""
+    """Return a scalar, an empty container or a list of numbers; further lines of a block stand after `pad`."""
     if isinstance(value, str):
         return _write_text(value, pad)
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, Decimal | float):
         return write_decimal(Decimal(str(value)))
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+    return f"[{', '.join(_write_value(item, '') for item in value)}]" if isinstance(value, list) else str(value)
 
 
 _BLOCK = re.compile(r"[^\s](?:[^\n]*[^\s])?(?:\n+[^\n]*[^\s])*\n?")

@@ -48,8 +48,10 @@ def needs_version_3(rubric: Rubric, *, has_mark: bool) -> bool:
         return False
     if has_mark or rubric.view.task or rubric.is_mixed or rubric.span != _BANDS:
         return True
+    if any(level.outcome is None for each in rubric.criteria for level in each.levels or ()):
+        return True
     leaves = map(_Leaf.read, rubric.criteria)
-    return any(leaf.is_negated or leaf.weight < 0 or not (leaf.ends is None or leaf.is_ladder) for leaf in leaves)
+    return any(leaf.is_negated or leaf.weight < 0 or leaf.is_own_scale for leaf in leaves)
 
 
 def is_written_in_version_3(rubric: Rubric) -> bool:
@@ -228,13 +230,13 @@ _LARGEST_PART = 1000
 def _write_marks(scoring: ScoringRubric, scale: Ends | None) -> Data:
     """Return the lowest scores of the verdicts, in units of a scale, or in 0..1 without one."""
     pass_at, borderline_at = [Fraction(each) for each in scoring.model.thresholds]
-    marks = {"pass_threshold": _write_mark(pass_at, scoring, scale)}
+    marks = {"pass_threshold": write_mark(pass_at, scoring, scale)}
     if borderline_at < pass_at:
-        marks["borderline_threshold"] = _write_mark(borderline_at, scoring, scale)
+        marks["borderline_threshold"] = write_mark(borderline_at, scoring, scale)
     return marks
 
 
-def _write_mark(share: Fraction, scoring: ScoringRubric, scale: Ends | None) -> int | Decimal | str:
+def write_mark(share: Fraction, scoring: ScoringRubric, scale: Ends | None) -> int | Decimal | str:
     """Return the shortest form of a mark that the same points reach: a number, or else parts of the whole."""
     worst, best = scale or _YES_NO
     near = share.limit_denominator(_LARGEST_PART)
