@@ -33,6 +33,8 @@ ADDITIONS = {
     "ten": "scale: [0, 10]\ncriteria:\n  - {id: flow, expected_outcome: How it reads, required_min_score: 4}\n"
     "  - {id: end, expected_outcome: The end, weight: 3, levels: {0: None, 5: A summary, 10: A proposal}}",
     "reversed": "criteria:\n  - {id: rank, scale: [3, 1], levels: {1: First, 2: Second, 3: Third}}",
+    "reversed bands": "criteria:\n  - {id: risk, scale: [50, 0], score_ranges: {0: It is low, 20: It is high}}",
+    "no is better": "criteria:\n  - {id: lie, scale: [1, 0], expected_outcome: Lies}",
     "hundredths": f"scale: [0.0, 1.0]\ncriteria:\n  {TWO}",
     "hundred": "criteria:\n  - {id: flow, scale: [0, 100], score_ranges: {0: It jumps, 50: It flows}}",
     "mark": f"pass_threshold: 26/30\ncriteria:\n  {TWO}",
@@ -177,6 +179,13 @@ def test_a_set_of_promptfoo_scores_the_same(addition):
         average = sum(weight * grade.score for weight, grade in zip(weights, grades, strict=True)) / sum(weights)
         assert average == scored.score
         assert (average >= Fraction(str(mark))) is (scored.verdict is Verdict.PASS)
+
+
+def test_the_neutral_form_says_which_score_of_bands_is_the_best(folder):
+    (folder / "a.rubric.yaml").write_text(text_of("reversed bands"), "utf-8")
+    done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", "json")
+    (rubric,) = json.loads(done.stdout)["files"][0]["rubrics"]
+    assert [each["scale"] for each in rubric["criteria"]] == [[50, 0]]
 
 
 def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach():
