@@ -100,7 +100,7 @@ def test_what_a_flat_average_does_not_say_is_a_tree_with_the_weights_as_written(
         ("scale: [1, 3], levels: {1: Bare, 3: Full of reasons}", Shape.LEVELS, (1, 3), [1, 2, 3], [1, 3], None),
         ("levels: {1: Bare, 3: Full of reasons}, required_min_level: 3", Shape.LEVELS, None, [1, 3], [1, 3], 3),
         ("scale: [0, 1], required_min_score: 1", Shape.CHECKLIST, (0, 1), [], [], 10),
-        ("scale: [1, 0]", Shape.LEVELS, (1, 0), [0, 1], [], None),
+        ("scale: [1, 0], required_min_score: 0", Shape.CHECKLIST, (1, 0), [], [], 10),
         ("scale: [0.0, 0.03], required_min_score: 0.02", Shape.CHECKLIST, None, [], [], None),
     ],
 )

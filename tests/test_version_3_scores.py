@@ -16,13 +16,14 @@ from judging import KEY
 from random_3 import cases, random_output, random_rubric
 from random_outputs import cases as cases_2
 from random_outputs import load as load_2
+from random_outputs import spell
 from reference_3 import score as score_3
 
 from rubric_lint.arrow import map_batches
 from rubric_lint.judge.prompt import JudgedCase, as_text, keep_criteria, output_schema, write_prompt
 from rubric_lint.scoring import OutputError, load_rubrics, score, score_samples
 from rubric_lint.scoring.grading import NOT_APPLICABLE, NothingAppliesError, RubricError
-from rubric_lint.scoring.output import reader_of
+from rubric_lint.scoring.output import Reader, reader_of
 from rubric_lint.scoring.totals import Totals
 
 SCHEMA = "https://rubric-lint.github.io/schemas/v3/rubric.json"
@@ -137,6 +138,30 @@ def test_a_rubric_of_version_2_has_the_same_results_in_version_3(case, data):
         write_prompt(keep_criteria(older, order), case)
     )
     assert output_schema(newer) == output_schema(older)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_outputs_of_the_very_form_are_read_as_any_other(seed):
+    dice = Random(seed)  # noqa: S311
+    plain = random_rubric(dice)
+    quick, slow = Reader(load(plain)), Reader(load(plain))
+    slow._types = None
+    for rate in (0, 0, 0.02, 0.05):
+        text = spell(random_output(dice, plain), dice, rate)
+        assert tell(quick, text) == tell(slow, text)
+
+
+def tell(reader, text):
+    """What a reader makes of a text, and of what it holds."""
+    found = []
+    for read in (lambda: reader.read(text), lambda: reader.read_object(json.loads(text))):
+        try:
+            found.append(read().result.to_json())
+        except OutputError as fault:
+            found.append((fault.message, fault.path))
+        except ValueError:  # not JSON
+            found.append(None)
+    return found
 
 
 # One answer

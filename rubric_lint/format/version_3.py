@@ -30,10 +30,10 @@ from rubric_lint.format.criterion import (
     to_fraction,
 )
 from rubric_lint.format.groups import Group
-from rubric_lint.format.recognition import CRITERIA
+from rubric_lint.format.recognition import CRITERIA, FIELD
 from rubric_lint.format.rubric import fold_id
 from rubric_lint.format.view import OWN, Draft, View, read_text
-from rubric_lint.messages import describe, shorten
+from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -120,6 +120,13 @@ class _TooManyError(Exception):
 def holds_rubric(value: Any) -> bool:
     """Return whether a value is a mapping with criteria, as a whole rubric is one."""
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list)
+
+
+def is_node(value: Any) -> bool:
+    """Return whether a document is meant as a rubric: it has criteria, a misspelt name of them, or a scale."""
+    if not isinstance(value, dict) or any(find_near(FIELD, (key,)) or key == FIELD for key in value):
+        return False
+    return bool(CRITERIA in value or "scale" in value or find_near(CRITERIA, value))
 
 
 def read_rubric(document: Document, path: Path) -> View:
@@ -373,8 +380,9 @@ class _Reading:
                 fields[ASKED] = _FAULT
         if "required_min_score" in fields:
             gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
-            is_share = gate is not None and scale is not None
-            fields["required_min_score"] = int(scale.share(Fraction(gate)) * HIGHEST) if is_share else gate
+            if gate is not None and scale:
+                gate = int(scale.share(Fraction(gate)) * HIGHEST)
+            fields["required_min_score"] = gate
 
     def _read_gate(self, scale: _Scale, gate: Any, place: Path) -> Answer | None:
         """Return a gate that is an answer of a scale; None if it is not, which is reported."""

@@ -421,12 +421,8 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         for rule, problem in find_violations(schema, document, rubric.path, value):
             if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
-    if rubric.version == VERSION_3 and rubric.path == (FIELD,):
-        from rubric_lint.format.schema_problems import find_beside  # noqa: PLC0415  (few files follow it)
-
-        claim = find_claim(document)
-        if claim is None or claim.name == "rubric":  # in a suite, such names are those of other tools
-            yield from find_beside(schema, document)
+    if rubric.path == (FIELD,) and not rubric.dialect:
+        yield from _find_beside(document, rubric)
     if (view := rubric.view) is None or not view.dialect.name:
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
@@ -437,6 +433,29 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
         yield from find_in(around, around.whole, document, path, document.value(path))
         yield from _find_misspelt(around, around.whole, document, path, view)
+
+
+def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
+    """Find what is wrong with the fields beside `rubrics` in a file that follows version 3, or says it follows 2."""
+    if rubric.version != VERSION_3 and _OF_VERSION_3.isdisjoint(document.data):
+        return
+    from rubric_lint.format.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
+
+    claim = find_claim(document)
+    if rubric.version == VERSION_3:
+        if claim is None or claim.name == "rubric":  # in a suite, such names are those of other tools
+            yield from find_beside(rubric.schema, document)
+        return
+    for name in document.data if claim and claim.name == "rubric" else ():
+        if name in _OF_VERSION_3:
+            values = {"field": name, "how": word_claim(document, rubric.path)}
+            yield "unknown-field", Problem("version-3", (name,), Part.KEY, values)
+
+
+_OF_VERSION_3 = frozenset(
+    {"scale", "criteria", "pass_threshold", "borderline_threshold", "grades", "critical_failures"}
+)
+"""The fields of a rubric of version 3, which in a file of version 2 that says so are a slip."""
 
 
 def _find_misspelt(

@@ -14,10 +14,11 @@ from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_
 from rubric_lint.outputs.mapping import HELD, RESERVED, SHOWN
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
-from rubric_lint.scoring.form import form_of, read_object
+from rubric_lint.scoring.form import APPLICABLE, form_of, read_object
 from rubric_lint.scoring.graders import find_grade, is_foreign, read_grade, translate
 from rubric_lint.scoring.grading import (
     NO_NOTES,
+    NOT_APPLICABLE,
     AnswerValue,
     CriterionResult,
     JudgeOutput,
@@ -41,7 +42,7 @@ else:
 
 
 class _Types:
-    """The types of outputs of a form of version 2 that have exactly its fields, as most do.
+    """The types of outputs of a form that have exactly its fields, as most do.
 
     `record` is a record of just a string `id` and such an output or raw text.
     """
@@ -51,6 +52,10 @@ class _Types:
         shape = Shape(form.rpartition("/")[2])
         if shape is Shape.HOLISTIC:
             self.output = _define("Output", ("score", int), ("reasoning", *reason))
+        elif shape is Shape.MIXED:
+            answers = [(name, kind, None) for name, kind in (("satisfied", bool), *_NUMBERS, (APPLICABLE, bool))]
+            check = _define("Check", ("id", str), *answers, ("reasoning", *reason))
+            self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
         else:
             answer = ("answer", bool if shape is Shape.CHECKLIST else int, struct_field(name=form_of(form).field))
             check = _define("Check", ("id", str), answer, ("reasoning", *reason))
@@ -62,6 +67,8 @@ class _Types:
 def _define(name: str, *fields: Any) -> Any:
     return defstruct(name, fields, forbid_unknown_fields=True, gc=False)
 
+
+_NUMBERS = (("score", int | float), ("level", int | float))
 
 _types_of = cache(_Types)
 
@@ -183,14 +190,20 @@ _OF_RESULT = RESERVED | HELD | {"id"}
 """The fields of a record that are not copied to its result."""
 
 
+_MIXED = f"v3/{Shape.MIXED}"
+_TYPED = frozenset({_MIXED, *(f"{CURRENT}/{shape}" for shape in Shape)})
+"""The forms of outputs that have types."""
+
+
 class Reader:
     """A reader of outputs for one rubric."""
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
         # Without msgspec the schema checks each output.
-        self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form.startswith(CURRENT) else None
+        self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form in _TYPED else None
         self._ids = [criterion.id for criterion in rubric.criteria]
+        self._criteria = {criterion.id: criterion for criterion in rubric.criteria}
         results = [[CriterionResult(each, grade) for grade in each.all_grades] for each in rubric.criteria]
         self._graded: list[dict[AnswerValue, tuple[CriterionResult, str]]] = [
             {result.grade.answer: (result, render(result.to_json())) for result in each} for each in results
@@ -307,6 +320,8 @@ class Reader:
             if self._is_holistic:
                 return self.find((output.score,)), 1 if output.reasoning is None else 3
             checks = output.checks
+            if self.rubric.form == _MIXED:
+                return self._look_up_mixed(output)
             ids = [check.id for check in checks]
             answers = [check.answer for check in checks]
             texts = 5 * len(ids) - 2 * [check.reasoning for check in checks].count(None)
@@ -316,8 +331,29 @@ class Reader:
                     return None
                 answers = [answers[ids.index(name)] for name in self._ids]
             return self.find(tuple(answers)), texts
-        except (LookupError, ValueError):
+        except (LookupError, ValueError, NothingAppliesError):
             return None
+
+    def _look_up_mixed(self, output: Any) -> tuple[Scored, int] | None:
+        """Do the same for an output whose checks have several fields; raise LookupError for an unknown criterion."""
+        texts = 1 if output.overall_reasoning is None else 3
+        given: dict[str, AnswerValue] = {}
+        for check in output.checks:
+            criterion = self._criteria[check.id]
+            answers = 3 - (check.satisfied, check.score, check.level).count(None)
+            answer: Any = getattr(check, criterion.field)
+            if check.applicable is False:
+                if answers or not criterion.may_not_apply:
+                    return None
+                answer = NOT_APPLICABLE
+            # A float that is a whole number may be written with more digits than it has.
+            elif answers != 1 or answer is None or (type(answer) is float and answer.is_integer()):
+                return None
+            given[check.id] = answer
+            texts += 2 + answers + (check.applicable is not None) + (0 if check.reasoning is None else 2)
+        if not len(given) == len(output.checks) == len(self._ids):
+            return None
+        return self.find(tuple([given[name] for name in self._ids])), texts
 
     def know(self, output: JudgeOutput) -> Scored:
         """Return the result for an output.

@@ -273,7 +273,8 @@ def search(
         rubrics += [Location(path, follows) for path in placed]
         rubrics.sort(key=lambda location: document.span(location.path).start)
     if follows == VERSION_3:
-        rubrics = _read_version_3(document, rubrics, is_ours=is_claimed or version == VERSION_3)
+        is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
+        rubrics = _read_version_3(document, rubrics, may_be_whole=is_whole)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
     if not (rubrics or is_claimed or part):
@@ -284,11 +285,11 @@ def search(
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-def _read_version_3(document: Document, rubrics: list[Location], *, is_ours: bool) -> list[Location]:
+def _read_version_3(document: Document, rubrics: list[Location], *, may_be_whole: bool) -> list[Location]:
     """Return the rubrics of a file of version 3, each with its view; the whole document may be one."""
-    from rubric_lint.format.version_3 import holds_rubric, read_rubric  # noqa: PLC0415  (few files follow it)
+    from rubric_lint.format.version_3 import is_node, read_rubric  # noqa: PLC0415  (few files follow it)
 
-    if is_ours and holds_rubric(document.data) and FIELD not in document.data:
+    if may_be_whole and not rubrics and is_node(document.data):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     return [location if location.view else _view_version_3(document, location.path) for location in rubrics]
 
@@ -300,7 +301,9 @@ def _view_version_3(document: Document, path: Path) -> Location:
     view, around = read_rubric(document, path), _look_around(document, path)
     if view.threshold is None and around.threshold is not None:
         view = replace(view, threshold=around.threshold, threshold_path=around.threshold_path, is_gate=around.is_gate)
-    return Location(path, VERSION_3, replace(view, doubts=around.doubts))
+    told = schema_for(VERSION_3).joined["properties"] if path == (FIELD,) else ()  # it is an error beside the rubric
+    doubts = tuple(doubt for doubt in around.doubts if doubt[0][-1] not in told)
+    return Location(path, VERSION_3, replace(view, doubts=doubts))
 
 
 def has_signs_of_home(document: Document) -> bool:
