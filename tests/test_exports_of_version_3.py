@@ -1,5 +1,6 @@
 """What each target gets of each addition of version 3: it is written and scores the same, named as lost, or refused."""
 
+import json
 import random
 import re
 import sys
@@ -9,15 +10,19 @@ from fractions import Fraction
 
 import commands
 import pytest
+import random_3
+from hypothesis import given
 from ruamel.yaml import YAML
 
+from rubric_lint.cli.lint.convert import _source
 from rubric_lint.dialects.export import TARGETS, load_target
 from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import newest
+from rubric_lint.project.settings import FileSettings
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
-from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.scoring.loading import load_models, load_rubrics
 
 TWO = "- {id: dose, expected_outcome: States the dose}\n  - {id: tone, expected_outcome: Is polite, weight: 2}"
 GROUP = "criteria: [The file exists, The program runs]"
@@ -28,6 +33,8 @@ ADDITIONS = {
     "ten": "scale: [0, 10]\ncriteria:\n  - {id: flow, expected_outcome: How it reads, required_min_score: 4}\n"
     "  - {id: end, expected_outcome: The end, weight: 3, levels: {0: None, 5: A summary, 10: A proposal}}",
     "reversed": "criteria:\n  - {id: rank, scale: [3, 1], levels: {1: First, 2: Second, 3: Third}}",
+    "reversed bands": "criteria:\n  - {id: risk, scale: [50, 0], score_ranges: {0: It is low, 20: It is high}}",
+    "no is better": "criteria:\n  - {id: lie, scale: [1, 0], expected_outcome: Lies}",
     "hundredths": f"scale: [0.0, 1.0]\ncriteria:\n  {TWO}",
     "hundred": "criteria:\n  - {id: flow, scale: [0, 100], score_ranges: {0: It jumps, 50: It flows}}",
     "mark": f"pass_threshold: 26/30\ncriteria:\n  {TWO}",
@@ -174,7 +181,39 @@ def test_a_set_of_promptfoo_scores_the_same(addition):
         assert (average >= Fraction(str(mark))) is (scored.verdict is Verdict.PASS)
 
 
+def test_the_neutral_form_says_which_score_of_bands_is_the_best(folder):
+    (folder / "a.rubric.yaml").write_text(text_of("reversed bands"), "utf-8")
+    done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", "json")
+    (rubric,) = json.loads(done.stdout)["files"][0]["rubrics"]
+    assert [each["scale"] for each in rubric["criteria"]] == [[50, 0]]
+
+
 def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach():
     rubric, text = written("mark", "promptfoo")
     assert rubric.model.thresholds.pass_at == Fraction(26, 30)
     assert "threshold: 0.866666\n" in text
+
+
+@pytest.mark.slow
+@given(random_3.rubrics)
+def test_any_rubric_of_version_3_is_written_or_refused_with_its_place(rubric):
+    """No target drops a criterion or a condition without a word; what is refused has a place in the document."""
+    text = newest("rubric", "v3").modeline + json.dumps({"rubrics": rubric})
+    models = load_models("r.rubric.yaml", text.encode(), FileSettings(claimed=True, severities={}))
+    ((name, loaded),) = models.items()
+    for target in TARGETS:
+        if target == "xlsx":
+            continue
+        try:
+            sound, lost = make_sound(name, loaded.rubric, load_target(target))
+            export = load_target(target).write({name: sound}, {name: _source(loaded)})
+            places = [loaded.place_in_document(each.path) for each in export.losses]
+        except ExportError as refused:
+            places = [loaded.place_of_field(refused.path) if refused.is_in_document else loaded.place(refused.path)]
+            export = None
+        assert all(re.fullmatch(r"r.rubric.yaml:2:\d+", place) for place in places)
+        if export is None:
+            continue
+        assert not lost
+        assert len(sound.entries) == len(loaded.rubric.entries)
+        assert export.text or target == "json"

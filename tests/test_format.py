@@ -10,10 +10,12 @@ import pytest
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
+from random_3 import rubrics
 from styled_suites import json_suites, read_data, yaml_suites
 
 from rubric_lint.fix import formatting
 from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import newest
 from rubric_lint.lint.engine import lint
 from rubric_lint.project.settings import SettingsFinder
 from rubric_lint.scoring.loading import RubricError, load_rubrics
@@ -242,6 +244,13 @@ def test_formatting_a_rubric_of_version_3_keeps_what_it_says(name):
     turned = {"$schema": "https://rubric-lint.github.io/schemas/rubric-v3.schema.json", **turn(data)}
     fixed = check_laws("a.rubric.json", json.dumps(turned, indent=1).encode())
     assert (fixed.doubt, fixed.foreign) == ("", 0)
+
+
+@pytest.mark.slow
+@given(rubrics)
+def test_formatting_any_rubric_of_version_3_keeps_what_it_says(rubric):
+    data = turn({"$schema": newest("rubric", "v3").bundled_id, "rubrics": rubric})
+    assert check_laws("a.rubric.json", json.dumps(data, indent=1).encode()).foreign == 0
 
 
 def turn(value):

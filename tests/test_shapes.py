@@ -272,7 +272,8 @@ def test_levels_that_are_worth_points_are_not_written_as_levels_worth_nothing(sa
     with pytest.raises(ExportError) as caught:
         make_sound("a", rubric.rubric)
     said(caught.value.message)
-    assert make_sound("a", rubric.rubric, load_target("json")) == (rubric.rubric, [])  # JSON says what each level is worth
+    # JSON says what each level is worth
+    assert make_sound("a", rubric.rubric, load_target("json")) == (rubric.rubric, [])
 
 
 def test_lower_scores_are_better_if_the_table_says_so(said):

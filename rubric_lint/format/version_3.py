@@ -137,7 +137,8 @@ def read_rubric(document: Document, path: Path) -> View:
     try:
         root, scale = reading.read_root(value)
     except _TooManyError:
-        return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY)
+        problem = Problem("too-many-criteria", path, Part.HEAD, {"most": f"{_MOST_CRITERIA:,}"})
+        return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY, problems=(("schema", problem),))
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
     grades = reading.read_grades(node, scale)

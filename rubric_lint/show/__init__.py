@@ -38,7 +38,7 @@ class ShownCriterion(NamedTuple):
 
     `share` is its exact part in the average, None if not all weights are valid. `gate` is the lowest score or level
     that passes, as in results. `outcome` is what is judged; `is_negated` if it must not be met. Bands and levels are in
-    ascending order.
+    ascending order. `scale` are the worst and the best score of the bands, None if these are 0 and 10.
     """
 
     id: str
@@ -53,6 +53,7 @@ class ShownCriterion(NamedTuple):
     is_negated: bool = False
     applies_if: str = ""
     is_failure: bool = False
+    scale: tuple[int, int] | None = None
 
     @property
     def is_turned(self) -> bool:
@@ -73,6 +74,7 @@ class ShownCriterion(NamedTuple):
             "outcome": self.outcome,
             "bands": [band.to_json() for band in self.bands],
             "levels": [level.to_json() for level in self.levels],
+            **({"scale": list(self.scale)} if self.scale else {}),
             **({"applies_if": self.applies_if} if self.applies_if else {}),
             **({"critical_failure": True} if self.is_failure else {}),
         }

@@ -13,7 +13,7 @@ from typing import Any
 from rubric_lint.dialects.search.agentv_parts import is_of_agentv
 from rubric_lint.dialects.search.agentv_releases import RELEASES
 from rubric_lint.finding import Finding, Result, Severity, Unread
-from rubric_lint.format.criterion import HIGHEST, Band, Criterion, Level, Shape, read_number
+from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Level, Shape, read_number
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.messages import join_words
@@ -254,6 +254,7 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
             bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
             levels=_describe_levels(loaded, criterion.levels or (), grades),
             is_negated=criterion.is_negated,
+            scale=criterion.scale.ends if criterion.scale and criterion.scale.ends != (LOWEST, HIGHEST) else None,
             applies_if=criterion.applies_if,
             is_failure=criterion.is_failure,
         )

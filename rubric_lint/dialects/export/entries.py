@@ -225,8 +225,11 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, 
             yield (*place, "applies_if"), f"the condition of `{each.id}`"
         if each.weight is not None and each.weight < 0 and (view.tree or not keeps_all):
             yield (*place, "weight"), f"the weight {each.weight} of `{each.id}`"
-        if each.is_failure and not keeps_all:
-            yield place, f"the critical failure `{each.id}`"
+        if each.is_negated and not keeps_all:
+            yield (
+                place,
+                f"the critical failure `{each.id}`" if each.is_failure else f"that a no is better in `{each.id}`",
+            )
         if what := _find_scale(each, keeps_all=keeps_all):
             yield place, what
 
