@@ -194,6 +194,36 @@ def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach
     assert "threshold: 0.866666\n" in text
 
 
+SUITE = """tests:
+  - id: one
+    input: Write a reply
+    rubrics:
+      pass_threshold: 70%
+      scale: [0, 10]
+      criteria: [States the dose, Is polite]
+  - id: two
+    input: Write another
+    rubrics: [Is it so]
+"""
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_a_suite_of_version_3_is_written_anew_for_agentv_and_never_rewritten(target, folder, said):
+    file = folder / "a.suite.yaml"
+    file.write_text(newest("suite", "v3").modeline + SUITE, "utf-8")
+    done = commands.run("rubric-lint", "fix", "--to", target, file.name)
+    said(f"exit {done.returncode}", done.stderr)
+    (command,) = re.findall("`rubric-lint (convert .*?)`", done.stderr)
+    done = commands.run("rubric-lint", *command.split())
+    said(f"exit {done.returncode}", done.stdout, done.stderr)
+    before, after = load_rubrics(file.name, file.read_bytes()), load_rubrics("b.eval.yaml", done.stdout)
+    assert [each.model.thresholds.pass_at for each in after.values()] == [Decimal("0.7"), Decimal("0.8")]
+    for old, new in zip(before.values(), after.values(), strict=True):
+        assert [[grade.score for grade in each.grades] for each in old.criteria] == [
+            [grade.score for grade in each.grades] for each in new.criteria
+        ]
+
+
 @pytest.mark.slow
 @given(random_3.rubrics)
 def test_any_rubric_of_version_3_is_written_or_refused_with_its_place(rubric):
