@@ -212,8 +212,8 @@ def test_a_suite_of_version_3_is_written_anew_for_agentv_and_never_rewritten(tar
     file = folder / "a.suite.yaml"
     file.write_text(newest("suite", "v3").modeline + SUITE, "utf-8")
     done = commands.run("rubric-lint", "fix", "--to", target, file.name)
-    said(f"exit {done.returncode}", done.stderr)
-    (command,) = re.findall("`rubric-lint (convert .*?)`", done.stderr)
+    said(f"exit {done.returncode}", done.stdout)
+    (command,) = re.findall("`rubric-lint (convert .*?)`", done.stdout)
     done = commands.run("rubric-lint", *command.split())
     said(f"exit {done.returncode}", done.stdout, done.stderr)
     before, after = load_rubrics(file.name, file.read_bytes()), load_rubrics("b.eval.yaml", done.stdout)
