@@ -205,6 +205,10 @@ def test_a_rubric_is_a_whole_file_or_below_rubrics(name, data, path):
 def test_settings_say_that_files_follow_version_3():
     ((_, rubric),) = examine_file("a.rubric.yaml", b"criteria: [Names the cause]\n", THIRD).rubrics
     assert (rubric.version, [each.id for each in rubric.criteria]) == ("v3", ["rubric-1"])
+    data = b"rubrics: {scale: [1, 5], criteria: [Names the cause]}\n"
+    ((_, rubric),) = examine_file("a.yaml", data, FileSettings(version="v3")).rubrics
+    assert (rubric.version, len(rubric.criteria[0].levels)) == ("v3", 5)
+    assert examine_file("a.yaml", data, FileSettings(version="v3")).result.unread == ()
 
 
 @pytest.mark.parametrize(

@@ -478,6 +478,20 @@ def test_a_reply_that_says_that_a_criterion_does_not_apply_is_judged_and_scored(
     assert (raw["polite"], raw["code/harm"], raw["method"]) == ("n/a", "n/a", 3)
 
 
+def test_a_reply_that_nothing_applies_is_kept_and_not_asked_for_again(tmp_path):
+    (tmp_path / "r.json").write_text(json.dumps({"$schema": SCHEMA, "rubrics": NOTHING}), "utf-8")
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"id": "a", "answer": "Thanks."}) + "\n", "utf-8")
+    reply = {"checks": {"rubric-1": {"reasoning": "No figure.", "applicable": False}}, "overall_reasoning": "None."}
+    with serving(completion(json.dumps(reply))) as server:
+        arguments = ["judge", "r.json", "answers.jsonl", "--model", "m", "--base-url", server.url, "-o", "j.jsonl"]
+        environment = {**commands.os.environ, "OPENAI_API_KEY": KEY}
+        done = commands.run("rubric-score", *arguments, cwd=tmp_path, env=environment)
+        assert (done.returncode, len(server.asked)) == (0, 1), done.stderr
+    assert "1 output: 0 pass, 0 borderline, 0 fail, 0 invalid, 1 without a score, as nothing applies" in done.stderr
+    (record,) = map(json.loads, (tmp_path / "j.jsonl").read_text("utf-8").splitlines())
+    assert record["output"]["checks"] == [{"id": "rubric-1", "reasoning": "No figure.", "applicable": False}]
+
+
 # Meaning, and what needs constant points
 
 

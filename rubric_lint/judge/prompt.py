@@ -293,8 +293,12 @@ def order_criteria(rubric: ScoringRubric, seed: int, key: str, model: str, sampl
 
 
 def keep_criteria(rubric: ScoringRubric, names: Sequence[str]) -> ScoringRubric:
-    """Return a rubric with only the criteria of these names, in their order, for a prompt."""
-    if rubric.shape is Shape.HOLISTIC or names == [criterion.id for criterion in rubric.criteria]:
+    """Return a rubric with only the criteria of these names, in their order, for a prompt and to read its reply.
+
+    It has no groups that weigh: a reply is valid, too, if nothing in the rubric applies, so that it has no score.
+    """
+    is_whole = rubric.shape is Shape.HOLISTIC or names == [criterion.id for criterion in rubric.criteria]
+    if is_whole and rubric.tree is None:
         return rubric
     entries = {entry.id: entry for entry in rubric.model.entries}
     criteria = {criterion.id: criterion for criterion in rubric.criteria}

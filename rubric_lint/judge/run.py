@@ -345,7 +345,7 @@ class JudgeRun:
         invalid = find_fault(self.panel, panel_samples)
         if invalid is None:
             outputs = [sample.output for samples in panel_samples for sample in samples if sample.output]
-            verdicts = {answer.rubric.grade(output).verdict for output in outputs}
+            verdicts = {answer.rubric.decide_output(output) for output in outputs}
             self.tally.stable += len(outputs) > 1 and len(verdicts) == 1
             self._watch(answer.key, None)
             return

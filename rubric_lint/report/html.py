@@ -393,6 +393,8 @@ def _list_figures(totals: Totals) -> Iterator[_Figure]:
         yield _Figure(verdict.capitalize(), f"{count:,}", share, str(verdict), count, f"verdict={verdict}")
     share = f"{_percent(totals.invalid, outputs)} of all" if totals.invalid and outputs else ""
     yield _Figure("Invalid", f"{totals.invalid:,}", share, "", totals.invalid, "verdict=invalid")
+    if totals.unscored:
+        yield _Figure("No score", f"{totals.unscored:,}", "nothing applies")
     if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
         stable = sum(rubric.stable for rubric in totals.rubrics.values())
         yield _Figure("Stable", _percent(stable, sampled), "answers with one verdict")

@@ -483,6 +483,14 @@ class ScoringRubric:
         return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
 
 
+    def decide_output(self, output: JudgeOutput) -> Verdict | None:
+        """Return the verdict of a valid output; None if it has no score, as nothing applies."""
+        try:
+            return self.grade(output).verdict
+        except NothingAppliesError:
+            return None
+
+
 _FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 
 

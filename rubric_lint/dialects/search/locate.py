@@ -274,7 +274,7 @@ def search(
         rubrics.sort(key=lambda location: document.span(location.path).start)
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
-        rubrics = _read_version_3(document, rubrics, may_be_whole=is_whole)
+        rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
     if not (rubrics or is_claimed or part):
@@ -285,13 +285,21 @@ def search(
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
-def _read_version_3(document: Document, rubrics: list[Location], *, may_be_whole: bool) -> list[Location]:
-    """Return the rubrics of a file of version 3, each with its view; the whole document may be one."""
-    from rubric_lint.format.version_3 import is_node, read_rubric  # noqa: PLC0415  (few files follow it)
+def _read_version_3(
+    document: Document, rubrics: list[Location], leftovers: list[Path], *, may_be_whole: bool
+) -> list[Location]:
+    """Return the rubrics of a file of version 3, each with its view; the whole document may be one.
+
+    So is what was left over because it is a mapping, as in version 2 no rubric is.
+    """
+    from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (few files follow it)
 
     if may_be_whole and not rubrics and is_node(document.data):
         return [Location((), VERSION_3, read_rubric(document, ()))]
-    return [location if location.view else _view_version_3(document, location.path) for location in rubrics]
+    more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
+    found = [location if location.view else _view_version_3(document, location.path) for location in rubrics]
+    found += [_view_version_3(document, path) for path in more]
+    return sorted(found, key=lambda location: document.span(location.path).start)
 
 
 def _view_version_3(document: Document, path: Path) -> Location:
