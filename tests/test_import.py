@@ -244,13 +244,14 @@ def test_the_headers_that_people_use_are_read(header, weight):
 
 def read_criteria(written):
     """The outcome of each criterion, or the scores of its scale, by its id."""
+    read = YAML(typ="safe").load(written) or ()
     return {
         each["id"]: [
             step.get("level", step.get("score_range")) for step in each.get("levels", each.get("score_ranges"))
         ]
         if {"levels", "score_ranges"} & each.keys()
         else each["expected_outcome"]
-        for each in YAML(typ="safe").load(written) or ()
+        for each in (read["criteria"] if isinstance(read, dict) else read)
     }
 
 

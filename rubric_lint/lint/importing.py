@@ -13,7 +13,7 @@ from rubric_lint.dialects.tables.rubrics import TableRubric, read_rubric, write_
 from rubric_lint.finding import Severity
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT
+from rubric_lint.format.schema_files import CURRENT, VERSION_3
 from rubric_lint.lint.engine import examine
 from rubric_lint.messages import list_names
 from rubric_lint.project.settings import FileSettings
@@ -153,7 +153,8 @@ def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubri
     """Lint the rubric of a table, and add it to those that can be written."""
     draft = write_draft(each.entries)  # each of its lines has a place in the table
     source = Source(_NAME, draft.text)
-    settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=CURRENT)
+    version = VERSION_3 if each.is_of_version_3 else CURRENT
+    settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=version)
     examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
     is_faulty = False
     for finding in examined.result.findings:
@@ -172,7 +173,7 @@ def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubri
     else:
         document, rubric = sound[0]
         try:
-            rubrics[each.name], _ = make_sound(each.name, rubric)
+            rubrics[each.name], _ = make_sound(each.name, rubric, has_version_3=True)
         except ExportError as refusal:
             place = draft.places[source.position(document.span(refusal.path).start).line - 1]
             yield _error(place.full, refusal.message)

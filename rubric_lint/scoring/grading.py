@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.view import OWN
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.groups import GroupResult, ScoringGroup
@@ -415,6 +416,12 @@ class ScoringRubric:
         return worst + score * (best - worst)
 
     @property
+    def has_own_mark(self) -> bool:
+        """Whether a rubric of version 3 states its own pass mark, which no option changes."""
+        view = self.model.view
+        return view is not None and view.dialect is OWN and view.threshold is not None and not view.is_gate
+
+    @property
     def own_fields(self) -> frozenset[str]:
         """The fields that results have only by such rubrics."""
         fields = {"rubric_score": self.units, "rubric_grade": self.rubric_grades, "groups": self.tree}
@@ -481,7 +488,6 @@ class ScoringRubric:
             raise ValueError("an answer that the rubric does not allow")
         weighed = self.weigh(result.grade for result in graded)
         return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
-
 
     def decide_output(self, output: JudgeOutput) -> Verdict | None:
         """Return the verdict of a valid output; None if it has no score, as nothing applies."""

@@ -19,7 +19,6 @@ from rubric_lint.dialects.export.target import (
 )
 from rubric_lint.dialects.export.texts import Noted, to_yaml
 from rubric_lint.dialects.export.version_3 import (
-    VERSION_3,
     has_own_mark,
     is_written_in_version_3,
     needs_version_3,
@@ -28,7 +27,7 @@ from rubric_lint.dialects.export.version_3 import (
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
 from rubric_lint.format.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Mark, Shape, to_fraction
 from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT, newest
+from rubric_lint.format.schema_files import CURRENT, VERSION_3, newest
 from rubric_lint.messages import name_scores
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape

@@ -73,7 +73,10 @@ def _walk(value: Any, schema: Mapping[str, Any], joined: Mapping[str, Any], path
     if isinstance(value, list) and isinstance(items := node.get("items"), dict):
         for index, item in enumerate(value):
             yield from _walk(item, items, joined, (*path, index))
-    elif isinstance(value, dict) and not isinstance(node.get("additionalProperties"), dict):
+    elif isinstance(value, dict) and isinstance(node.get("additionalProperties"), dict):
+        for name, inner in value.items():
+            yield from _walk(inner, node["additionalProperties"], joined, (*path, name))
+    elif isinstance(value, dict):
         for name, inner in value.items():
             patterns = node.get("patternProperties", {}).items()
             like = next((each for pattern, each in patterns if re.search(pattern, name)), None)

@@ -27,9 +27,6 @@ _YES_NO: Ends = (0, 1)
 _BANDS: Ends = (LOWEST, HIGHEST)
 
 
-VERSION_3 = "v3"
-
-
 def has_own_mark(rubric: Rubric) -> bool:
     """Return whether the rubric or its dialect says how a score becomes a verdict; else the settings do."""
     view = rubric.view

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -61,7 +61,7 @@ class Draft(NamedTuple):
 
 
 def write_draft(entries: Part) -> Draft:
-    """Return a rubric file whose `rubrics` are `entries`; each value that has a place of its own begins a line."""
+    """Return a rubric file with `rubrics`; each value that has a place of its own begins a line."""
     lines = [*_write(Part({"rubrics": entries}, entries.place))]
     return Draft("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
 
@@ -91,9 +91,10 @@ def is_total(name: str) -> bool:
 
 
 class TableRubric(NamedTuple):
-    """The rubric of a table: its name, the list under `rubrics`, notes, and the folded words of options it used.
+    """The rubric of a table: its name, what is under `rubrics`, notes, and the folded words of options it used.
 
-    `texts` are those of its case, by field, `rows` is the number of rows that it comes from.
+    `entries` are a list of version 2, or a mapping of version 3 if only that says what the table does. `texts` are
+    those of its case, by field, `rows` is the number of rows that it comes from.
     """
 
     name: str
@@ -102,6 +103,11 @@ class TableRubric(NamedTuple):
     used: frozenset[str]
     texts: Mapping[str, str] = {}
     rows: int = 0
+
+    @property
+    def is_of_version_3(self) -> bool:
+        """Whether only version 3 says what the table does."""
+        return isinstance(self.entries.value, dict)
 
 
 class ScaleRow(NamedTuple):
@@ -168,7 +174,10 @@ class _Criterion(NamedTuple):
 
 @dataclass
 class _Reader:
-    """Reads one table whose columns are known; `rescaled` are the changes of scale already noted."""
+    """Reads one table whose columns are known; `rescaled` are the changes of scale already noted.
+
+    `scale` is that of all criteria if it is not 0 to 10, which only version 3 says. So it is with weights below 0.
+    """
 
     table: Table
     columns: Columns
@@ -176,6 +185,8 @@ class _Reader:
     notes: list[Note]
     factor: int = 1
     are_levels: bool = False
+    scale: tuple[int, int] | None = None
+    has_penalties: bool = False
     rescaled: set[str] = field(default_factory=set)
 
     def read(self) -> TableRubric:
@@ -196,6 +207,9 @@ class _Reader:
         else:
             entries = [self._write_criterion(criterion) for criterion in criteria]
         whole = Part(entries, self.table.header.place)
+        if self.scale or self.has_penalties:
+            scale = {"scale": Part(self.scale, whole.place)} if self.scale else {}
+            whole = Part({**scale, "criteria": whole}, whole.place)
         texts = {name: cell.text for name, cell in self.table.texts}
         return TableRubric(self.table.name, whole, tuple(self.notes), self.columns.used, texts, len(rows))
 
@@ -313,10 +327,17 @@ class _Reader:
         elif not is_own_scale:
             lowest = min(self._scale_up(each.lower) for each in ranges)
             highest = max(self._scale_up(each.upper) for each in ranges)
-            if lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
+            if digits and lowest < highest:
                 self.rescale = Rescale(lowest, highest)
+            elif lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
+                self._take_scale(lowest, highest, scale[0].place)
         elif digits:
             self.factor = 1
+
+    def _take_scale(self, lowest: int, highest: int, place: Place) -> None:
+        """Note the scale of all criteria, which only version 3 of the format has."""
+        self.scale = lowest, highest
+        self.notes.append(Note(place, f"read as the scale {lowest} to {highest}, so the file follows version 3"))
 
     def _scale_up(self, score: Number) -> int:
         return int(score * self.factor)
@@ -347,7 +368,7 @@ class _Reader:
                 self.notes.append(Note(scale[0].place, f"--rescale {self.rescale.label}: {change}"))
             new = [(scores[0], scores[-1]) for scores in spread]
         pairs = list(zip(new, scale, strict=True))
-        for bounds, row in sorted(pairs, key=lambda pair: pair[0]) if self.rescale else pairs:
+        for bounds, row in sorted(pairs, key=lambda pair: pair[0]) if self.rescale or self.scale else pairs:
             text = _text(row.outcome)
             outcome = text._replace(value=f"{row.name}: {text.value}") if row.name else text
             yield Part({"score_range": Part(bounds, row.place), "expected_outcome": outcome}, row.place)
@@ -382,7 +403,11 @@ class _Reader:
                 found["id"], weight = Part(name, cell.place), cell._replace(text=share)
         if weight:
             amount = None if weight.fault else find_amount(weight.text)
-            found["weight"] = Part(read_number(weight._replace(text=amount or weight.text)), weight.place)
+            number = read_number(weight._replace(text=amount or weight.text))
+            if number < 0 and not self.has_penalties:
+                self.has_penalties = True
+                self.notes.append(Note(weight.place, "a weight below 0, so the file follows version 3"))
+            found["weight"] = Part(number, weight.place)
         return found | self._gate(rows, has_scale=has_scale)
 
     def _agreed(self, rows: list[Row], name: str) -> Cell | None:
@@ -398,7 +423,7 @@ class _Reader:
         name, cell = self._find_gate(rows, has_scale=has_scale)
         if cell is None:
             return {}
-        top: int | None = self.rescale.highest if self.rescale else HIGHEST
+        top: int | None = self.rescale.highest if self.rescale else self.scale[1] if self.scale else HIGHEST
         if self.are_levels:
             top = None
         gate, is_met_or_not = read_gate(cell, top)
@@ -447,9 +472,15 @@ class _Reader:
         title = self.columns.head("weight").text
         ranges = [find_range(cell.value) for cell in cells]
         has_scale = bool(self.columns.steps or self.columns.has_scale or self.table.parts)
-        if is_points(title) and None not in ranges and len({*ranges}) == 1 < len(ranges):
-            message = f"`{shorten(cells[0].value)}` is the scale of each criterion, and nothing says what earns a score"
-            raise TableError(cells[0].place, f"{message}; write a column for each score")
+        first = ranges[0]
+        if is_points(title) and first and len({*ranges}) == 1 < len(ranges):
+            if has_scale or not all(isinstance(end, int) for end in first):
+                message = f"`{shorten(cells[0].value)}` is the scale of each criterion"
+                raise TableError(cells[0].place, f"{message}; write a column for each score, and none for the scale")
+            fields = {name: column for name, column in self.columns.fields.items() if name != "weight"}
+            self.columns = replace(self.columns, fields=fields)
+            self._take_scale(int(first.lower), int(first.upper), cells[0].place)
+            return
         if is_points(title):
             message = f"column `{shorten(title)}` is read as the weight"
             message += "" if has_scale else ", and each criterion is met or not"
