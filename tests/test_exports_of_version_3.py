@@ -29,9 +29,9 @@ GROUP = "criteria: [The file exists, The program runs]"
 ADDITIONS = {
     "scale": f"scale: [1, 5]\ncriteria:\n  {TWO}",
     "ends": "criteria:\n  - {id: flow, scale: [1, 3], levels: {1: It jumps, 3: It flows}}\n"
-    "  - {id: end, scale: [1, 3], levels: {1: None, 2: One, 3: Two}, required_min_level: 2}",
+    "  - {id: last, scale: [1, 3], levels: {1: None, 2: One, 3: Two}, required_min_level: 2}",
     "ten": "scale: [0, 10]\ncriteria:\n  - {id: flow, expected_outcome: How it reads, required_min_score: 4}\n"
-    "  - {id: end, expected_outcome: The end, weight: 3, levels: {0: None, 5: A summary, 10: A proposal}}",
+    "  - {id: last, expected_outcome: The end, weight: 3, levels: {0: None, 5: A summary, 10: A proposal}}",
     "reversed": "criteria:\n  - {id: rank, scale: [3, 1], levels: {1: First, 2: Second, 3: Third}}",
     "reversed bands": "criteria:\n  - {id: risk, scale: [50, 0], score_ranges: {0: It is low, 20: It is high}}",
     "no is better": "criteria:\n  - {id: lie, scale: [1, 0], expected_outcome: Lies}",
@@ -136,6 +136,21 @@ def test_what_is_read_back_scores_the_same(addition, target):
         if has_marks:
             assert (found.verdict is Verdict.PASS) is (scored.verdict is Verdict.PASS)
         assert found.gates_missed == scored.gates_missed
+
+
+METRICS = {"ragas": ("rubrics.json", ["scale", "ends", "ten"]), "deepeval": ("metrics.py", ["ten"])}
+
+
+@pytest.mark.parametrize(("target", "addition"), [(target, each) for target, row in METRICS.items() for each in row[1]])
+def test_each_metric_that_is_read_back_scores_its_criterion_the_same(target, addition):
+    rubric, text = written(addition, target)
+    again = load_rubrics(METRICS[target][0], text)
+    assert [*again] == [each.id for each in rubric.criteria]
+    for old, new in zip(rubric.criteria, again.values(), strict=True):
+        (criterion,) = new.criteria
+        assert [grade.score for grade in criterion.grades] == [grade.score for grade in old.grades]
+        if target == "deepeval":
+            assert new.model.thresholds.pass_at == Decimal(old.gate or 0) / 10
 
 
 @pytest.mark.parametrize("addition", ADDITIONS)
