@@ -84,9 +84,7 @@ def _export(given: Given, file: "Input") -> int:
         if given.name is None:
             rubrics = find_written(rubrics, given.target, writer.shapes)
         sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
-        sources: Sources = {
-            called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics
-        }
+        sources: Sources = {called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics}
         carried = None
         if given.name is None:
             uses = [
