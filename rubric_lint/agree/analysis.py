@@ -126,7 +126,11 @@ def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating |
     if measure.place is None:
         return Rating(rater, verdict, verdict, None) if verdict is not None else None
     value = answers[measure.place]
-    return None if value is None else Rating(rater, value, verdict, judgement.reason(measure.place))
+    return (
+        None
+        if value is None or measure.is_left_out(judgement.given)
+        else Rating(rater, value, verdict, judgement.reason(measure.place))
+    )
 
 
 def _differ(
@@ -146,6 +150,8 @@ def _differ(
                 continue
             one_value, other = verdicts if place is None else (left.given[0][place], right.given[0][place])
             if one_value == other or one_value is None or other is None:
+                continue
+            if measure.is_left_out(left.given) or measure.is_left_out(right.given):
                 continue
             values = one_value, other
             kind = "differs"
