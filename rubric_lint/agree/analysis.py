@@ -371,7 +371,8 @@ def _measure_gates(
         for number, answers in laid_out.items():
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
-            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict)
+            left_out = answers.inapplicable.judge if answers.inapplicable else 0
+            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
             reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             found[name][number] = gate._replace(reason=reason)

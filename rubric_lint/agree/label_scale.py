@@ -122,7 +122,8 @@ def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures:
 def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
     """Return the allowed value that is nearest to a label on another scale, whose ends fall on the ends of this one.
 
-    `scale` and `allowed` are from the worst to the best, so that they may fall. Of two that are equally near it is the lower one.
+    `scale` and `allowed` are from the worst to the best, so that they may fall. Of two that are equally near it is the
+    lower one.
 
     Raises:
         ValueError: if the label is outside its scale.

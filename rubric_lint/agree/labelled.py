@@ -40,8 +40,9 @@ class Inapplicable(NamedTuple):
 class Labelled(NamedTuple):
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
-    `cut` says what is bad where no gate does. On the answers `inapplicable` the criterion does not apply: by people, who
-    are not among the others, and by the judge, which are; lower bounds count the latter as wrong.
+    `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
+    those where people say so are not among the answers; those where the judge says so are, and lower bounds count them
+    as wrong.
     """
 
     keys: tuple[Key, ...]

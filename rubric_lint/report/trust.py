@@ -514,7 +514,8 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
     if shares.open:
         return word_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):
-        return word_missing(shares, found.asked.runs, is_verdict=False)
+        left_out = criterion.inapplicable.judge if criterion.inapplicable else 0
+        return word_missing(shares, found.asked.runs, is_verdict=False, left_out=left_out)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
