@@ -247,7 +247,7 @@ def test_the_rest_is_not_weighted():
     plain = correlate_with_rest(table(checks(3), *columns).columns)
     assert correlate_with_rest(table(heavy, *columns).columns) == plain
     assert plain[2] == (pytest.approx(-0.8660254038), 30)
-    assert correlate_with_rest(table(checks(2), [1, 1], [0, 1]).columns) == [None, None]
+    assert correlate_with_rest(table(checks(2), [1, 1], [0, 1]).columns) == [(None, 2), (None, 2)]
 
 
 def test_only_differences_within_groups_correlate():

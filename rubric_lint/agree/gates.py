@@ -55,8 +55,8 @@ class Gate(NamedTuple):
 
     `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
     bounds of `strict` are those that speak against the judge. `needed` is the least number of units in all that decides
-    with a chance of 4 in 5, if any does. Without a gate, labels have a `cut`. `inapplicable` counts the answers to which a
-    conditional criterion does not apply.
+    with a chance of 4 in 5, if any does. Without a gate, labels have a `cut`. `inapplicable` counts the
+    answers to which a conditional criterion does not apply.
     """
 
     shares: Shares

@@ -271,8 +271,21 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         if find_void(found) is None:
             yield from _word_units(found, found.worst)
         yield from _word_chosen(found)
+        yield from _word_inapplicable(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
+
+
+def _word_inapplicable(found: Assessment) -> Iterator[str]:
+    """Yield to how many labelled answers conditional criteria do not apply, and what that counts as."""
+    counts = {each.id: each.inapplicable for each in found.criteria if each.inapplicable}
+    people = [f"{list_names([name])} to {each.people:,}" for name, each in counts.items() if each.people]
+    judge = [f"{list_names([name])} to {each.judge:,}" for name, each in counts.items() if each.judge]
+    if people:
+        yield f"By people some criteria do not apply: {join_words(people)} labelled answers, which say nothing of them."
+    if judge:
+        told = "By the judge alone some criteria do not apply"
+        yield f"{told}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
 
 
 def _word_invalid(review: Review) -> Iterator[str]:

@@ -331,7 +331,9 @@ def word_unmeasured(column: Column) -> str:
 def word_missing_labels(column: Column) -> str:
     """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
     if not column.known:
-        return "no judge output has a value for it"
+        return "by the judge it applies to no answer" if column.given else "no judge output has a value for it"
+    if column.left_out and not any(label is not None for label in column.labels):
+        return "by people it applies to no judged answer"
     return "" if any(label is not None for label in column.labels) else "no label has a value for it"
 
 
