@@ -125,9 +125,10 @@ def _word_left_out(comparison: Comparison) -> Iterator[str]:
         left_out = compared.not_applicable
         if not left_out or not left_out.every + left_out.some:
             continue
-        parts = [f"all say so of {left_out.every:,}"] if left_out.every else []
+        parts = [f"{left_out.every:,} by all"] if left_out.every else []
         ones = zip(comparison.raters, left_out.by, strict=True)
-        parts += [f"{shorten_name(name, 30)} but not all of {n:,}" for name, n in ones if n]
+        alone = "alone" if len(comparison.raters) == 2 else "and not by all"
+        parts += [f"{n:,} by {shorten_name(name, 30)} {alone}" for name, n in ones if n]
         name = shorten_name(compared.measure.name)
         yield f"{name} does not apply to some answers, which are not compared: {join_words(parts)}."
 
