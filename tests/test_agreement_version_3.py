@@ -1,16 +1,21 @@
 """Agreement and assessment of version 3: what does not apply, groups, failures, mixed shapes, hundredths."""
 
 import json
+from io import BytesIO
 from random import Random
 
 import played_judges as played
 import pytest
+from openpyxl import load_workbook
 from raters import lines
 
 from rubric_lint.agree.analysis import analyse
 from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.reading import Reader
+from rubric_lint.agree.sheets import lay_out, write_csv, write_excel
 from rubric_lint.format.schema_files import load_bundled
+from rubric_lint.judge.answers import Answer
+from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.report.agreement import Findings, as_text
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -126,10 +131,68 @@ def test_a_good_judge_is_trusted_and_what_does_not_apply_is_counted(folder):
 
 
 @pytest.mark.parametrize(
-    "declines", [lambda given: True, lambda given: given["code"] is False], ids=["always", "on bad ones"]
+    "declines", [lambda _: True, lambda given: given["code"] is False], ids=["always", "on bad ones"]
 )
 def test_a_judge_that_says_not_applicable_is_never_trusted_on_it(folder, declines):
     _, found, standings = assess(folder, lambda given: given | ({"code": NOT} if declines(given) else {}))
     assert found["answer"] != "trusted"
     assert standings["code"] != "keep"
     assert standings["figures"] == "keep"
+
+
+# Labels
+
+
+GROUPED = {
+    "criteria": [
+        {"id": "tone", "expected_outcome": "The tone", "scale": [0.0, 1.0], "levels": {0: "Rude", 1: "Kind"}},
+        {
+            "id": "code",
+            "applies_if": "There is code",
+            "criteria": [{"id": "runs", "expected_outcome": "It runs", "applies_if": "It is a program"}],
+        },
+        {"id": "rank", "scale": [3, 1], "levels": {1: "Known", 3: "None"}},
+    ],
+}
+
+
+def lay_out_sheet(rubrics):
+    (rubric,) = rubrics.values()
+    case = JudgedCase("An answer")
+    return lay_out([Answer(json.dumps("a1"), rubric, case, {"id": "a1"})], rubrics)
+
+
+def test_a_sheet_offers_what_each_criterion_takes():
+    rubrics = load(GROUPED)
+    header, row = lay_out_sheet(rubrics)
+    assert header[2:5] == [
+        "tone [0.0 to 1.0, with at most two decimals]",
+        "code/runs [yes or no, or n/a]",
+        "rank [1 to 3]",
+    ]
+    book = load_workbook(BytesIO(write_excel([header, row], rubrics.values())))
+    assert [cell.value for row in book["Criteria"].iter_rows(min_row=2) for cell in row] == [
+        *("tone", "0.0", "Rude"),
+        *("tone", "0.0 to 1.0, with at most two decimals", None),
+        *("tone", "1.0", "Kind"),
+        *("code/runs", "yes", "It runs"),
+        *("code/runs", "n/a", "It does not apply. It applies only if: There is code and It is a program"),
+        *("rank", "1", "Known"),
+        *("rank", "2", None),
+        *("rank", "3", "None"),
+    ]
+    choices = {str(each.sqref): each.formula1 for each in book["Labels"].data_validations.dataValidation}
+    assert choices == {"D2": '"no,yes,n/a"', "E2": '"1,2,3"'}
+
+
+@pytest.mark.parametrize(("cell", "verdict"), [("n/a", "pass"), ("N/A", "pass"), ("no", "fail"), ("", None)])
+def test_a_label_in_a_sheet_may_say_that_a_criterion_does_not_apply(cell, verdict):
+    rubrics = load(GROUPED)
+    header, row = lay_out_sheet(rubrics)
+    row[2:5] = ["0.75", cell, 1]
+    reader = Reader(rubrics)
+    reader.read("ana.csv", [write_csv([header, row])], labels=True)
+    (ratings,) = reader.gather()
+    (label,) = ratings.people["ana"].values()
+    assert label.given[1] == verdict
+    assert label.given[0] == (0.75, {"no": False, "": None}.get(cell, "n/a"), 1)
