@@ -294,13 +294,14 @@ class _Reading:
         elif own.levels is not None and (scale is None or not isinstance(own.levels, dict | list)):
             fields["levels"] = own.levels
             self.draft.put((index, "levels"), own.levels_path)
+            self._check_ladder(own)
             self._move_gate(fields, index, at, None)
         elif scale and (own.levels is not None or {scale.worst, scale.best} != {0, 1} or not scale.is_whole):
             fields["levels"] = self._spread(index, scale, own)
             fields[SPAN] = (scale.worst, scale.best)
             self._move_gate(fields, index, at, scale)
         else:
-            self._read_check_gate(fields, at, scale)
+            self._read_check_gate(fields, index, at, scale)
         return weight
 
     def _copy(self, entry: str | dict[str, Any], index: int, at: Path) -> dict[str, Any]:
@@ -317,6 +318,8 @@ class _Reading:
             return
         index = len(self.data)
         self.draft.put((index,), at)
+        if isinstance(failure, dict):  # it has no other fields, and what it does not have is not read as one
+            failure = {name: failure[name] for name in ("id", "expected_outcome") if name in failure}
         fields = self._copy(failure, index, at)
         own_id = fields.get("id")
         self.ids.append(own_id if isinstance(own_id, str) else name)
@@ -359,6 +362,17 @@ class _Reading:
             levels.append({**level, "level": answer})
         return levels
 
+    def _check_ladder(self, given: _Given) -> None:
+        """Report the levels that no judge can give, as only a scale with a decimal point has others than integers."""
+        levels, place = given.levels, given.levels_path
+        for key in levels if isinstance(levels, dict) else ():
+            if _DECIMAL_KEY.fullmatch(key) and read_key(key) is None:
+                self._report_off(None, (*place, key), f"the key `{shorten(key)}`", "`levels` has", Part.KEY)
+        for number, level in enumerate(levels if isinstance(levels, list) else ()):
+            if isinstance(level, dict) and is_number(level.get("level")) and as_answer(level["level"]) is None:
+                spot = (*place, number, "level")
+                self._report_off(None, spot, self._describe(level["level"], spot), "`level` is")
+
     def _move_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Write the gate of a criterion as one on its levels, whichever field has it."""
         field = next((name for name in ("required_min_level", "required_min_score") if name in fields), "")
@@ -367,27 +381,29 @@ class _Reading:
                 fields["required_min_level"] = scale.best
                 self.draft.put((index, "required_min_level"), (*at, "required"))
             return
-        gate = fields[field]
-        if scale:
-            gate = self._read_gate(scale, gate, (*at, field))
-        fields["required_min_level"] = gate
+        fields["required_min_level"] = self._read_gate(scale, fields[field], (*at, field))
         self.draft.put((index, "required_min_level"), (*at, field))
 
-    def _read_check_gate(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
+    def _read_check_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Read the gate of a yes or no: 1 on a scale of 0 to 1, 0 on one of 1 to 0, where no is better, else 10."""
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
             if scale.worst > scale.best:
                 fields[ASKED] = _FAULT
-        if "required_min_score" in fields:
-            gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
+        if "required_min_level" in fields and not scale:
+            values = {"field": "required_min_level", "reason": "the gate of a yes or no is `required_min_score`"}
+            self._report("schema", "misplaced", (*at, "required_min_level"), Part.KEY, values)
+        field = "required_min_level" if scale and "required_min_level" in fields else "required_min_score"
+        if field in fields:
+            gate = self._read_gate(scale or _USUAL, fields[field], (*at, field))
             if gate is not None and scale:
                 gate = int(scale.share(Fraction(gate)) * HIGHEST)
             fields["required_min_score"] = gate
+            self.draft.put((index, "required_min_score"), (*at, field))
 
-    def _read_gate(self, scale: _Scale, gate: Any, place: Path) -> Answer | None:
-        """Return a gate that is an answer of a scale; None if it is not, which is reported."""
-        answer = scale.read(gate)
+    def _read_gate(self, scale: _Scale | None, gate: Any, place: Path) -> Answer | None:
+        """Return a gate that is an answer of a scale, or an integer without one; None if not, which is reported."""
+        answer = scale.read(gate) if scale else as_answer(gate)
         if answer is None and is_number(gate):
             self._report_off(scale, place, self._describe(gate, place), f"`{place[-1]}` is")
         return answer
@@ -535,9 +551,9 @@ class _Reading:
     def _describe(self, value: Any, place: Path) -> str:
         return describe(value, self.document.written_at(place))
 
-    def _report_off(self, scale: _Scale, place: Path, found: str, subject: str, part: Part = Part.VALUE) -> None:
-        """Report a number that is no answer of its scale."""
-        values = {"subject": subject, "found": found, "expected": scale.expected}
+    def _report_off(self, scale: _Scale | None, place: Path, found: str, subject: str, part: Part = Part.VALUE) -> None:
+        """Report a number that is no answer of its scale; without one, these are integers."""
+        values = {"subject": subject, "found": found, "expected": scale.expected if scale else "an integer"}
         self._report("bounds", "unexpected", place, part, values)
 
     def _report(
