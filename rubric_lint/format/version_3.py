@@ -155,7 +155,7 @@ def read_rubric(document: Document, path: Path) -> View:
         threshold=threshold,
         threshold_path=(*path, "pass_threshold") if threshold is not None else None,
         borderline=borderline,
-        span=(scale.worst, scale.best) if scale and reading.is_holistic else None,
+        span=(scale.worst, scale.best) if scale and scale.is_whole and reading.is_holistic else None,
         units=(scale.worst, scale.best) if scale else None,
         grades=grades,
         ids=tuple(reading.ids),
@@ -380,6 +380,9 @@ class _Reading:
             if scale and fields.get("required") is True:
                 fields["required_min_level"] = scale.best
                 self.draft.put((index, "required_min_level"), (*at, "required"))
+            elif not scale and "required" in fields and "levels" not in self.document.value(at):
+                values = {"field": "required", "reason": "the gate of a criterion with levels is `required_min_level`"}
+                self._report("schema", "misplaced", (*at, "required"), Part.KEY, values)
             return
         fields["required_min_level"] = self._read_gate(scale, fields[field], (*at, field))
         self.draft.put((index, "required_min_level"), (*at, field))
