@@ -580,7 +580,10 @@ def look(document):
 @given(st.randoms(use_true_random=False))
 def test_a_field_that_is_added_anywhere_counts_or_is_found(dice):
     rubric = random_rubric(dice)
-    document = {"$schema": MODELINE.split("=")[1].strip(), **(rubric if isinstance(rubric, dict) else {"rubrics": rubric})}
+    document = {
+        "$schema": MODELINE.split("=")[1].strip(),
+        **(rubric if isinstance(rubric, dict) else {"rubrics": rubric}),
+    }
     before = look(document)
     path, mapping = dice.choice([*find_mappings(document)])
     name = dice.choice([*ADDED])

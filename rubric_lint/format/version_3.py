@@ -31,7 +31,7 @@ from rubric_lint.format.criterion import (
 )
 from rubric_lint.format.groups import Group
 from rubric_lint.format.recognition import CRITERIA, FIELD
-from rubric_lint.format.rubric import fold_id
+from rubric_lint.format.rubric import fold_id, is_placeholder
 from rubric_lint.format.view import OWN, Draft, View, read_text
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
@@ -127,6 +127,11 @@ def is_node(value: Any) -> bool:
     if not isinstance(value, dict) or any(find_near(FIELD, (key,)) or key == FIELD for key in value):
         return False
     return bool(CRITERIA in value or "scale" in value or find_near(CRITERIA, value))
+
+
+def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:
+    """Return whether a node has a scale that cannot be read; then nothing is known of the marks in its units."""
+    return "scale" in node and scale is None
 
 
 def read_rubric(document: Document, path: Path) -> View:
@@ -233,6 +238,7 @@ class _Reading:
                 weight = self._read_entry(entry, at, given, f"{prefix}{name}", is_grouped=bool(prefix))
             weights.append((weight, (*at, "weight") if isinstance(entry, dict) and "weight" in entry else at))
         self._check_weights(path, place, weights)
+        self._check_texts(node, path, ("expected_outcome", "applies_if"))
         return Group("", path, ONE, None, "", "", tuple(members))
 
     def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Given) -> _Given:
@@ -254,7 +260,9 @@ class _Reading:
         if worst == best:
             self._report("bounds", "one-score", place, Part.VALUE, {"range": written})
         elif steps > _MOST_STEPS:
-            values = {"range": written, "most": f"{_MOST_STEPS:,}"}
+            whole = f"[{int(worst)}, {int(best)}], which has whole numbers"
+            shorter = whole if not are_whole and abs(best - worst) <= _MOST_STEPS else "a shorter one"
+            values = {"range": written, "most": f"{_MOST_STEPS:,}", "shorter": shorter}
             self._report("bounds", "long-scale", place, Part.VALUE, values)
         else:
             return _Scale(worst, best, place)
@@ -311,7 +319,15 @@ class _Reading:
             return {"expected_outcome": entry, TEXT: True}
         for name in entry:
             self.draft.put((index, name), (*at, name))
+        self._check_texts(entry, at, ("applies_if",))
         return dict(entry)
+
+    def _check_texts(self, mapping: Mapping[str, Any], at: Path, fields: tuple[str, ...]) -> None:
+        """Report placeholders among the texts that are no outcome of a criterion."""
+        for field in fields:
+            if is_placeholder(text := read_text(mapping, field)):
+                values = {"text": shorten(text.strip())}
+                self._report("placeholder", "unfinished", (*at, field), Part.VALUE, values)
 
     def _read_failure(self, failure: Any, at: Path, name: str) -> None:
         if not isinstance(failure, str | dict):
@@ -444,7 +460,7 @@ class _Reading:
 
     def _read_group_gate(self, group: Mapping[str, Any], at: Path, scale: _Scale | None) -> Fraction | None:
         """Return the gate of a group as a share; it is in units of its scale, without one from 0 to 1."""
-        if "required_min_score" not in group:
+        if "required_min_score" not in group or _has_unsound_scale(group, scale):
             return None
         place = (*at, "required_min_score")
         share = self._read_share(group["required_min_score"], place, scale)
@@ -455,7 +471,7 @@ class _Reading:
 
     def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Mark | None:
         """Return a mark of a rubric as a share; None if it has none."""
-        if field not in node:
+        if field not in node or _has_unsound_scale(node, scale):
             return None
         place = (*self.path, field)
         share = self._read_share(node[field], place, scale)
@@ -482,7 +498,7 @@ class _Reading:
         found: list[tuple[str, Fraction]] = []
         before: Path = ()
         is_falling = True
-        for name, minimum in grades.items() if isinstance(grades, dict) else ():
+        for name, minimum in () if not isinstance(grades, dict) or _has_unsound_scale(node, scale) else grades.items():
             place = (*self.path, "grades", name)
             share = self._read_share(minimum, place, scale)
             if share is None:
