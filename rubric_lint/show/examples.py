@@ -46,9 +46,12 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     highest = "all criteria met" if is_checklist else "all criteria at their highest"
     rest = "the rest at their best" if turned else "the rest at their highest"
     yield "every criterion at its best" if turned else highest, best
-    for name, threshold in (("to pass", pass_at), ("for borderline", borderline_at)):
+    for verdict, name, threshold in (
+        (Verdict.PASS, "to pass", pass_at),
+        (Verdict.BORDERLINE, "for borderline", borderline_at),
+    ):
         enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
-        if len(enough) == len(criteria):
+        if len(enough) == len(criteria) and rubric.weigh(enough).verdict is verdict:
             pairs = zip(criteria, enough, strict=True)
             listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
             yield f"each just high enough {name}{listed}", enough
@@ -109,11 +112,16 @@ def _replace(grades: tuple[Grade, ...], at: int, grade: Grade) -> tuple[Grade, .
 
 
 def _name(criterion: ScoringCriterion, grade: Grade) -> str:
-    return f"{shorten(criterion.id)} {grade.answer}"
+    answer: object = grade.answer
+    if isinstance(answer, bool):
+        answer = "met" if answer else "not met"
+    return f"{shorten(criterion.id)} {answer}"
 
 
 def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
     is_reversed = _is_reversed(criterion)
+    if criterion.is_failure:
+        return f"{shorten(criterion.id)} found, which fails an answer; {rest}"
     if is_reversed and isinstance(grade.answer, bool):
         return f"{shorten(criterion.id)} met, which counts against an answer; the rest at their best"
     if isinstance(grade.answer, bool):
