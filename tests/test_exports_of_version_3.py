@@ -182,7 +182,7 @@ def test_a_set_of_promptfoo_scores_the_same(addition):
     if text is None:
         return
     ((whole,),) = (test["assert"] for test in YAML(typ="safe").load(text)["tests"])
-    if whole["type"] != "assert-set":  # the grader sees the weights and gives the score itself, which is told as lost
+    if whole["type"] != "assert-set":  # one text for the grader, so the average is lost by name
         return
     checks, mark = whole["assert"], whole.get("threshold", 1)
     for check, criterion in zip(checks, rubric.criteria, strict=True):
