@@ -6,18 +6,29 @@ from random import Random
 
 import played_judges as played
 import pytest
+from exports import as_json as export
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
 from openpyxl import load_workbook
+from random_3 import random_output, random_rubric
+from random_outputs import cases as cases_2
+from random_outputs import load as load_2
 from raters import lines
 
 from rubric_lint.agree.analysis import analyse
 from rubric_lint.agree.comparison import Plan
-from rubric_lint.agree.reading import Reader
+from rubric_lint.agree.judged.outcomes import Decision, Untested
+from rubric_lint.agree.judged.rules import decide
+from rubric_lint.agree.judged.table import build_table
+from rubric_lint.agree.reading import NOTHING_APPLIES, Reader
 from rubric_lint.agree.sheets import lay_out, write_csv, write_excel
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase
-from rubric_lint.report.agreement import Findings, as_text
-from rubric_lint.scoring.loading import load_rubrics
+from rubric_lint.report.agreement import Findings, as_json, as_text
+from rubric_lint.scoring import load_rubrics, score
+from rubric_lint.scoring.grading import NothingAppliesError
 
 SCHEMA = "https://rubric-lint.github.io/schemas/v3/rubric.json"
 ASSESSMENT, AGREEMENT = load_bundled("assessment/v1.json"), load_bundled("agreement/v1.json")
@@ -196,3 +207,204 @@ def test_a_label_in_a_sheet_may_say_that_a_criterion_does_not_apply(cell, verdic
     (label,) = ratings.people["ana"].values()
     assert label.given[1] == verdict
     assert label.given[0] == (0.75, {"no": False, "": None}.get(cell, "n/a"), 1)
+
+
+# Rules on judged data
+
+
+def judge_table(results, labels=(), rubric=RUBRIC):
+    """Return the table of one judge, and what all rules come to: the decided codes and the untested, by rule."""
+    (ratings,) = read(results, labels, load(rubric)).gather() if labels else _read_bare(results, rubric)
+    table = build_table(ratings, ratings.rubric)
+    outcomes = decide(table)
+    decided = {
+        (each.rule, each.target.criterion, each.values.get("n")) for each in outcomes if isinstance(each, Decision)
+    }
+    untested = {
+        (each.rule, names, each.reason) for each in outcomes if isinstance(each, Untested) for names in each.names
+    }
+    return table, decided, untested
+
+
+def _read_bare(results, rubric):
+    reader = Reader(load(rubric))
+    reader.read("judge.jsonl", [lines(results).encode()])
+    return reader.gather()
+
+
+def test_rules_count_only_the_answers_to_which_a_criterion_applies():
+    outputs = [output(figures=bool(number % 2), code=True if number < 50 else NOT) for number in range(120)]
+    table, decided, untested = judge_table(ids(outputs))
+    assert [len(column.known) for column in table.columns] == [120, 50, 120, 120]
+    assert {(rule, name) for rule, name, _ in decided} == {("judged-flat", "tone"), ("judged-flat", "code")}
+    few = [output(figures=bool(number % 2), code=True if number < 20 else NOT) for number in range(120)]
+    _, decided, untested = judge_table(ids(few))
+    assert {(rule, name) for rule, name, _ in decided} == {("judged-flat", "tone")}
+    assert ("judged-flat", "code", "20 judged answers to which it applies") in untested
+    assert ("judged-inverse", "code", "20 judged answers to which it applies") in untested
+
+
+def test_a_gate_is_unstable_by_the_samples_to_which_it_applies():
+    flipping = [{"id": f"a{at:03}", "outputs": [output(code=True), output(code=False)]} for at in range(40)]
+    others = [{"id": f"b{at:03}", "outputs": [output(code=NOT), output(code=NOT)]} for at in range(400)]
+    table, decided, _ = judge_table(flipping + others)
+    assert table.sampled_of == {1: 40}
+    assert ("judged-unstable", "code", 40) in decided
+    _, decided, untested = judge_table(flipping[:20] + others)
+    assert ("judged-unstable", "code", "20 answers with several samples to which it applies") in untested
+    assert not {each for each in decided if each[:2] == ("judged-unstable", "code")}
+
+
+def test_the_score_of_a_length_rule_is_that_of_scoring():
+    given = [output(code=NOT), output(code=False), output(figures=False, tone=0.25)]
+    table, _, _ = judge_table(ids(given), ids(given, rater="ana"))
+    (rubric,) = load().values()
+    for at, each in enumerate(given):
+        row = [column.given[at] for column in table.columns]
+        assert table.weigh(row) == score(rubric, each).score
+
+
+def test_the_cut_between_values_of_a_reversed_scale_is_named_from_the_low_end():
+    rubric = {"criteria": [{"id": "rank", "scale": [3, 1], "required_min_score": 2, "levels": {1: "Known", 3: "None"}}]}
+    ranks = [{"checks": [{"id": "rank", "level": 2}]}, {"checks": [{"id": "rank", "level": 3}]}]
+    records = [{"id": f"a{at:03}", "outputs": ranks} for at in range(60)]
+    (ratings,) = _read_bare(records, rubric)
+    (found,) = (
+        each
+        for each in decide(build_table(ratings, ratings.rubric))
+        if isinstance(each, Decision) and each.target.is_gate
+    )
+    assert found.values["advice"] == "say what separates 2 from 3"
+
+
+# Labels and outputs by which nothing applies
+
+
+ALL_CONDITIONAL = {
+    "criteria": [{"id": name, "expected_outcome": f"It is {name}", "applies_if": "It is long"} for name in ("a", "b")]
+}
+
+
+def checks(**given):
+    return {
+        "checks": [
+            {"id": name, **({"applicable": False} if each == NOT else {"satisfied": each})}
+            for name, each in given.items()
+        ]
+    }
+
+
+def test_a_label_by_which_nothing_applies_is_left_out_and_not_refused():
+    judged = ids([checks(a=True, b=True)] * 3)
+    labels = [
+        *ids([checks(a=NOT, b=NOT), checks(a=True, b=NOT)], rater="ana"),
+        {"id": "a002", "rater": "ana", "a": "n/a", "b": "n/a"},
+    ]
+    reader = read(judged, labels, load(ALL_CONDITIONAL))
+    (ratings,) = reader.join()
+    assert [each.given for each in ratings.people["ana"].values()] == [((True, NOT), "pass")]
+    assert [(each.reason, each.count) for each in reader.left_out] == [(NOTHING_APPLIES, 2)]
+    assert (reader.invalid, ratings.refused) == ([], (0, 3))
+
+
+def test_an_output_by_which_nothing_applies_is_wrong_where_people_come_to_a_verdict():
+    reader = read(
+        ids([checks(a=NOT, b=NOT), checks(a=True, b=True)]),
+        ids([checks(a=True, b=True)] * 2, rater="ana"),
+        load(ALL_CONDITIONAL),
+    )
+    (invalid,) = reader.invalid
+    assert (invalid.outputs, invalid.message) == (1, NothingAppliesError.REASON)
+    (ratings,) = reader.join()
+    verdict = compared(analyse(ratings, Plan()), "verdict")
+    assert verdict.pair.gate.shares.good_passed[:2] == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "verdict"),
+    [
+        ({"figures": "no"}, "fail"),  # whatever the others hold
+        ({"figures": "yes"}, None),
+        ({"figures": "yes", "code": "n/a", "tone": "0.5", "failure-1": "no"}, "pass"),
+        ({"figures": "yes", "code": "n/a", "tone": "0.5", "failure-1": "yes"}, "fail"),
+        ({"figures": "yes", "code": "no", "tone": "1", "failure-1": "no"}, "fail"),
+        ({"figures": "yes", "code": "n/a", "tone": "0.1", "failure-1": "no"}, "fail"),
+    ],
+)
+def test_a_label_has_the_verdict_that_its_cells_decide(cells, verdict):
+    reader = Reader(load())
+    reader.read("ana.jsonl", [lines([{"id": "a", "rater": "ana", **cells}]).encode()], labels=True)
+    (ratings,) = reader.gather()
+    assert ratings.people["ana"]["a"].given[1] == verdict
+
+
+def test_a_gate_of_a_group_decides_verdicts_as_in_scoring():
+    group = {"id": "code", "required_min_score": 0.5, "criteria": ["It exists", "It runs"]}
+    rubric = {"pass_threshold": "50%", "criteria": [group, {"id": "a", "expected_outcome": "Kind", "weight": 9}]}
+    given = [
+        {
+            "checks": [
+                {"id": "code/1", "satisfied": one},
+                {"id": "code/2", "satisfied": False},
+                {"id": "a", "satisfied": True},
+            ]
+        }
+        for one in (True, False)
+    ]
+    (ratings,) = read(ids(given), ids(given, rater="ana"), load(rubric)).join()
+    assert [str(each.given[1]) for each in ratings.judges["judge"].values()] == ["pass", "fail"]
+    gate = compared(analyse(ratings, Plan()), "verdict").pair.gate
+    assert (gate.shares.bad_caught[:2], gate.shares.good_passed[:2]) == ((1, 1), (1, 1))
+
+
+# Laws
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 3))
+def test_every_rubric_can_be_measured(seed):
+    dice = Random(seed)  # noqa: S311
+    plain = random_rubric(dice)
+
+    def draw_records(count, **more):
+        return ids([random_output(dice, plain) for _ in range(count)], **more)
+
+    reader = read(
+        [*draw_records(60), *draw_records(60)],
+        [*draw_records(60, rater="ana"), *draw_records(30, rater="bo")],
+        load(plain),
+    )
+    (ratings,) = reader.join()
+    agreement = analyse(ratings, Plan())
+    report = json.loads(as_json(Findings([agreement], reader.invalid, reader.left_out, ())))
+    assert [each.message for each in Draft7Validator(AGREEMENT).iter_errors(report)] == []
+    for each in agreement.comparisons:
+        for found in each.measures:
+            left_out = found.not_applicable
+            rated = found.answers + (left_out.every + left_out.some if left_out and len(each.raters) == 2 else 0)
+            assert rated <= agreement.answers
+    decide(build_table(ratings, ratings.rubric))
+
+
+def vary(rubric, dice):
+    """A random output for a rubric of version 2."""
+    given = [{criterion.field: dice.choice(criterion.grades).answer} for criterion in rubric.criteria]
+    if rubric.shape == "holistic":
+        return given[0]
+    return {"checks": [{"id": each.id, **check} for each, check in zip(rubric.criteria, given, strict=True)]}
+
+
+@given(cases_2(), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
+    _, entries, _ = case
+    older = load_2(entries)
+    text = json.dumps({"$schema": SCHEMA, **json.loads(export(entries))})
+    (newer,) = load_rubrics("r.rubric.json", text).values()
+    judged, labelled = (ids([vary(older, dice) for _ in range(40)], **more) for more in ({}, {"rater": "ana"}))
+    reports = []
+    for rubric in (older, newer):
+        reader = read([*judged, *judged[20:]], labelled, {rubric.name: rubric})
+        (ratings,) = reader.join()
+        outcomes = decide(build_table(ratings, rubric))
+        reports.append((as_json(Findings([analyse(ratings, Plan())], reader.invalid, reader.left_out, ())), outcomes))
+    assert reports[0] == reports[1]

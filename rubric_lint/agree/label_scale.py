@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rubric_lint.agree.bounds import t_quantile
 from rubric_lint.agree.coefficients import correlate
 from rubric_lint.agree.ratings import Judgements
-from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.agree.scales import Kind, Measure, Scale
 from rubric_lint.format.criterion import Hundredth
 
 _LEAST = 30
@@ -103,19 +103,23 @@ def find_doubted(
 
 def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:
     """Return the first person whose labels seem to be on another scale, in all criteria of one scale together."""
-    scales: dict[tuple[int, ...], list[Measure]] = {}
+    scales: dict[Scale, list[Measure]] = {}
     for measure in measures:
         if measure.scale.kind in {Kind.SCORE, Kind.LEVEL}:
-            scales.setdefault(measure.scale.values, []).append(measure)
+            scales.setdefault(measure.scale, []).append(measure)
     for person, given in people.items():
-        for values, several in scales.items():
+        for scale, several in scales.items():
+            values, unit = scale.values, scale.unit
             places = [(measure, key) for key in given.keys() & judge.keys() for measure in several]
             pairs = [(measure.find(given[key].given), measure.find(judge[key].given)) for measure, key in places]
             both = [(values[label], values[value]) for label, value in pairs if label is not None and value is not None]
             labels, judged = [label for label, _ in both], [value for _, value in both]
             found = suspect(labels, judged, (values[0], values[-1]))
-            if found is not None:
-                return Doubted(person, found, values[0], values[-1], max(labels))
+            if found is None:
+                continue
+            low, high, greatest = values[0] // unit, values[-1] // unit, math.ceil(max(labels) / unit)
+            if found is Suspicion.REVERSED or greatest < high:  # from 0.0 to 1.0 there is no shorter scale
+                return Doubted(person, found, low, high, greatest)
     return None
 
 

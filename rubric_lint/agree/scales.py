@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import cast
 
 from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringRubric, Verdict, stops
@@ -32,12 +31,14 @@ class Kind(StrEnum):
 class Scale:
     """The possible values in ascending order, with a name for each.
 
-    Distances between ratings are those of `values`, not of positions: levels 1, 2, 3 and 5 are not evenly spaced.
+    Distances between ratings are those of `values`, not of positions: levels 1, 2, 3 and 5 are not evenly spaced. The
+    values are in parts of which one `unit` of the scale has so many: 100 on a scale of decimals.
     """
 
     kind: Kind
     values: tuple[int, ...]
     names: tuple[str, ...]
+    unit: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,9 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
             yield Measure(criterion.id, scale, place, positions, is_best, may_not_apply=criterion.may_not_apply)
             continue
         kind = Kind.LEVEL if criterion.shape is Shape.LEVELS else Kind.SCORE
-        scale = Scale(kind, tuple(map(_exact, answers)), tuple(map(str, answers)))
+        unit = 100 if criterion.has_hundredths else 1
+        values = tuple(int(Hundredth.fraction(answer) * unit) for answer in answers)
+        scale = Scale(kind, values, tuple(map(str, answers)), unit)
         met = tuple(grade.gate_met for grade in criterion.grades)
         meets = None if all(met) or not any(met) else met
         scored = None
@@ -104,12 +107,6 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
             yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)
     yield measure_verdicts("verdict", line)
-
-
-def _exact(answer: AnswerValue) -> int:
-    """Return an answer as a number for exact arithmetic: a `Hundredth` as a fraction."""
-    exact = Hundredth.fraction(answer)
-    return exact.numerator if exact.denominator == 1 else cast("int", exact)
 
 
 def measure_verdicts(name: str, line: Verdict = Verdict.FAIL) -> Measure:

@@ -51,11 +51,11 @@ _LEAST_LENGTHS = 60
 
 
 def find_flat(table: Table) -> Outcomes:
-    """Find criteria on which nearly all answers have one value, or are in one band."""
-    tests = len(table.columns)
+    """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
+    tests, columns = len(table.columns), [column for column in table.columns if not column.is_failure]
     needed = count_needed(_MOST_ALIKE, share_of(tests))
-    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in table.columns], needed)
-    for column in table.columns:
+    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in columns], needed)
+    for column in columns:
         n = len(column.known)
         if n < needed:
             continue
@@ -514,8 +514,8 @@ class CriterionOutcome(NamedTuple):
     untested: tuple[Untested, ...]
 
 
-def _name_all(table: Table) -> tuple[str, ...]:
-    return names_of(table.columns)
+def _name_graded(table: Table) -> tuple[str, ...]:
+    return names_of(column for column in table.columns if not column.is_failure)
 
 
 def _name_measured(table: Table) -> tuple[str, ...]:
@@ -528,7 +528,7 @@ def _name_several(table: Table) -> tuple[str, ...]:
 
 
 FINDERS: Mapping[str, Finder] = {
-    "judged-flat": Finder(find_flat, _name_all),
+    "judged-flat": Finder(find_flat, _name_graded),
     "judged-unstable": Finder(
         find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
     ),

@@ -24,7 +24,7 @@ class Column(NamedTuple):
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
     the position on the scale of each answer's value (None: it does not apply), `labels` that of its label (None: it has
     none), and `used` the positions of all outputs, with None. By the labels of the answers with the numbers `left_out`
-    it does not apply. It `is_idle` if it changes no result.
+    it does not apply. It `is_idle` if it changes no result, and a critical failure `is_failure`.
     """
 
     measure: Measure
@@ -38,6 +38,7 @@ class Column(NamedTuple):
     labels: Sequence[int | None] = ()
     is_idle: bool = False
     left_out: frozenset[int] = frozenset()
+    is_failure: bool = False
 
     @property
     def name(self) -> str:
@@ -145,6 +146,7 @@ def make_columns(
             () if labels is None else labels[place],
             is_idle(criterion),
             frozenset() if left_out is None else left_out[place],
+            criterion.is_failure,
         )
         for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
     )
