@@ -180,7 +180,7 @@ def _word_step(scored: Scored, step: Step) -> str:
     head = (noun, *figures, "verdict")
     rows = []
     for each in step.answers:
-        at_most = () if is_alone else (_write(scored, each.prospect.points),)
+        at_most = () if is_alone else (_write(each.prospect.score),)
         rows.append((_name(each), _write(scored, each.grade.points), *at_most, each.certainty or _OPEN))
     return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows, figures), _word_thresholds(scored)])
 
@@ -193,7 +193,7 @@ def _word_weight(scored: Scored) -> str:
     verdict = verdict.replace("is cannot ", "cannot be ", 1)
     return (
         f"**{escape(scored.scoring.id)}**: {percent(scored.scoring.share)} of the score. Its worst answer "
-        f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.points)}, and the verdict {verdict}.\n\n"
+        f"({_name(worst)}) leaves {left}{_write(worst.prospect.score)}, and the verdict {verdict}.\n\n"
         f"{_word_thresholds(scored)}"
     )
 
