@@ -146,6 +146,73 @@ def test_each_shape_has_its_values(shape, expected, passes):
     assert run()[0] == (0 if passes else 1)
 
 
+VERSION_3 = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/v3/rubric.json
+scale: [1, 5]
+pass_threshold: 4
+borderline_threshold: 3
+grades: {A: 4.5, B: 3, C: 1}
+criteria:
+  - {id: tone, expected_outcome: Its tone is friendly, weight: 2, required_min_score: 2}
+  - id: code
+    required_min_score: 3
+    applies_if: The answer has code
+    criteria:
+      - {id: runs, expected_outcome: The program runs, scale: [0, 1], weight: 3}
+      - {id: style, expected_outcome: It reads well, scale: [0.0, 1.0]}
+critical_failures: [Fabricates a source]
+"""
+
+
+def output_3(tone, runs=None, style=None, *, fabricates=False):
+    """An output for it; None for what does not apply."""
+    given = {"code/runs": ("satisfied", runs), "code/style": ("level", style)}
+    parts = [
+        {"id": name, **({"applicable": False} if value is None else {key: value})}
+        for name, (key, value) in given.items()
+    ]
+    checks = [{"id": "tone", "level": tone}, *parts, {"id": "failure-1", "satisfied": fabricates}]
+    return {"checks": checks}
+
+
+@pytest.mark.parametrize(("expected", "codes"), TABLES["EXPECTED_3"].items(), ids=TABLES["EXPECTED_3"])
+def test_expectations_on_a_rubric_of_version_3(expected, codes):
+    write("refund.rubric.yaml", VERSION_3)
+    write("refund.rubric-test.yaml", HEAD + f"  - {{id: a, expect: {{{expected}}}}}\n")
+    record(a=output_3(4, runs=True, style=0.25))  # 3.25 / 4 in the group, (2 * 3/4 + 13/16) / 3 = 37/48
+    assert [code.partition(" ")[2] for code in findings()[0]] == codes
+
+
+def test_expectations_where_a_part_does_not_apply_or_a_failure_is_found(said):
+    write("refund.rubric.yaml", VERSION_3)
+    tests = (
+        "  - {id: a, expect: {verdict: pass, groups: {code: n/a}, gates: {code: met}, criteria: {code/runs: n/a}}}\n"
+        "  - {id: b, expect: {verdict: pass, groups: {code: 1}, criteria: {code/runs: true, code/style: 0.5}}}\n"
+        "  - {id: c, expect: {verdict: fail, criteria: {failure-1: true, tone: 5}, rubric_grade: A, rubric_score: 5}}\n"
+        "  - {id: d, expect: {verdict: pass, gates: {code: met}, groups: {code: [0.5, 1]}, rubric_grade: [A, B]}}\n"
+    )
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(a=output_3(5), b=output_3(5), c=output_3(5, fabricates=True), d=output_3(2, runs=False, style=0.99))
+    said(findings()[1])
+
+
+def test_an_answer_to_which_nothing_applies_is_unscored(said):
+    conditional = "{id: a, expected_outcome: Names the dose, applies_if: There is one}"
+    write("refund.rubric.yaml", VERSION_3.splitlines()[0] + f"\ncriteria: [{conditional}]\n")
+    tests = (
+        "  - {id: a, expect: {verdict: unscored}}\n"
+        "  - {id: b, expect: {verdict: [pass, unscored]}}\n"
+        "  - {id: c, expect: {verdict: pass}}\n"
+        "  - {id: d, expect: {verdict: unscored, score: 0}}\n"
+        "  - {id: e, expect: {criteria: {a: n/a}}}\n"
+    )
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(**dict.fromkeys("abcde", {"checks": [{"id": "a", "applicable": False}]}))
+    codes, told = findings()
+    assert codes == [f"{line} unmet-expectation.unscored" for line in (5, 6, 7)]
+    said(told)
+
+
 def test_the_median_of_several_outputs_counts():
     write("refund.rubric-test.yaml", HEAD + "  - {id: a, expect: {verdict: borderline, criteria: {accuracy: 7}}}\n")
     samples = [output(7, 6), output(2), output(10)]

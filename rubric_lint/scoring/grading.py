@@ -231,7 +231,7 @@ class Scored:
     @property
     def rubric_grade(self) -> str | None:
         """The name of the score by the `grades` of the rubric; None if it has none, or the score is below all."""
-        return next((name for name, minimum in self.rubric.rubric_grades if self.score >= minimum), None)
+        return self.rubric.name_score(self.score)
 
     @property
     def gates_missed(self) -> tuple[str, ...]:
@@ -413,6 +413,15 @@ class ScoringRubric:
             return None
         worst, best = map(Hundredth.fraction, self.units)
         return worst + score * (best - worst)
+
+    def name_score(self, score: Fraction) -> str | None:
+        """Return the name of a score by the `grades` of the rubric; None if it has none, or the score is below all."""
+        return next((name for name, minimum in self.rubric_grades if score >= minimum), None)
+
+    @property
+    def groups(self) -> tuple[ScoringGroup, ...]:
+        """The groups, without the root, in the order of the file."""
+        return tuple(self.tree.list_groups())[1:] if self.tree else ()
 
     @property
     def own_fields(self) -> frozenset[str]:
@@ -628,11 +637,10 @@ def require_rising_gates(name: str, tree: ScoringGroup) -> None:
     Raises:
         VaryingPointsError: if a group weighs below 0 and has a gate in it.
     """
-    for group in tree.list_groups():
-        for weight, part in group.members:
-            if weight < 0 and isinstance(part, ScoringGroup):
-                if any(each.gate is not None for each in part.list_groups()):
-                    raise VaryingPointsError(
-                        f"rubric `{name}`: what an answer can still reach is not decided: the group `{part.id}` weighs "
-                        "below 0 and has a gate"
-                    )
+    costly = (part for group in tree.list_groups() for weight, part in group.members if weight < 0)
+    for part in costly:
+        if isinstance(part, ScoringGroup) and any(each.gate is not None for each in part.list_groups()):
+            raise VaryingPointsError(
+                f"rubric `{name}`: what an answer can still reach is not decided: the group `{part.id}` weighs below 0 "
+                "and has a gate"
+            )

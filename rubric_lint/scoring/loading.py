@@ -458,6 +458,9 @@ class RubricPlaces:
         self.loaded = loaded
         self.rubric = loaded.rubric
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}
+        view = self.rubric.view
+        root = view and (view.tree or view.outline)
+        self._groups = {group.id: RubricPart(group.path) for group in (root.groups if root else ())}
 
     @property
     def whole(self) -> RubricPart:
@@ -465,7 +468,9 @@ class RubricPlaces:
         return RubricPart(self.rubric.path, Part.KEY)
 
     def criterion(self, name: str) -> RubricPart:
-        """Return the place of a criterion; of the one scale for a holistic rubric."""
+        """Return the place of a criterion or a group; of the one scale for a holistic rubric."""
+        if name in self._groups:
+            return self._groups[name]
         criterion = self._criteria.get(name)
         return RubricPart(criterion.path, Part.HEAD) if criterion else self.whole
 
@@ -476,7 +481,9 @@ class RubricPlaces:
         return self.criterion(name) if path == criterion.path else RubricPart(path)
 
     def gate(self, name: str) -> RubricPart:
-        """Return the place of the gate of a criterion, or of the criterion if the gate is not written."""
+        """Return the place of the gate of a criterion or a group, or of the criterion if the gate is not written."""
+        if name in self._groups:
+            return RubricPart((*self._groups[name].path, "required_min_score"))
         criterion = self._criteria[name]
         field = str(criterion.gate_path[-1])
         return self.field(name, field)

@@ -24,9 +24,11 @@ from rubric_lint.scoring.grading import (
     CriterionResult,
     Grade,
     JudgeOutput,
+    NothingAppliesError,
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    Weighed,
     combine_samples,
 )
 from rubric_lint.scoring.loading import RubricPart, RubricPlaces
@@ -383,7 +385,7 @@ def mutate(tested: Tested) -> Mutation:
         if check := make_check(ran.test, ran.file.document, rubric):
             samples = tuple(_answers(sample.criteria) for sample in ran.result.samples)
             all_cases.append(_Case(_answers(ran.result.criteria), check, samples))
-    cases = [case for case, is_met in zip(all_cases, _find_met(rubric, all_cases), strict=True) if is_met]
+    cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = Equivalence(rubric)
     made = equivalent = 0
@@ -395,7 +397,7 @@ def mutate(tested: Tested) -> Mutation:
             if witness is None:
                 # A test may notice the score of a change that alters no verdict; it does not count either way.
                 equivalent += 1
-            elif all(_find_met(mutant.rubric, cases)):
+            elif all(_find_met(rubric, mutant.rubric, cases)):
                 answer = _word_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
                 more = {"failing": counted(failing, "failing test")} if failing else {}
@@ -410,18 +412,39 @@ def _answers(criteria: Sequence[CriterionResult]) -> tuple[AnswerValue, ...]:
     return tuple(each.grade.answer for each in criteria)
 
 
-def _find_met(rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
-    """Yield for each test whether its expectations hold under a rubric."""
-    tables = [{grade.answer: grade for grade in criterion.grades} for criterion in rubric.criteria]
+def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
+    """Yield for each test whether its expectations hold under a changed rubric; without a score, none does."""
+    tables = [
+        {before.answer: after for before, after in pair_grades(*pair)}
+        for pair in zip(original.criteria, rubric.criteria, strict=True)
+    ]
     for case in cases:
         grades = [table[answer] for table, answer in zip(tables, case.answers, strict=True)]
-        if case.samples:
-            outputs = [JudgeOutput(answers, (None,) * len(answers)) for answers in case.samples]
-            result = combine_samples([rubric.grade(output) for output in outputs])
-            yield case.check(result.score.numerator, result.score.denominator, result.verdict, grades)
+        try:
+            if case.samples:
+                outputs = [
+                    [table[answer].answer for table, answer in zip(tables, answers, strict=True)]
+                    for answers in case.samples
+                ]
+                reasons = (None,) * len(tables)
+                result = combine_samples([rubric.grade(JudgeOutput(tuple(each), reasons)) for each in outputs])
+                weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
+            else:
+                weighed = rubric.weigh(grades)
+        except NothingAppliesError:
+            yield False
         else:
-            weighed = rubric.weigh(grades)
-            yield case.check(weighed.points, weighed.full, weighed.verdict, grades)
+            yield case.check(rubric, weighed, grades)
+
+
+def pair_grades(before: ScoringCriterion, after: ScoringCriterion) -> Iterator[tuple[Grade, Grade]]:
+    """Yield each grade of a criterion with that of the same answer after a change.
+
+    A criterion that has lost its condition is at its worst where it did not apply.
+    """
+    grades = {grade.answer: grade for grade in after.all_grades}
+    for grade in before.all_grades:
+        yield grade, grades.get(grade.answer) or after.from_worst[0]
 
 
 def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:

@@ -181,7 +181,7 @@ def _word_step(scored: Scored, step: Step) -> str:
     rows = []
     for each in step.answers:
         at_most = () if is_alone else (_write(each.prospect.score),)
-        rows.append((_name(each), _write(scored, each.grade.points), *at_most, each.certainty or _OPEN))
+        rows.append((_name(each), _write(each.grade.score * scored.scoring.share), *at_most, each.certainty or _OPEN))
     return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows, figures), _word_thresholds(scored)])
 
 
@@ -230,8 +230,8 @@ def _of(scored: Scored) -> str:
     return f" of {escape(scored.scoring.id)}" if scored.criterion else ""
 
 
-def _write(scored: Scored, points: int) -> str:
-    return f"{float(Fraction(points, scored.rubric.full)):.4g}"
+def _write(score: Fraction) -> str:
+    return f"{float(score):.4g}"
 
 
 def _word_thresholds(scored: Scored) -> str:
