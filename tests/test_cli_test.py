@@ -207,7 +207,7 @@ def test_an_answer_to_which_nothing_applies_is_unscored(said):
         "  - {id: e, expect: {criteria: {a: n/a}}}\n"
     )
     write("refund.rubric-test.yaml", HEAD + tests)
-    record(**dict.fromkeys("abcde", {"checks": [{"id": "a", "applicable": False}]}))
+    record(**{name: {"checks": [{"id": "a", "applicable": False}]} for name in "abcde"})
     codes, told = findings()
     assert codes == [f"{line} unmet-expectation.unscored" for line in (5, 6, 7)]
     said(told)
