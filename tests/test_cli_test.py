@@ -423,6 +423,20 @@ def test_mutation_reports_changes_that_no_test_notices_with_an_answer(said):
     said(told, run("--mutate")[1])
 
 
+def test_mutation_and_coverage_of_a_rubric_of_version_3(said):
+    write("refund.rubric.yaml", VERSION_3)
+    tests = (
+        "  - {id: a, expect: {verdict: pass, groups: {code: n/a}}}\n"
+        "  - {id: b, expect: {verdict: borderline, rubric_grade: B}}\n"
+        "  - {id: c, expect: {verdict: fail, gates: {code: missed}}}\n"
+    )
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(a=output_3(5), b=output_3(3, runs=True, style=0.5), c=output_3(5, runs=False, style=1))
+    code, told, _ = run("--mutate", "--coverage")
+    assert code == 0
+    said(told)
+
+
 def test_failing_tests_that_notice_no_change_are_counted(said):
     write("refund.rubric-test.yaml", HEAD + WRONG.replace("verdict: fail", "verdict: pass") + RIGHT)
     codes, _ = findings("--mutate")
@@ -655,6 +669,22 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band(sai
     assert f"{schema}\n" == newest("rubric-test").modeline
     assert lines[:4] == ["rubric: refund.rubric.yaml", "outputs: all.jsonl", "tests:", "  - id: a"]
     said(run("--coverage")[:2])
+
+
+def test_init_of_a_rubric_of_version_3_writes_tests_that_pass(said):
+    write("refund.rubric.yaml", VERSION_3)
+    given = {"a": output_3(5), "b": output_3(3, runs=True, style=0.5), "c": output_3(1, runs=False, style=1)}
+    write(
+        "refund.judged.jsonl", "".join(json.dumps({"id": name, "output": each}) + "\n" for name, each in given.items())
+    )
+    Path(TESTS).unlink()
+    done = commands.run("rubric-lint", "test", "init", "refund.rubric.yaml")
+    assert (done.returncode, run()[0]) == (0, 0)
+    Path("refund.judged.jsonl").unlink()
+    started = Path(TESTS).read_text("utf-8")
+    Path(TESTS).unlink()
+    assert commands.run("rubric-lint", "test", "init", "refund.rubric.yaml").returncode == 0
+    said(started, Path(TESTS).read_text("utf-8"), commands.complaint(done))
 
 
 def test_init_says_what_no_output_reaches(said):

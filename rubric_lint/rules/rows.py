@@ -279,6 +279,7 @@ _OF_TESTS = (
             "gate-met": "no test meets the gate of `{criterion}`; add one that does",
             "met": "no test has an answer that meets `{criterion}`; add one",
             "missed": "no test has an answer that does not meet `{criterion}`; add one",
+            "not-applicable": "no test has an answer to which `{criterion}` does not apply; add one",
             "level": "no test has an answer in level {level}{of_criterion}; add one",
             "band": "no test has an answer in this band ({scores}){of_criterion}; add one",
         },

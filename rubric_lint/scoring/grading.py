@@ -372,8 +372,8 @@ class ScoringRubric:
     shape: Shape
     criteria: tuple[ScoringCriterion, ...]
     full: int
-    pass_from: int
-    borderline_from: int
+    pass_from: int | Fraction
+    borderline_from: int | Fraction
     cuts_mean: bool = False
     form: str = ""
     tree: ScoringGroup | None = None
@@ -465,17 +465,10 @@ class ScoringRubric:
         if score is None:
             raise NothingAppliesError
         gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
-        verdict = self.decide_score(score, gates_met=gates_met)
+        verdict = self.decide(score, gates_met=gates_met)
         return Weighed(score.numerator, score.denominator, verdict, groups[1:])
 
-    def decide_score(self, score: Fraction, *, gates_met: bool) -> Verdict:
-        """Return the verdict for a score in 0..1."""
-        pass_at, borderline_at = self.model.thresholds
-        if not gates_met or score < borderline_at:
-            return Verdict.FAIL
-        return Verdict.PASS if score >= pass_at else Verdict.BORDERLINE
-
-    def decide(self, points: int, *, gates_met: bool) -> Verdict:
+    def decide(self, points: int | Fraction, *, gates_met: bool) -> Verdict:
         """Return the verdict for a sum of points, which may be below 0."""
         points = max(points, 0)
         if not gates_met or points < self.borderline_from:
@@ -619,7 +612,7 @@ class Prospects:
             low is None or group.gate is None or low >= group.gate for group, (low, _, _) in groups
         )
         *_, (_, (_, best, _)) = tree.find_ranges(meeting, meet_gates=True)
-        decide = self._rubric.decide_score
+        decide = self._rubric.decide
         worst = decide(lowest, gates_met=must_meet)
         return Prospect(worst, decide(best or lowest, gates_met=can_meet and best is not None), highest)
 

@@ -29,6 +29,7 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.groups import GroupResult
 from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.output import read_judged_by
+from rubric_lint.testing.changes import UNSCORED
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings
 from rubric_lint.text.document import Document
@@ -47,9 +48,6 @@ def read_verdicts(test: RubricTest) -> frozenset[str] | None:
     expected = test.expect.get("verdict")
     return None if expected is None else frozenset([expected] if isinstance(expected, str) else expected)
 
-
-UNSCORED = "unscored"
-"""The expected verdict where nothing in the rubric applies to the answer, so that it has none."""
 
 _Range = tuple[Decimal, Decimal]
 
@@ -333,11 +331,18 @@ class Tested:
         return self.loaded.document.source.name
 
     def list_bands(self, criterion: ScoringCriterion) -> dict[RubricPart, list[int]]:
-        """Return the scores of each band, or each level, by its place; none for a check."""
+        """Return the scores of each band, or each level, by its place; none for a check.
+
+        A score that nothing describes belongs to what is described below it.
+        """
         found: dict[RubricPart, list[int]] = {}
+        spot: RubricPart | None = None
         for grade in criterion.grades:
-            if not isinstance(grade.answer, bool):
-                found.setdefault(self.places.answer(criterion.id, grade.answer), []).append(grade.answer)
+            if isinstance(grade.answer, bool):
+                continue
+            if grade.outcome or spot is None:
+                spot = self.places.answer(criterion.id, grade.answer)
+            found.setdefault(spot, []).append(grade.answer)
         return found
 
 
