@@ -678,7 +678,7 @@ def test_init_of_a_rubric_of_version_3_writes_tests_that_pass(said):
         "refund.judged.jsonl", "".join(json.dumps({"id": name, "output": each}) + "\n" for name, each in given.items())
     )
     Path(TESTS).unlink()
-    done = commands.run("rubric-lint", "test", "init", "refund.rubric.yaml")
+    done = commands.run("rubric-lint", "test", "init", "refund.rubric.yaml", "refund.judged.jsonl")
     assert (done.returncode, run()[0]) == (0, 0)
     Path("refund.judged.jsonl").unlink()
     started = Path(TESTS).read_text("utf-8")

@@ -125,9 +125,10 @@ def _write_expected(tested: Tested, each: CriterionResult) -> AnswerValue | list
     if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer
     answers = next(answers for answers in tested.list_bands(each.criterion).values() if answer in answers)
-    first = each.criterion.numbers.index(answers[0])
-    is_whole = answers == each.criterion.numbers[first : first + len(answers)]
-    return [answers[0], answers[-1]] if len(answers) > 1 and is_whole else answer
+    numbers = each.criterion.numbers
+    first = numbers.index(answers[0])
+    is_band = 1 < len(answers) < len(numbers) and answers == numbers[first : first + len(answers)]
+    return [answers[0], answers[-1]] if is_band else answer
 
 
 def _list_bands(tested: Tested, criterion: ScoringCriterion) -> Iterator[tuple[str, str, AnswerValue | list[int]]]:
@@ -139,7 +140,10 @@ def _list_bands(tested: Tested, criterion: ScoringCriterion) -> Iterator[tuple[s
         yield f"{name}-missed", f"not: {outcomes[False]}", False
     for answers in tested.list_bands(criterion).values():
         low, high = answers[0], answers[-1]
-        if low == high:
+        if not outcomes[low]:  # nothing describes the numbers of a scale
+            for end in (low, high):
+                yield f"{name}-{end}", f"{end} on the scale from {low} to {high}: {criterion.outcome}", end
+        elif low == high:
             yield f"{name}-{low}", outcomes[low], low
         else:
             yield f"{name}-{low}-{high}", outcomes[low], [low, high]
