@@ -459,9 +459,7 @@ class RubricPlaces:
         self.loaded = loaded
         self.rubric = loaded.rubric
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}
-        view = self.rubric.view
-        root = view and (view.tree or view.outline)
-        self._groups = {group.id: RubricPart(group.path) for group in (root.groups if root else ())}
+        self._groups = {group.id: RubricPart(group.path) for group in self.rubric.groups}
 
     @property
     def whole(self) -> RubricPart:

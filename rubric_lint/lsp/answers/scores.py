@@ -175,14 +175,15 @@ def _word_step(scored: Scored, step: Step) -> str:
     """Write a row for each answer of a band or level."""
     noun = _noun(scored)
     is_alone = len(scored.rubric.criteria) == 1
-    has_points = not scored.rubric.varies  # else what an answer adds depends on the others
+    # What an answer adds may depend on the others, and is no score of the rubric's own scale.
+    has_points = not (scored.rubric.varies or scored.rubric.units)
     title = f"{noun.title()} {step.low}" if step.low == step.high else f"{noun.title()}s {step.low} to {step.high}"
     figures = ("adds",) * has_points + ("leaves at most",) * (not is_alone)
     head = (noun, *figures, "verdict")
     rows = []
     for each in _choose_rows(step.answers):
-        adds = (_write(each.grade.score * scored.scoring.share),) * has_points
-        at_most = () if is_alone else (_write(each.prospect.score),)
+        adds = (_write(scored, each.grade.score * scored.scoring.share),) * has_points
+        at_most = () if is_alone else (_write(scored, each.prospect.score),)
         rows.append((_name(each), *adds, *at_most, each.certainty or _OPEN))
     return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows, figures), _word_thresholds(scored)])
 
@@ -210,7 +211,7 @@ def _word_weight(scored: Scored) -> str:
     share = f"{percent(scored.scoring.share)} of the score{_if_all(scored)}"
     return (
         f"**{escape(scored.scoring.id)}**: {share}. Its worst answer "
-        f"({_name(worst)}) leaves {left}{_write(worst.prospect.score)}, and the verdict {verdict}.\n\n"
+        f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.score)}, and the verdict {verdict}.\n\n"
         f"{_word_thresholds(scored)}"
     )
 
@@ -251,8 +252,9 @@ def _of(scored: Scored) -> str:
     return f" of {escape(scored.scoring.id)}" if scored.criterion else ""
 
 
-def _write(score: Fraction) -> str:
-    return f"{float(score):.4g}"
+def _write(scored: Scored, score: Fraction) -> str:
+    in_units = scored.rubric.in_units(score)
+    return f"{float(score if in_units is None else in_units):.4g}"
 
 
 def _word_thresholds(scored: Scored) -> str:
