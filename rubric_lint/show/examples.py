@@ -5,9 +5,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from rubric_lint.format.criterion import Mark, Shape
-from rubric_lint.messages import shorten
+from rubric_lint.messages import join_words, shorten
 from rubric_lint.scoring.form import write_check
-from rubric_lint.scoring.grading import Grade, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import (
+    Grade,
+    JudgeOutput,
+    NothingAppliesError,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+)
 from rubric_lint.show import ShownExample
 
 _MOST_LISTED = 4
@@ -22,7 +29,10 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
     for title, grades in _choose(replace(rubric, criteria=criteria)):
         if grades not in examples:
             answers = tuple(grade.answer for grade in grades)
-            scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+            try:
+                scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+            except NothingAppliesError:
+                continue  # it has no score to show
             checks = [write_check(each, answer) for each, answer in zip(criteria, answers, strict=True)]
             output = {criteria[0].field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
             examples[grades] = ShownExample(title, output, scored.score, scored.verdict)
@@ -46,11 +56,13 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     highest = "all criteria met" if is_checklist else "all criteria at their highest"
     rest = "the rest at their best" if turned else "the rest at their highest"
     yield "every criterion at its best" if turned else highest, best
-    for name, threshold in (("to pass", pass_at), ("for borderline", borderline_at)):
+    lines = (("to pass", pass_at, Verdict.PASS), ("for borderline", borderline_at, Verdict.BORDERLINE))
+    for name, threshold, verdict in lines:
         enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
-        if len(enough) == len(criteria):
-            pairs = zip(criteria, enough, strict=True)
-            listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
+        # A yes or no is all or nothing, so that together they may be more than just enough.
+        if len(enough) == len(criteria) and rubric.weigh(enough).verdict is verdict:
+            pairs = [pair for pair in zip(criteria, enough, strict=True) if not pair[0].is_failure]
+            listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(pairs) <= _MOST_LISTED else ""
             yield f"each just high enough {name}{listed}", enough
     missed = [[grade for grade in each.grades if not grade.gate_met] for each in criteria]
     below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
@@ -65,6 +77,15 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     if rubric.shape is Shape.LEVELS and (step := _find_step(rubric, best)):
         at, grade = step
         yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
+    if conditional := [each for each in criteria if each.may_not_apply]:
+        names = join_words([shorten(each.id) for each in conditional[:_MOST_LISTED]])
+        what = names if len(conditional) <= _MOST_LISTED else f"{len(conditional)} criteria with a condition"
+        yield (
+            f"{what} not applicable; {rest}",
+            tuple(
+                each.all_grades[-1] if each.may_not_apply else grade for each, grade in zip(criteria, best, strict=True)
+            ),
+        )
     worst = tuple(criterion.grades[0] for criterion in criteria)
     lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
     yield "every criterion at its worst" if turned else lowest, worst
@@ -109,11 +130,14 @@ def _replace(grades: tuple[Grade, ...], at: int, grade: Grade) -> tuple[Grade, .
 
 
 def _name(criterion: ScoringCriterion, grade: Grade) -> str:
-    return f"{shorten(criterion.id)} {grade.answer}"
+    answer = {True: "met", False: "not met"}[grade.answer] if isinstance(grade.answer, bool) else grade.answer
+    return f"{shorten(criterion.id)} {answer}"
 
 
 def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
     is_reversed = _is_reversed(criterion)
+    if criterion.is_failure:
+        return f"{shorten(criterion.id)} found; the rest at their best"
     if is_reversed and isinstance(grade.answer, bool):
         return f"{shorten(criterion.id)} met, which counts against an answer; the rest at their best"
     if isinstance(grade.answer, bool):
