@@ -93,6 +93,9 @@ class ShowText:
         if rubric.examples:
             yield ""
             scores = [_word_score(each.score, rubric.thresholds) for each in rubric.examples]
+            if rubric.scale:  # as the thresholds above
+                worst, best = map(Hundredth.fraction, rubric.scale)
+                scores = [f"{float(worst + each.score * (best - worst)):.4g}" for each in rubric.examples]
             room, most = (
                 max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in rubric.examples)), scores)
             )
