@@ -6,7 +6,7 @@ of answers that have each row.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,6 +35,16 @@ def measure_distance(scale: Scale, one: int, two: int) -> int:
     return (scale.values[one] - scale.values[two]) ** 2
 
 
+def _sum_distances(scale: Scale, totals: Mapping[int, int]) -> dict[int, int]:
+    """Return how far each position is from all of so many ratings at each position, without comparing each two."""
+    n = sum(totals.values())
+    if scale.kind is Kind.CHECK:
+        return {one: n - totals.get(one, 0) for one in range(len(scale.values))}
+    first = sum(times * scale.values[place] for place, times in totals.items())
+    second = sum(times * scale.values[place] ** 2 for place, times in totals.items())
+    return {one: n * value**2 - 2 * value * first + second for one, value in enumerate(scale.values)}
+
+
 def kappa(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Fraction | None:
     """Return Cohen's kappa of two raters, on ordered scales with quadratic weights; None if nothing varies.
 
@@ -49,11 +59,8 @@ def kappa(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Fraction 
             second[two] += count
             n += count
             apart += count * measure_distance(scale, one, two)
-    chance = sum(
-        times * others * measure_distance(scale, one, two)
-        for one, times in first.items()
-        for two, others in second.items()
-    )
+    from_second = _sum_distances(scale, second)
+    chance = sum(times * from_second[one] for one, times in first.items())
     return 1 - Fraction(n * apart, chance) if chance else None
 
 
@@ -84,7 +91,7 @@ def alpha(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Alpha:
             for place in given:
                 totals[place] += count
     n = totals.total()
-    from_all = {one: sum(times * measure_distance(scale, one, two) for two, times in totals.items()) for one in totals}
+    from_all = _sum_distances(scale, totals)
     chance = sum(times * from_all[place] for place, times in totals.items())
     if not chance:
         return Alpha(None)
@@ -137,7 +144,7 @@ def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
     return joint / (math.sqrt(spread_1) * math.sqrt(spread_2))
 
 
-def rank(values: Sequence[int]) -> list[int]:
+def rank(values: Sequence[int] | Sequence[int | Fraction]) -> list[int]:
     """Return twice the rank of each value; equal ones share the middle of their ranks."""
     counts = Counter(values)
     below, ranks = 0, {}

@@ -13,7 +13,7 @@ from rubric_lint.agree.bounds import lower_bound, upper_bound
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.gates import Gate
 from rubric_lint.agree.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
-from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Rated
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, NotApplicable, Rated
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.ids import Key
@@ -104,7 +104,7 @@ def _measure_bias(rated: Rated) -> Figure:
     """Return by how much the second of two raters is higher, on average over units."""
     if not rated.distances:
         return Figure("bias", None, reason=_NO_PAIR)
-    return _average("bias", [each or 0 for each in rated.distances], rated, of=2)
+    return _average("bias", [each or 0 for each in rated.distances], rated, of=2 * rated.measure.scale.unit)
 
 
 def _average(name: str, values: Sequence[int], rated: Rated, of: int) -> Figure:
@@ -159,6 +159,8 @@ class Between(StrEnum):
 class PairCounts(NamedTuple):
     """What two raters gave: the share of equal ratings, the table of both (rows the first), and who rates higher.
 
+    There is no table on a scale of more than 30 values.
+
     Of how many answers the second is `higher` or `lower`, by the sign test with the p value `sign_p`, is counted by the
     mean of the two in the middle, so that even numbers of samples do not bias it.
     """
@@ -172,12 +174,16 @@ class PairCounts(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair."""
+    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair.
+
+    `not_applicable` counts the answers that raters leave out, None if the criterion always applies.
+    """
 
     measure: Measure
     answers: int
     figures: Mapping[str, Figure]
     pair: PairCounts | None
+    not_applicable: NotApplicable | None = None
 
     @property
     def alpha(self) -> Figure:
@@ -192,8 +198,9 @@ class Compared(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as in the JSON report."""
         fields = self._asdict()
-        measure = fields.pop("measure")
-        return {**name_measure(measure), "values": measure.scale.names, **fields}
+        measure, left_out = fields.pop("measure"), fields.pop("not_applicable")
+        counts = {} if left_out is None else {"not_applicable": left_out._asdict()}
+        return {**name_measure(measure), "values": measure.scale.names, **fields, **counts}
 
 
 class Comparison(NamedTuple):
@@ -218,20 +225,24 @@ def compare(
     for number, measure in enumerate(measures):
         rated = joined.rate(measure)
         pair = _count_pair(rated, gates.get(number)) if is_pair else None
-        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair))
+        left_out = joined.count_left_out(measure) if measure.may_not_apply else None
+        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
     return Comparison(between, tuple(raters), tuple(found))
+
+
+_MOST_TABULATED = 30
+"""The most values of a scale of which a table has a row and a column each: hundreds would be nearly all empty."""
 
 
 def _count_pair(rated: Rated, gate: Gate | None) -> PairCounts:
     measure = rated.measure
     size = len(measure.scale.values)
-    confusion = [[0] * size for _ in range(size)]
-    for (first, second), count in Counter(rated.rows).items():
-        if first is not None and second is not None:
-            confusion[first][second] = count
+    times = Counter(rated.rows)
+    tabulated = range(size if size <= _MOST_TABULATED else 0)
+    confusion = [[times[first, second] for second in tabulated] for first in tabulated]
     known = [each for each in rated.distances if each is not None]
     above, below = sum(each > 0 for each in known), sum(each < 0 for each in known)
-    exact = Share(sum(confusion[place][place] for place in range(size)), len(rated.rows))
+    exact = Share(sum(times[place, place] for place in range(size)), len(rated.rows))
     return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
 
 
@@ -303,7 +314,9 @@ def _contend(rated: Rated, answers: int) -> Contest:
         errors.append([abs(each or 0) for each in coefficients.find_distances(pairs[0], pairs[1], measure.scale)])
     nearer = [second - first for first, second in zip(*errors, strict=True)]
     kept = Rated(measure, rows, higher, [rated.units[number] for number in complete])
-    return Contest(measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept, of=2))
+    return Contest(
+        measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept, of=2 * measure.scale.unit)
+    )
 
 
 def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[Flips]:

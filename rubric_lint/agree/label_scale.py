@@ -3,13 +3,13 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import t_quantile
 from rubric_lint.agree.coefficients import correlate
 from rubric_lint.agree.ratings import Judgements
-from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.agree.scales import Kind, Measure, Scale
+from rubric_lint.format.criterion import Hundredth
 
 _LEAST = 30
 """The fewest values of one person on one scale that can show anything."""
@@ -103,26 +103,31 @@ def find_doubted(
 
 def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:
     """Return the first person whose labels seem to be on another scale, in all criteria of one scale together."""
-    scales: dict[tuple[int, ...], list[Measure]] = {}
+    scales: dict[Scale, list[Measure]] = {}
     for measure in measures:
         if measure.scale.kind in {Kind.SCORE, Kind.LEVEL}:
-            scales.setdefault(measure.scale.values, []).append(measure)
+            scales.setdefault(measure.scale, []).append(measure)
     for person, given in people.items():
-        for values, several in scales.items():
+        for scale, several in scales.items():
+            values, unit = scale.values, scale.unit
             places = [(measure, key) for key in given.keys() & judge.keys() for measure in several]
             pairs = [(measure.find(given[key].given), measure.find(judge[key].given)) for measure, key in places]
             both = [(values[label], values[value]) for label, value in pairs if label is not None and value is not None]
             labels, judged = [label for label, _ in both], [value for _, value in both]
             found = suspect(labels, judged, (values[0], values[-1]))
-            if found is not None:
-                return Doubted(person, found, values[0], values[-1], max(labels))
+            if found is None:
+                continue
+            low, high, greatest = values[0] // unit, values[-1] // unit, math.ceil(max(labels) / unit)
+            if found is Suspicion.REVERSED or greatest < high:  # from 0.0 to 1.0 there is no shorter scale
+                return Doubted(person, found, low, high, greatest)
     return None
 
 
 def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
     """Return the allowed value that is nearest to a label on another scale, whose ends fall on the ends of this one.
 
-    `scale` is from the worst label to the best, so that it may fall. Of two that are equally near it is the lower one.
+    `scale` and `allowed` are from the worst to the best, so that they may fall. Of two that are equally near it is the
+    lower one.
 
     Raises:
         ValueError: if the label is outside its scale.
@@ -130,5 +135,6 @@ def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
     low, high = scale
     if not min(scale) <= value <= max(scale):
         raise ValueError(f"the label {value} is outside the scale {low}..{high}")
-    exact = allowed[0] + Fraction(value - low, high - low) * (allowed[-1] - allowed[0])
-    return min(allowed, key=lambda each: (abs(each - exact), each))
+    ends = Hundredth.fraction(allowed[0]), Hundredth.fraction(allowed[-1])
+    exact = ends[0] + (Hundredth.fraction(value) - low) / (high - low) * (ends[1] - ends[0])
+    return min(allowed, key=lambda each: (abs(Hundredth.fraction(each) - exact), each))

@@ -224,10 +224,14 @@ class Levels(NamedTuple):
 
 
 def _compare(was: Scored, now: Scored) -> dict[str | None, int]:
-    """Return for each criterion, and for the verdict, whether the variant is worse (-1), the same or better (1)."""
+    """Return for each criterion, and for the verdict, whether the variant is worse (-1), the same or better (1).
+
+    A criterion that does not apply to both of them says nothing, and is left out.
+    """
     found: dict[str | None, int] = {
         old.criterion.id: find_direction(old.criterion, old.grade, new.grade)
         for old, new in zip(was.criteria, now.criteria, strict=True)
+        if old.applies and new.applies
     }
     change = VERDICTS.index(now.verdict) - VERDICTS.index(was.verdict)
     return {**found, None: (change > 0) - (change < 0)}
@@ -235,7 +239,7 @@ def _compare(was: Scored, now: Scored) -> dict[str | None, int]:
 
 def decide(kind: str, made: int, pairs: Sequence[Mapping[str | None, int]], names: Sequence[str | None]) -> Probed:
     """Decide what the pairs of an answer and its variant show; `names` are the criteria, and None for the verdict."""
-    sides = [[pair[name] for pair in pairs] for name in names]
+    sides = [[pair[name] for pair in pairs if name in pair] for name in names]
     counts = tuple(Count(name, *map(side.count, (-1, 0, 1))) for name, side in zip(names, sides, strict=True))
     probe, levels = PROBES[kind], Levels.of(len(names) - 1)
     fell = tuple(each.criterion for each in counts if each.chance_of(-1) <= levels.noticed)

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import cast
 
 from rubric_lint.format.criterion import Hundredth, Shape
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringRubric, Verdict, stops
 
 VERDICTS = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 """The verdicts in ascending order; their values are 0, 1 and 2."""
@@ -32,12 +31,14 @@ class Kind(StrEnum):
 class Scale:
     """The possible values in ascending order, with a name for each.
 
-    Distances between ratings are those of `values`, not of positions: levels 1, 2, 3 and 5 are not evenly spaced.
+    Distances between ratings are those of `values`, not of positions: levels 1, 2, 3 and 5 are not evenly spaced. The
+    values are in parts of which one `unit` of the scale has so many: 100 on a scale of decimals.
     """
 
     kind: Kind
     values: tuple[int, ...]
     names: tuple[str, ...]
+    unit: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Measure:
     `place` is the position of the criterion in its rubric. `positions` gives the position of each answer on the scale.
     `meets` says for each position whether it meets the gate or passes, and of a check without a gate, whether it is the
     better answer; None if nothing decides that. `steps` has the number of each position's band, if there are several.
+    A rater may say that the criterion does not apply, if it `may_not_apply`.
     """
 
     name: str
@@ -55,15 +57,20 @@ class Measure:
     positions: Mapping[AnswerValue | Verdict | None, int]
     meets: tuple[bool, ...] | None = None
     steps: tuple[int, ...] = ()
+    may_not_apply: bool = False
 
     def step(self, position: int) -> int:
         """Return the number of the band of a value, or of its level."""
         return self.steps[position] if self.steps else position
 
     def find(self, given: Signature) -> int | None:
-        """Return the position of what a rater gave; None if it is left out."""
+        """Return the position of what a rater gave; None if it is left out, or the criterion does not apply."""
         answers, verdict = given
         return self.positions.get(verdict if self.place is None else answers[self.place])
+
+    def is_left_out(self, given: Signature) -> bool:
+        """Return whether a rater said that the criterion does not apply, which is a rating on no scale."""
+        return self.place is not None and given[0][self.place] == NOT_APPLICABLE
 
 
 def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator[Measure]:
@@ -74,10 +81,13 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         if criterion.shape is Shape.CHECKLIST:
             best = criterion.from_worst[-1]
             is_best = tuple(grade is best for grade in criterion.grades)
-            yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, is_best)
+            scale = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
+            yield Measure(criterion.id, scale, place, positions, is_best, may_not_apply=criterion.may_not_apply)
             continue
         kind = Kind.LEVEL if criterion.shape is Shape.LEVELS else Kind.SCORE
-        scale = Scale(kind, tuple(map(_exact, answers)), tuple(map(str, answers)))
+        unit = 100 if criterion.has_hundredths else 1
+        values = tuple(int(Hundredth.fraction(answer) * unit) for answer in answers)
+        scale = Scale(kind, values, tuple(map(str, answers)), unit)
         met = tuple(grade.gate_met for grade in criterion.grades)
         meets = None if all(met) or not any(met) else met
         scored = None
@@ -91,17 +101,12 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         banded: dict[AnswerValue | Verdict | None, int] = {}
         if len(bands) > 1:  # all answers agree with one band
             banded = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
-        yield Measure(criterion.id, scale, place, positions, meets, tuple(banded.values()))
+        steps = tuple(banded.values())
+        yield Measure(criterion.id, scale, place, positions, meets, steps, criterion.may_not_apply)
         if banded:
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
             yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)
     yield measure_verdicts("verdict", line)
-
-
-def _exact(answer: AnswerValue) -> int:
-    """Return an answer as a number for exact arithmetic: a `Hundredth` as a fraction."""
-    exact = Hundredth.fraction(answer)
-    return exact.numerator if exact.denominator == 1 else cast("int", exact)
 
 
 def measure_verdicts(name: str, line: Verdict = Verdict.FAIL) -> Measure:

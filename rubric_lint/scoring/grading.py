@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.view import OWN
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.groups import GroupResult, Range, ScoringGroup
@@ -129,6 +130,12 @@ class ScoringCriterion:
         The higher answer is the better one, except where it misses the gate or costs points.
         """
         return gate_met, -score if self.share < 0 else score
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether higher answers are the worse ones, by what they earn or by the gate."""
+        first, last = (self.merit(each.score, gate_met=each.gate_met) for each in (self.grades[0], self.grades[-1]))
+        return first > last
 
     @property
     def from_worst(self) -> tuple[Grade, ...]:
@@ -422,6 +429,12 @@ class ScoringRubric:
     def groups(self) -> tuple[ScoringGroup, ...]:
         """The groups, without the root, in the order of the file."""
         return tuple(self.tree.list_groups())[1:] if self.tree else ()
+
+    @property
+    def has_own_mark(self) -> bool:
+        """Whether a rubric of version 3 states its own pass mark, which no option changes."""
+        view = self.model.view
+        return view is not None and view.dialect is OWN and view.threshold is not None and not view.is_gate
 
     @property
     def own_fields(self) -> frozenset[str]:
