@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from rubric_lint.finding import Unread
-from rubric_lint.format.criterion import Shape, Thresholds, to_fraction
+from rubric_lint.format.criterion import Hundredth, Shape, to_fraction
 from rubric_lint.messages import join_words, percent
 from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
@@ -92,10 +92,7 @@ class ShowText:
             yield from self._tabulate(rubric)
         if rubric.examples:
             yield ""
-            scores = [_word_score(each.score, rubric.thresholds) for each in rubric.examples]
-            if rubric.scale:  # as the thresholds above
-                worst, best = map(Hundredth.fraction, rubric.scale)
-                scores = [f"{float(worst + each.score * (best - worst)):.4g}" for each in rubric.examples]
+            scores = [_word_score(each.score, rubric) for each in rubric.examples]
             room, most = (
                 max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in rubric.examples)), scores)
             )
@@ -240,9 +237,14 @@ def _align(row: Sequence[str], widths: Sequence[int]) -> str:
     return f"{name}  {weight}  {share} {percent}  {gate}"
 
 
-def _word_score(score: Fraction, thresholds: Thresholds) -> str:
-    """Return a score with three decimals, or with as many as show on which side of each threshold it is."""
-    limits = (Fraction(0), Fraction(1), *map(to_fraction, thresholds))
+def _word_score(score: Fraction, rubric: ShownRubric) -> str:
+    """Return a score with three decimals, or with as many as show on which side of each threshold it is.
+
+    It is on the scale of the rubric, if that has one.
+    """
+    worst, best = map(Hundredth.fraction, rubric.scale or (0, 1))
+    shares = (score, Fraction(0), Fraction(1), *map(to_fraction, rubric.thresholds))
+    score, *limits = (worst + share * (best - worst) for share in shares)
     digits = 3
     while [_compare(round(score, digits), limit) for limit in limits] != [_compare(score, limit) for limit in limits]:
         digits += 1
