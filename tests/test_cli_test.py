@@ -410,6 +410,16 @@ def test_variants_of_one_text_count_as_one_planted_answer():
     ]
 
 
+def test_what_does_not_apply_is_no_planted_answer_and_a_failure_is():
+    write("refund.rubric.yaml", VERSION_3)
+    expected = ("{criteria: {code/runs: n/a}}", "{criteria: {failure-1: true}}", "{criteria: {code/runs: false}}")
+    tests = "".join(f"  - {{id: {name}, expect: {each}}}\n" for name, each in zip("abc", expected, strict=True))
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(a=output_3(5), b=output_3(5, fabricates=True), c=output_3(5, runs=False, style=1))
+    rows = [line.split()[:5] for line in run("--catch-rate")[1].splitlines()[2:]]
+    assert rows == [[name, "1", "of", "1", "caught,"] for name in ("`code/runs`", "`failure-1`")]
+
+
 def test_twenty_of_twenty_caught_mean_at_least_83_percent():
     write(
         "refund.rubric-test.yaml", HEAD + "".join(f"  - {{id: w{n}, expect: {{verdict: fail}}}}\n" for n in range(20))

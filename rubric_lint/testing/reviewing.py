@@ -116,7 +116,8 @@ def count_catches(tested: Tested) -> Iterator[Catch]:
             gate = read_gates(ran.test).get(criterion.id)
             given = ran.result.criteria[number].grade
             expected = ran.test.expect.get("criteria", {}).get(criterion.id)
-            allowed = {each.answer for each in criterion.grades if expected is None or allows(expected, each.answer)}
+            grades = criterion.all_grades
+            allowed = {each.answer for each in grades if expected is None or allows(expected, each.answer)}
             if gate is False or (expected is not None and allowed <= bad):
                 outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
         if outcomes:

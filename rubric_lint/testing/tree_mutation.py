@@ -27,7 +27,7 @@ from rubric_lint.testing.changes import (
 )
 from rubric_lint.testing.running import word_score
 
-MOST_STATES = 10_000
+MOST_STATES = 30_000
 """The most pairs of scores of a part that are followed."""
 
 _Answers = Any
