@@ -447,6 +447,26 @@ def test_mutation_and_coverage_of_a_rubric_of_version_3(said):
     said(told)
 
 
+def test_a_weight_in_a_group_changes_as_it_would_in_the_file():
+    rubric = (
+        VERSION_3.splitlines()[0]
+        + """
+pass_threshold: 0.5
+criteria:
+  - {id: g, criteria: [{id: a, expected_outcome: States the dose}, {id: b, expected_outcome: States the unit}]}
+  - {id: c, expected_outcome: Names a source}
+"""
+    )
+    write("refund.rubric.yaml", rubric)
+    write("refund.rubric-test.yaml", HEAD + "  - {id: a, expect: {verdict: fail, groups: {g: 0.5}}}\n")
+    given = {"g/a": True, "g/b": False, "c": False}
+    record(a={"checks": [{"id": name, "satisfied": answer} for name, answer in given.items()]})
+    told = findings("--mutate")[1]
+    # The weight of the group stays 1: with `a` doubled, the score is 1/3 and never 1/2.
+    assert "the weight of `g/a` is doubled" not in told
+    assert "the weight of `c` is doubled" in told
+
+
 def test_failing_tests_that_notice_no_change_are_counted(said):
     write("refund.rubric-test.yaml", HEAD + WRONG.replace("verdict: fail", "verdict: pass") + RIGHT)
     codes, _ = findings("--mutate")

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Shape, to_fraction
 from rubric_lint.messages import join_words
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import (
@@ -288,6 +288,9 @@ class _Case(NamedTuple):
 def mutate(tested: Tested) -> Mutation:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
+    if rubric.tree:  # a weight counts among those beside it in the group, which the points of a flat rubric do not say
+        pass_from, borderline_from = map(to_fraction, rubric.model.thresholds)
+        rubric = replace(rubric, varies=True, full=1, pass_from=pass_from, borderline_from=borderline_from)
     all_cases = []  # those that expect something, failing ones too
     for ran in tested.ran:
         if check := make_check(ran.test, ran.file.document, rubric):

@@ -1,4 +1,4 @@
-"""Change a rubric with conditions or weighed groups, and decide exactly whether a change alters a verdict.
+"""Change a rubric with conditions or groups, and decide exactly whether a change alters a verdict.
 
 What such a criterion is worth depends on which others apply. So the scores that answers give before and after a change
 are followed together, from the criteria up to the rubric: only the different pairs of scores of a part matter. Where a
@@ -235,13 +235,12 @@ def make_tree_mutants(rubric: ScoringRubric, places: RubricPlaces, scores: TreeE
     """
     for index, criterion in enumerate(rubric.criteria):
         yield from change_gate(rubric, index, criterion, places)
-    tree, view = rubric.tree, rubric.model.view
-    if tree is None or view is None or view.tree is None:
-        return
-    for group in tree.list_groups():
+    view = rubric.model.view
+    for group in rubric.tree.list_groups() if rubric.tree else ():
         yield from _change_group_gate(rubric, group, places, scores)
         yield from _change_weights(rubric, group, places)
-    yield from _drop_conditions(rubric, view.tree, places)
+    if view and view.tree:
+        yield from _drop_conditions(rubric, view.tree, places)
     yield from change_thresholds(rubric, places, _Scores(scores.list_scores()))
 
 
