@@ -5,6 +5,7 @@ Which fields the judge sees and which targets write them is said by the schemas.
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -187,31 +188,39 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     elsewhere.
     """
     kept: dict[int, list[Span]] = {}
-    source, view = document.source, rubric.view
+    source, view, comments = document.source, rubric.view, document.tree.comments
     is_copied = view is not None and not rubric.dialect  # its groups hold entries of their own
-    if is_copied or document.kind.is_program or not document.tree.comments:
+    if is_copied or document.kind.is_program or not comments:
         return kept
-    places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
-    lines: list[tuple[int, int]] = []
-    for place in places:
-        start, end = document.nearest_span(place)
-        first = min(start, document.nearest_span(place, part_of(place)).start)
-        last = start + len(source.text[start:end].rstrip())
-        lines.append((source.position(first).line, source.position(last).line))
-    written = source.text.split("\n")
-    for comment in document.tree.comments:
-        text = source.slice(comment)
-        line = source.position(comment.start).line
-        if "$schema" in text or "rubric-lint:" in text or is_obeyed(text) or not text.isprintable():
-            continue
-        below = line  # the next line with content, for a comment on a line of its own
-        while below <= len(written) and written[below - 1].lstrip()[:1] in {"", "#"}:
-            below += 1
-        within = (at for at, (first, last) in enumerate(lines) if first <= line <= last or first == below)
-        at = next(within, -1 if comment.end <= document.preamble.end and not document.preamble.start else None)
-        if at is not None:
-            kept.setdefault(at, []).append(comment)
+    above_all = document.preamble.end if not document.preamble.start else 0
+    parts = [(-1, 0, above_all)]
+    for at, entry in enumerate(rubric.entries):
+        place = view.place(entry.path) if view else entry.path
+        parts.append((at, *_find_lines(document, place)))
+    taken: set[Span] = set()
+    for at, first, end in sorted(parts, reverse=True):  # what is right above a criterion is its own
+        for comment in comments[bisect_left(comments, (first,)) : bisect_left(comments, (end,))]:
+            text = source.slice(comment)
+            is_obeyed_there = "$schema" in text or "rubric-lint:" in text or is_obeyed(text)
+            if comment not in taken and not is_obeyed_there and text.isprintable():
+                kept.setdefault(at, []).append(comment)
+                taken.add(comment)
     return kept
+
+
+def _find_lines(document: Document, place: Path) -> Span:
+    """Return the lines of the value at a place, with those right above it that are blank or hold only a comment."""
+    text = document.source.text
+    start, end = document.nearest_span(place)
+    last = start + len(text[start:end].rstrip())
+    first = text.rfind("\n", 0, min(start, document.nearest_span(place, part_of(place)).start)) + 1
+    while first:
+        above = text.rfind("\n", 0, first - 1) + 1
+        if text[above:first].lstrip()[:1] not in {"", "#"}:
+            break
+        first = above
+    line_end = text.find("\n", last)
+    return Span(first, len(text) if line_end < 0 else line_end)
 
 
 class Part(NamedTuple):
@@ -336,9 +345,9 @@ class ShapeError(ExportError):
 
 
 def shares(rubric: Rubric) -> tuple[Fraction, ...]:
-    """Return the exact share of each criterion in the average; all 0 if all weights are 0."""
+    """Return the exact share of each criterion in the average; the weights themselves if none is above 0."""
     weights = [Fraction(criterion.weight or 0) for criterion in rubric.criteria]
-    total = sum(weights)
+    total = sum(weight for weight in weights if weight > 0)
     return tuple(weight / total if total else weight for weight in weights)
 
 
@@ -366,8 +375,8 @@ class ExportTarget:
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
     rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
     or are negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. With
-    `mixes`, a rubric may have criteria of several shapes. With `keeps_comments`, it has those of criteria. `keeps` are
-    the thresholds that its files hold.
+    `has_penalties`, it has weights below 0. With `mixes`, a rubric may have criteria of several shapes. With
+    `keeps_comments`, it has those of criteria. `keeps` are the thresholds that its files hold.
     With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
     Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
@@ -383,6 +392,7 @@ class ExportTarget:
     names_cases: bool = False
     names_rubrics: bool = False
     keeps_all: bool = False
+    has_penalties: bool = False
     has_version_3: bool = False
     mixes: bool = False
     keeps_comments: bool = False
