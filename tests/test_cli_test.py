@@ -146,6 +146,73 @@ def test_each_shape_has_its_values(shape, expected, passes):
     assert run()[0] == (0 if passes else 1)
 
 
+VERSION_3 = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/v3/rubric.json
+scale: [1, 5]
+pass_threshold: 4
+borderline_threshold: 3
+grades: {A: 4.5, B: 3, C: 1}
+criteria:
+  - {id: tone, expected_outcome: Its tone is friendly, weight: 2, required_min_score: 2}
+  - id: code
+    required_min_score: 3
+    applies_if: The answer has code
+    criteria:
+      - {id: runs, expected_outcome: The program runs, scale: [0, 1], weight: 3}
+      - {id: style, expected_outcome: It reads well, scale: [0.0, 1.0]}
+critical_failures: [Fabricates a source]
+"""
+
+
+def output_3(tone, runs=None, style=None, *, fabricates=False):
+    """An output for it; None for what does not apply."""
+    given = {"code/runs": ("satisfied", runs), "code/style": ("level", style)}
+    parts = [
+        {"id": name, **({"applicable": False} if value is None else {key: value})}
+        for name, (key, value) in given.items()
+    ]
+    checks = [{"id": "tone", "level": tone}, *parts, {"id": "failure-1", "satisfied": fabricates}]
+    return {"checks": checks}
+
+
+@pytest.mark.parametrize(("expected", "codes"), TABLES["EXPECTED_3"].items(), ids=TABLES["EXPECTED_3"])
+def test_expectations_on_a_rubric_of_version_3(expected, codes):
+    write("refund.rubric.yaml", VERSION_3)
+    write("refund.rubric-test.yaml", HEAD + f"  - {{id: a, expect: {{{expected}}}}}\n")
+    record(a=output_3(4, runs=True, style=0.25))  # 3.25 / 4 in the group, (2 * 3/4 + 13/16) / 3 = 37/48
+    assert [code.partition(" ")[2] for code in findings()[0]] == codes
+
+
+def test_expectations_where_a_part_does_not_apply_or_a_failure_is_found(said):
+    write("refund.rubric.yaml", VERSION_3)
+    tests = (
+        "  - {id: a, expect: {verdict: pass, groups: {code: n/a}, gates: {code: met}, criteria: {code/runs: n/a}}}\n"
+        "  - {id: b, expect: {verdict: pass, groups: {code: 1}, criteria: {code/runs: true, code/style: 0.5}}}\n"
+        "  - {id: c, expect: {verdict: fail, criteria: {failure-1: true, tone: 5}, rubric_grade: A, rubric_score: 5}}\n"
+        "  - {id: d, expect: {verdict: pass, gates: {code: met}, groups: {code: [0.5, 1]}, rubric_grade: [A, B]}}\n"
+    )
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(a=output_3(5), b=output_3(5), c=output_3(5, fabricates=True), d=output_3(2, runs=False, style=0.99))
+    said(findings()[1])
+
+
+def test_an_answer_to_which_nothing_applies_is_unscored(said):
+    conditional = "{id: a, expected_outcome: Names the dose, applies_if: There is one}"
+    write("refund.rubric.yaml", VERSION_3.splitlines()[0] + f"\ncriteria: [{conditional}]\n")
+    tests = (
+        "  - {id: a, expect: {verdict: unscored}}\n"
+        "  - {id: b, expect: {verdict: [pass, unscored]}}\n"
+        "  - {id: c, expect: {verdict: pass}}\n"
+        "  - {id: d, expect: {verdict: unscored, score: 0}}\n"
+        "  - {id: e, expect: {criteria: {a: n/a}}}\n"
+    )
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(**{name: {"checks": [{"id": "a", "applicable": False}]} for name in "abcde"})
+    codes, told = findings()
+    assert codes == [f"{line} unmet-expectation.unscored" for line in (5, 6, 7)]
+    said(told)
+
+
 def test_the_median_of_several_outputs_counts():
     write("refund.rubric-test.yaml", HEAD + "  - {id: a, expect: {verdict: borderline, criteria: {accuracy: 7}}}\n")
     samples = [output(7, 6), output(2), output(10)]
@@ -343,6 +410,16 @@ def test_variants_of_one_text_count_as_one_planted_answer():
     ]
 
 
+def test_what_does_not_apply_is_no_planted_answer_and_a_failure_is():
+    write("refund.rubric.yaml", VERSION_3)
+    expected = ("{criteria: {code/runs: n/a}}", "{criteria: {failure-1: true}}", "{criteria: {code/runs: false}}")
+    tests = "".join(f"  - {{id: {name}, expect: {each}}}\n" for name, each in zip("abc", expected, strict=True))
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(a=output_3(5), b=output_3(5, fabricates=True), c=output_3(5, runs=False, style=1))
+    rows = [line.split()[:5] for line in run("--catch-rate")[1].splitlines()[2:]]
+    assert rows == [[name, "1", "of", "1", "caught,"] for name in ("`code/runs`", "`failure-1`")]
+
+
 def test_twenty_of_twenty_caught_mean_at_least_83_percent():
     write(
         "refund.rubric-test.yaml", HEAD + "".join(f"  - {{id: w{n}, expect: {{verdict: fail}}}}\n" for n in range(20))
@@ -354,6 +431,40 @@ def test_twenty_of_twenty_caught_mean_at_least_83_percent():
 def test_mutation_reports_changes_that_no_test_notices_with_an_answer(said):
     _, told = findings("--mutate")
     said(told, run("--mutate")[1])
+
+
+def test_mutation_and_coverage_of_a_rubric_of_version_3(said):
+    write("refund.rubric.yaml", VERSION_3)
+    tests = (
+        "  - {id: a, expect: {verdict: pass, groups: {code: n/a}}}\n"
+        "  - {id: b, expect: {verdict: borderline, rubric_grade: B}}\n"
+        "  - {id: c, expect: {verdict: fail, gates: {code: missed}}}\n"
+    )
+    write("refund.rubric-test.yaml", HEAD + tests)
+    record(a=output_3(5), b=output_3(3, runs=True, style=0.5), c=output_3(5, runs=False, style=1))
+    code, told, _ = run("--mutate", "--coverage")
+    assert code == 0
+    said(told)
+
+
+def test_a_weight_in_a_group_changes_as_it_would_in_the_file():
+    rubric = (
+        VERSION_3.splitlines()[0]
+        + """
+pass_threshold: 0.5
+criteria:
+  - {id: g, criteria: [{id: a, expected_outcome: States the dose}, {id: b, expected_outcome: States the unit}]}
+  - {id: c, expected_outcome: Names a source}
+"""
+    )
+    write("refund.rubric.yaml", rubric)
+    write("refund.rubric-test.yaml", HEAD + "  - {id: a, expect: {verdict: fail, groups: {g: 0.5}}}\n")
+    given = {"g/a": True, "g/b": False, "c": False}
+    record(a={"checks": [{"id": name, "satisfied": answer} for name, answer in given.items()]})
+    told = findings("--mutate")[1]
+    # The weight of the group stays 1: with `a` doubled, the score is 1/3 and never 1/2.
+    assert "the weight of `g/a` is doubled" not in told
+    assert "the weight of `c` is doubled" in told
 
 
 def test_failing_tests_that_notice_no_change_are_counted(said):
@@ -588,6 +699,22 @@ def test_init_writes_tests_of_recorded_outputs_that_pass_and_reach_each_band(sai
     assert f"{schema}\n" == newest("rubric-test").modeline
     assert lines[:4] == ["rubric: refund.rubric.yaml", "outputs: all.jsonl", "tests:", "  - id: a"]
     said(run("--coverage")[:2])
+
+
+def test_init_of_a_rubric_of_version_3_writes_tests_that_pass(said):
+    write("refund.rubric.yaml", VERSION_3)
+    given = {"a": output_3(5), "b": output_3(3, runs=True, style=0.5), "c": output_3(1, runs=False, style=1)}
+    write(
+        "refund.judged.jsonl", "".join(json.dumps({"id": name, "output": each}) + "\n" for name, each in given.items())
+    )
+    Path(TESTS).unlink()
+    done = commands.run("rubric-lint", "test", "init", "refund.rubric.yaml", "refund.judged.jsonl")
+    assert (done.returncode, run()[0]) == (0, 0)
+    Path("refund.judged.jsonl").unlink()
+    started = Path(TESTS).read_text("utf-8")
+    Path(TESTS).unlink()
+    assert commands.run("rubric-lint", "test", "init", "refund.rubric.yaml").returncode == 0
+    said(started, Path(TESTS).read_text("utf-8"), commands.complaint(done))
 
 
 def test_init_says_what_no_output_reaches(said):

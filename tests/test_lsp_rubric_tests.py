@@ -24,7 +24,10 @@ tests:
 
 def test_the_form_is_checked_as_you_type():
     assert [(finding.rule, finding.message) for finding in analyse(state_of(TESTS, NAME)).findings] == [
-        ("schema", '`verdict` is the string "fial", expected `pass`, `borderline` or `fail`, or a list of them')
+        (
+            "schema",
+            '`verdict` is the string "fial", expected `pass`, `borderline`, `fail` or `unscored`, or a list of them',
+        )
     ]
 
 

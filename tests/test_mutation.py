@@ -4,20 +4,28 @@ import json
 import time
 from decimal import Decimal
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
+from math import prod
+from random import Random
 
 import pytest
+from cases import read_cases
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from random_3 import random_rubric
 from steps import steps
 
 from rubric_lint.format.criterion import Thresholds
 from rubric_lint.project.files import File
 from rubric_lint.project.settings import SettingsFinder
-from rubric_lint.scoring.grading import JudgeOutput
+from rubric_lint.scoring.grading import JudgeOutput, NothingAppliesError
 from rubric_lint.scoring.loading import RubricPlaces, load_models, prepare
+from rubric_lint.testing.changes import pair_grades
 from rubric_lint.testing.mutation import MOST_SUMS, Equivalence, Sums, TooManySumsError, make_mutants, mutate
 from rubric_lint.testing.running import Runner
+from rubric_lint.testing.tree_mutation import TreeEquivalence
+
+TABLES = read_cases(__file__)
 
 WEIGHTS = ["1", "1", "2.0", "0.5", "3", "0.1", "7", "0"]
 
@@ -242,3 +250,75 @@ def test_a_thousand_tests_by_two_hundred_changes_take_less_than_five_seconds(tmp
     mutation = mutate(run_tests(tmp_path))
     assert time.process_time() - begin < 5
     assert (mutation.made, mutation.noticed) == (207, 0)
+
+
+def load_3(data):
+    """The only rubric of a file of version 3 with this data, ready for scoring, and its places."""
+    modeline = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/v3/rubric.json\n"
+    data = {"rubrics": data} if isinstance(data, list) else data
+    (loaded,) = load_models("a.rubric.yaml", (modeline + json.dumps(data)).encode()).values()
+    return loaded.prepare(), RubricPlaces(loaded)
+
+
+def decide(rubric, grades):
+    try:
+        return rubric.weigh(grades).verdict
+    except NothingAppliesError:
+        return "unscored"
+
+
+def compare_tree_with_all_answers(rubric, places):
+    """Hold what is decided about each change to the verdicts on all answers."""
+    equivalence = TreeEquivalence(rubric)
+    for mutant in equivalence.make_mutants(places):
+        pairs = [[*pair_grades(*each)] for each in zip(rubric.criteria, mutant.rubric.criteria, strict=True)]
+        altered = {
+            tuple(before.answer for before, _ in each): (decide(rubric, old), decide(mutant.rubric, new))
+            for each in product(*pairs)
+            for old, new in [zip(*each, strict=True)]
+        }
+        altered = {answers: verdicts for answers, verdicts in altered.items() if verdicts[0] != verdicts[1]}
+        witness = equivalence.find_witness(mutant)
+        assert (witness is None) == (not altered), mutant.change
+        if witness:
+            answers = tuple(witness.answers[criterion.id] for criterion in rubric.criteria)
+            assert altered[answers] == (witness.before, witness.after), mutant.change
+
+
+@given(st.integers(0, 10**9))
+def test_with_groups_and_conditions_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(seed):
+    dice = Random(seed)  # noqa: S311 (rubrics)
+    rubric, places = next(
+        found
+        for found in (load_3(random_rubric(dice)) for _ in count())
+        if found[0].varies and prod(len(each.all_grades) for each in found[0].criteria) <= 400
+    )
+    compare_tree_with_all_answers(rubric, places)
+
+
+@pytest.mark.parametrize("data", TABLES["TREES"].values(), ids=TABLES["TREES"])
+def test_the_changes_of_a_rubric_of_version_3(data, said):
+    rubric, places = load_3(data)
+    equivalence = (TreeEquivalence if rubric.varies else Equivalence)(rubric)
+    if rubric.varies:
+        compare_tree_with_all_answers(rubric, places)
+    else:
+        compare_with_all_answers(rubric, places)
+    decided = [(mutant.change, equivalence.find_witness(mutant)) for mutant in equivalence.make_mutants(places)]
+    said([f"{change}{'' if witness else ': equivalent'}" for change, witness in decided])
+
+
+def test_more_scores_than_can_be_followed_are_not_decided():
+    weights = [1.0001 * 1.7**number for number in range(18)]
+    criteria = [
+        {
+            "id": f"c{at}",
+            "expected_outcome": f"States part {at}",
+            "weight": round(each, 6),
+            "applies_if": f"It has part {at}",
+        }
+        for at, each in enumerate(weights)
+    ]
+    rubric, places = load_3({"criteria": criteria})
+    with pytest.raises(TooManySumsError):
+        list(TreeEquivalence(rubric).make_mutants(places))

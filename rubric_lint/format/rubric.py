@@ -28,6 +28,7 @@ from rubric_lint.text.path import Path
 from rubric_lint.text.scalar import Ambiguity
 
 if TYPE_CHECKING:
+    from rubric_lint.format.groups import Group
     from rubric_lint.format.view import View
 
 
@@ -140,6 +141,12 @@ class Rubric(_RubricFields):
     def dialect(self) -> str:
         """The name of its dialect, or an empty string for the format itself."""
         return self.view.dialect.name if self.view else ""
+
+    @property
+    def groups(self) -> "tuple[Group, ...]":
+        """The groups at any depth, in document order; none before version 3."""
+        root = self.view and (self.view.tree or self.view.outline)
+        return tuple(root.groups) if root else ()
 
     @property
     def refusal(self) -> tuple[Path, str] | None:

@@ -1,7 +1,7 @@
 """Check the form of files with rubric tests; `rubric-test` runs them."""
 
 from collections.abc import Iterator, Sequence
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any
 
 from rubric_lint.finding import Place, Problem
@@ -70,22 +70,24 @@ def _check_ids(
 def _check_scores(
     document: Document, path: Path, expect: dict[str, Any], told: set[Path]
 ) -> Iterator[tuple[str, Problem]]:
-    score, place = expect.get("score"), (*path, "score")
-    scores = {(*place, step): each for step, each in enumerate(score)} if isinstance(score, list) else {place: score}
-    for at, value in scores.items():
-        # The fast validator finds NaN within any bounds.
-        if at not in told and type(value) is float and isnan(value):
-            values = {"subject": "`score` is", "found": document.written_at(at), "expected": "a number from 0 to 1"}
-            yield "bounds", Problem("unexpected", at, values=values)
-    ranges: dict[Path, Any] = {place: score}
-    if isinstance(criteria := expect.get("criteria"), dict):
-        ranges |= {(*path, "criteria", name): value for name, value in criteria.items()}
-    for at, value in ranges.items():
+    parts: dict[Path, Any] = {(field,): expect[field] for field in ("score", "rubric_score") if field in expect}
+    for field in ("groups", "criteria"):
+        if isinstance(found := expect.get(field), dict):
+            parts |= {(field, name): value for name, value in found.items()}
+    for steps, value in parts.items():
+        place = (*path, *steps)
+        numbers = {(*place, at): each for at, each in enumerate(value)} if isinstance(value, list) else {place: value}
+        for at, number in numbers.items():
+            # The fast validator finds NaN within any bounds.
+            if at not in told and type(number) is float and not isfinite(number):
+                expected = "a number from 0 to 1" if steps[0] in ("score", "groups") else "a finite number"
+                values = {"subject": f"`{steps[-1]}` is", "found": document.written_at(at), "expected": expected}
+                yield "bounds", Problem("unexpected", at, values=values)
         ends = value if isinstance(value, list) else []
         if len(ends) == 2 and all(type(end) is int or (type(end) is float and isfinite(end)) for end in ends):
-            low, high = (document.decimal((*at, step)) for step in (0, 1))
+            low, high = (document.decimal((*place, step)) for step in (0, 1))
             if low > high:
-                yield "bounds", Problem("empty-range", at, values={"range": value})
+                yield "bounds", Problem("empty-range", place, values={"range": value})
 
 
 def _list_tests(document: Document) -> list[Any]:

@@ -229,6 +229,15 @@ _OF_TESTS = (
             "score": "test `{test}`: expected the score {expected}, but it is {score}",
             "gate": "test `{test}`: expected the gate of `{criterion}` to be {expected}, but the judge gave {given}",
             "criterion": "test `{test}`: expected {expected} for `{criterion}`, but the judge gave {given}",
+            "group": "test `{test}`: expected the score {expected} of the group `{criterion}`, but it is {given}",
+            "gate-of-group": (
+                "test `{test}`: expected the gate of the group `{criterion}` to be {expected}, but its score is {given}"
+            ),
+            "grade": "test `{test}`: expected the grade {expected}, but it is {grade}: score {score}",
+            "unscored": (
+                "test `{test}`: nothing in the rubric applies to this answer, so it has no score and no verdict; if "
+                "that is right, expect `verdict: unscored` alone"
+            ),
         },
         command=_TESTS,
     ),
@@ -252,11 +261,12 @@ _OF_TESTS = (
             "two-outputs": (
                 "test `{test}`: two recorded outputs in {file} have the id `{test}`, in lines {lines}; remove one"
             ),
-            "unknown-criterion": "test `{test}`: the rubric has no criterion `{criterion}`; {hint}",
+            "unknown-criterion": "test `{test}`: the rubric has no {kind} `{criterion}`; {hint}",
             "no-gate": (
                 "test `{test}`: `{criterion}` has no gate in the rubric; remove this line, or give the criterion one"
             ),
             "constant-gate": "test `{test}`: the gate of `{criterion}` is {when} met",
+            "impossible-score": "test `{test}`: the rubric never has this score: {reason}",
             "impossible-answer": "test `{test}`: a judge never gives this to `{criterion}`: it takes {takes}",
         },
         command=_TESTS,
@@ -269,6 +279,7 @@ _OF_TESTS = (
             "gate-met": "no test meets the gate of `{criterion}`; add one that does",
             "met": "no test has an answer that meets `{criterion}`; add one",
             "missed": "no test has an answer that does not meet `{criterion}`; add one",
+            "not-applicable": "no test has an answer to which `{criterion}` does not apply; add one",
             "level": "no test has an answer in level {level}{of_criterion}; add one",
             "band": "no test has an answer in this band ({scores}){of_criterion}; add one",
         },

@@ -14,7 +14,7 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.view import OWN
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.scoring.groups import GroupResult, ScoringGroup
+from rubric_lint.scoring.groups import GroupResult, Range, ScoringGroup
 
 AnswerValue = bool | int
 """A judge's answer for one criterion: satisfied or not, a score, or a level; it may be a `Hundredth`."""
@@ -238,7 +238,7 @@ class Scored:
     @property
     def rubric_grade(self) -> str | None:
         """The name of the score by the `grades` of the rubric; None if it has none, or the score is below all."""
-        return next((name for name, minimum in self.rubric.rubric_grades if self.score >= minimum), None)
+        return self.rubric.name_score(self.score)
 
     @property
     def gates_missed(self) -> tuple[str, ...]:
@@ -379,8 +379,8 @@ class ScoringRubric:
     shape: Shape
     criteria: tuple[ScoringCriterion, ...]
     full: int
-    pass_from: int
-    borderline_from: int
+    pass_from: int | Fraction
+    borderline_from: int | Fraction
     cuts_mean: bool = False
     form: str = ""
     tree: ScoringGroup | None = None
@@ -420,6 +420,15 @@ class ScoringRubric:
             return None
         worst, best = map(Hundredth.fraction, self.units)
         return worst + score * (best - worst)
+
+    def name_score(self, score: Fraction) -> str | None:
+        """Return the name of a score by the `grades` of the rubric; None if it has none, or the score is below all."""
+        return next((name for name, minimum in self.rubric_grades if score >= minimum), None)
+
+    @property
+    def groups(self) -> tuple[ScoringGroup, ...]:
+        """The groups, without the root, in the order of the file."""
+        return tuple(self.tree.list_groups())[1:] if self.tree else ()
 
     @property
     def has_own_mark(self) -> bool:
@@ -468,14 +477,11 @@ class ScoringRubric:
         score = groups[0].score
         if score is None:
             raise NothingAppliesError
-        pass_at, borderline_at = self.model.thresholds
-        verdict = Verdict.PASS if score >= pass_at else Verdict.BORDERLINE
         gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
-        if not gates_met or score < borderline_at:
-            verdict = Verdict.FAIL
+        verdict = self.decide(score, gates_met=gates_met)
         return Weighed(score.numerator, score.denominator, verdict, groups[1:])
 
-    def decide(self, points: int, *, gates_met: bool) -> Verdict:
+    def decide(self, points: int | Fraction, *, gates_met: bool) -> Verdict:
         """Return the verdict for a sum of points, which may be below 0."""
         points = max(points, 0)
         if not gates_met or points < self.borderline_from:
@@ -549,12 +555,12 @@ def _find_median(scores: Sequence[Fraction]) -> Fraction:
 class Prospect(NamedTuple):
     """The worst and the best verdict that one answer to a criterion still allows; some answers reach both.
 
-    `points` are those of the whole rubric with the best answers to the other criteria, at least 0.
+    `score` is the highest of the whole rubric that the answers to the other criteria allow.
     """
 
     worst: Verdict
     best: Verdict
-    points: int
+    score: Fraction
 
     @property
     def is_certain(self) -> bool:
@@ -563,20 +569,26 @@ class Prospect(NamedTuple):
 
 
 class Prospects:
-    """The prospects of one rubric. Best answers are those with the most points that meet the gate.
+    """The prospects of one rubric. Best answers are those with the highest score that meet the gates.
 
-    Criteria that are `known`, by their index, have only that answer.
+    Criteria that are `known`, by their index, have only that answer. Outputs without a score have no verdict.
 
     Raises:
-        VaryingPointsError: if the points of the rubric vary.
+        VaryingPointsError: if a group weighs below 0 and has a gate in it, so that its best answers may miss it.
     """
 
     def __init__(self, rubric: ScoringRubric, known: Mapping[int, Grade] = MappingProxyType({})) -> None:
-        rubric.require_points("the worst and the best verdict that an answer allows")
-        allowed = [[known[number]] if number in known else each.grades for number, each in enumerate(rubric.criteria)]
+        allowed = [
+            [known[number]] if number in known else each.all_grades for number, each in enumerate(rubric.criteria)
+        ]
+        self._rubric = rubric
+        self._tree = rubric.tree if rubric.varies else None
+        if self._tree:
+            require_rising_gates(rubric.name, self._tree)
+            self._ranges = [_find_range(grades) for grades in allowed]
+            self._meeting = [_find_range([grade for grade in grades if grade.gate_met]) for grades in allowed]
         met = [[grade.points for grade in grades if grade.gate_met] for grades in allowed]
         every = [[grade.points for grade in grades] for grades in allowed]
-        self._rubric = rubric
         self._highest = [max(points or others) for points, others in zip(met, every, strict=True)]
         self._lowest = [min(points) for points in every]
         self._never_met = [not points for points in met]
@@ -584,11 +596,57 @@ class Prospects:
         self._sums = sum(self._highest), sum(self._lowest), sum(self._never_met), sum(self._may_miss)
 
     def find(self, number: int, grade: Grade) -> Prospect:
-        """Return the prospect of one answer to the criterion with this index."""
+        """Return the prospect of one answer to the criterion with this index.
+
+        Raises:
+            NothingAppliesError: if no output with this answer has a score.
+        """
         highest, lowest, never_met, may_miss = self._sums
-        points = highest - self._highest[number] + grade.points
-        least = lowest - self._lowest[number] + grade.points
         can_meet = grade.gate_met and never_met == self._never_met[number]
         must_meet = grade.gate_met and may_miss == self._may_miss[number]
+        if self._tree:
+            return self._find_in_tree(self._tree, number, grade, can_meet=can_meet, must_meet=must_meet)
+        points = highest - self._highest[number] + grade.points
+        least = lowest - self._lowest[number] + grade.points
         decide = self._rubric.decide
-        return Prospect(decide(least, gates_met=must_meet), decide(points, gates_met=can_meet), max(points, 0))
+        worst, best = decide(least, gates_met=must_meet), decide(points, gates_met=can_meet)
+        return Prospect(worst, best, Fraction(max(points, 0), self._rubric.full))
+
+    def _find_in_tree(
+        self, tree: ScoringGroup, number: int, grade: Grade, *, can_meet: bool, must_meet: bool
+    ) -> Prospect:
+        one = _find_range([grade])
+        ranges, meeting = ([*each[:number], one, *each[number + 1 :]] for each in (self._ranges, self._meeting))
+        groups = list(tree.find_ranges(ranges))
+        _, (lowest, highest, _) = groups[-1]
+        if lowest is None or highest is None:
+            raise NothingAppliesError
+        must_meet = must_meet and all(
+            low is None or group.gate is None or low >= group.gate for group, (low, _, _) in groups
+        )
+        *_, (_, (_, best, _)) = tree.find_ranges(meeting, meet_gates=True)
+        decide = self._rubric.decide
+        worst = decide(lowest, gates_met=must_meet)
+        return Prospect(worst, decide(best or lowest, gates_met=can_meet and best is not None), highest)
+
+
+def _find_range(grades: Iterable[Grade]) -> Range:
+    """Return what a criterion with only these grades can come to."""
+    grades = list(grades)
+    scores = [grade.score for grade in grades if grade.answer != NOT_APPLICABLE]
+    return Range(min(scores, default=None), max(scores, default=None), len(scores) < len(grades))
+
+
+def require_rising_gates(name: str, tree: ScoringGroup) -> None:
+    """Check that answers that raise the score never miss the gate of a group.
+
+    Raises:
+        VaryingPointsError: if a group weighs below 0 and has a gate in it.
+    """
+    costly = (part for group in tree.list_groups() for weight, part in group.members if weight < 0)
+    for part in costly:
+        if isinstance(part, ScoringGroup) and any(each.gate is not None for each in part.list_groups()):
+            raise VaryingPointsError(
+                f"rubric `{name}`: what an answer can still reach is not decided: the group `{part.id}` weighs below 0 "
+                "and has a gate"
+            )

@@ -1,6 +1,6 @@
 """Weigh the groups of a rubric: what does not apply is left out, so that the denominator depends on the answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -64,6 +64,67 @@ class ScoringGroup:
                 earned += weight * score
                 earning += max(weight, Fraction(0))
         return GroupResult(self, max(earned / earning, Fraction(0)) if earning else None), *inside
+
+    def find_ranges(
+        self, ranges: Sequence["Range"], *, meet_gates: bool = False
+    ) -> Iterator[tuple["ScoringGroup", "Range"]]:
+        """Yield the range of all groups inside it, and last its own; `ranges` are those of the criteria.
+
+        With `meet_gates`, its gates are met, and only `high` is exact; that of a group with a weight above 0.
+        """
+        parts = []
+        for weight, part in self.members:
+            if isinstance(part, ScoringGroup):
+                yield from (inside := tuple(part.find_ranges(ranges, meet_gates=meet_gates)))
+                parts.append((weight, inside[-1][1]))
+            else:
+                parts.append((weight, ranges[part]))
+        may_not_apply = all(each.may_not_apply for weight, each in parts if weight > 0)
+        if any(each.high is None and not each.may_not_apply for _, each in parts):
+            low = high = None  # no answer meets the gates
+            may_not_apply = False
+        else:
+            low, high = _find_extreme(parts, min), _find_extreme(parts, max)
+        if meet_gates and self.gate is not None and high is not None and high < self.gate:
+            low = high = None
+        yield self, Range(low, high, may_not_apply)
+
+
+def _find_extreme(parts: Sequence[tuple[Fraction, "Range"]], choose: Callable[..., Fraction]) -> Fraction | None:
+    """Return the lowest (`min`) or highest (`max`) score of a group; None if it has none.
+
+    What may not apply counts only where it moves the score further: a mean is highest with its best parts alone.
+    """
+    earned = earning = Fraction(0)
+    optional = []
+    for weight, (low, high, may_not_apply) in parts:
+        if low is None or high is None:
+            continue
+        score = choose(weight * low, weight * high)
+        if not may_not_apply:
+            earned += score
+            earning += max(weight, Fraction(0))
+        elif weight > 0:
+            optional.append((score / weight, weight))
+        else:
+            earned += choose(score, Fraction(0))
+    found = [earned / earning] if earning else []
+    for score, weight in sorted(optional, reverse=choose is max):
+        earned += score * weight
+        earning += weight
+        found.append(earned / earning)
+    return max(choose(found), Fraction(0)) if found else None
+
+
+class Range(NamedTuple):
+    """What a part of a rubric can come to: its lowest and highest score if it applies, and whether it may not apply.
+
+    Both scores are None if it cannot apply, or cannot have a score.
+    """
+
+    low: Fraction | None
+    high: Fraction | None
+    may_not_apply: bool
 
 
 class GroupResult(NamedTuple):

@@ -79,11 +79,12 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
         shares = dict(tree.list_shares())
         criteria = tuple(replace(draft, share=shares.get(index, none)) for index, draft in enumerate(drafts))
-        full = pass_from = borderline_from = 1
+        full = 1
     else:
         criteria, full = _give_points(drafts)
         tree = _as_tree(view.outline, [each.share for each in criteria], add=True) if view and view.outline else None
-        pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.thresholds)
+    lowest = [Fraction(threshold) * full for threshold in rubric.thresholds]
+    pass_from, borderline_from = lowest if varies else map(math.ceil, lowest)
     return ScoringRubric(
         name,
         hash_meaning(rubric, criteria, tree if varies else None),
@@ -458,6 +459,7 @@ class RubricPlaces:
         self.loaded = loaded
         self.rubric = loaded.rubric
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}
+        self._groups = {group.id: RubricPart(group.path) for group in self.rubric.groups}
 
     @property
     def whole(self) -> RubricPart:
@@ -465,7 +467,9 @@ class RubricPlaces:
         return RubricPart(self.rubric.path, Part.KEY)
 
     def criterion(self, name: str) -> RubricPart:
-        """Return the place of a criterion; of the one scale for a holistic rubric."""
+        """Return the place of a criterion or a group; of the one scale for a holistic rubric."""
+        if name in self._groups:
+            return self._groups[name]
         criterion = self._criteria.get(name)
         return RubricPart(criterion.path, Part.HEAD) if criterion else self.whole
 
@@ -476,10 +480,17 @@ class RubricPlaces:
         return self.criterion(name) if path == criterion.path else RubricPart(path)
 
     def gate(self, name: str) -> RubricPart:
-        """Return the place of the gate of a criterion, or of the criterion if the gate is not written."""
+        """Return the place of the gate of a criterion or a group, or of the criterion if the gate is not written."""
+        if name in self._groups:
+            return RubricPart((*self._groups[name].path, "required_min_score"))
         criterion = self._criteria[name]
         field = str(criterion.gate_path[-1])
         return self.field(name, field)
+
+    def condition(self, name: str) -> RubricPart:
+        """Return the place of the condition of a criterion or a group."""
+        part = self._groups.get(name)
+        return RubricPart((*part.path, "applies_if")) if part else self.field(name, "applies_if")
 
     def answer(self, name: str, answer: AnswerValue) -> RubricPart:
         """Return the place of the band, the level or the outcome that an answer earns."""

@@ -6,9 +6,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 from rubric_lint.format.criterion import Mark, Shape
-from rubric_lint.messages import shorten
+from rubric_lint.messages import join_words, shorten
 from rubric_lint.scoring.form import write_check
-from rubric_lint.scoring.grading import Grade, JudgeOutput, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import (
+    Grade,
+    JudgeOutput,
+    NothingAppliesError,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+)
 from rubric_lint.show import ShownExample
 
 _MOST_LISTED = 4
@@ -26,7 +33,10 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
     for title, grades in _choose(replace(rubric, criteria=criteria)):
         if grades not in examples:
             answers = tuple(grade.answer for grade in grades)
-            scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+            try:
+                scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+            except NothingAppliesError:
+                continue  # it has no score to show
             checks = [write_check(each, answer) for each, answer in zip(criteria, answers, strict=True)]
             output = {criteria[0].field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
             examples[grades] = ShownExample(title, output, scored.score, scored.verdict)
@@ -72,6 +82,15 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     if rubric.shape is Shape.LEVELS and (step := _find_step(rubric, best)):
         at, grade = step
         yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
+    if conditional := [each for each in criteria if each.may_not_apply]:
+        names = join_words([shorten(each.id) for each in conditional[:_MOST_LISTED]])
+        what = names if len(conditional) <= _MOST_LISTED else f"{len(conditional)} criteria with a condition"
+        yield (
+            f"{what} not applicable; {rest}",
+            tuple(
+                each.all_grades[-1] if each.may_not_apply else grade for each, grade in zip(criteria, best, strict=True)
+            ),
+        )
     worst = tuple(criterion.grades[0] for criterion in criteria)
     lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
     yield "every criterion at its worst" if turned else lowest, worst

@@ -8,15 +8,13 @@ them holds a reachable sum.
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from operator import ge, le
 from typing import NamedTuple
 
 from rubric_lint.finding import Problem
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Shape, to_fraction
 from rubric_lint.messages import join_words
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import (
@@ -24,13 +22,25 @@ from rubric_lint.scoring.grading import (
     CriterionResult,
     Grade,
     JudgeOutput,
+    NothingAppliesError,
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    Weighed,
     combine_samples,
 )
-from rubric_lint.scoring.loading import RubricPart, RubricPlaces
+from rubric_lint.scoring.loading import RubricPlaces
+from rubric_lint.testing.changes import (
+    Mutant,
+    TooManySumsError,
+    Witness,
+    change_gate,
+    change_thresholds,
+    pair_grades,
+    regate,
+)
 from rubric_lint.testing.running import Check, Tested, make_check, word_given
+from rubric_lint.testing.tree_mutation import TreeEquivalence
 
 MOST_BITS = 1 << 24
 """The largest sum, in units of the greatest common divisor, up to which sums are the bits of one integer."""
@@ -41,10 +51,6 @@ MOST_SUMS = 500_000
 
 _MOST_NAMED = 4
 """The most criteria whose answers a message states one by one."""
-
-
-class TooManySumsError(Exception):
-    """More sums than can be listed: the numbers are many and have no large common divisor."""
 
 
 class Sums:
@@ -101,6 +107,10 @@ class Sums:
         at = bisect_left(self._sets[-1], first)
         return self.least + self._sets[-1][at] * self._unit if at < len(self._sets[-1]) else None
 
+    def above(self, points: int) -> int | None:
+        """Return the lowest sum above some points; None if there is none."""
+        return self.lowest(points + 1)
+
     def _round_up(self, total: int) -> int:
         """Return the first step from a sum on, at least 0."""
         return max(-(-(total - self.least) // self._unit), 0)
@@ -125,20 +135,6 @@ class Sums:
         return at < len(self._sets[step]) and self._sets[step][at] == total
 
 
-class Mutant(NamedTuple):
-    """A changed rubric: `change` says what became of what, `spot` is the place in the original.
-
-    `number` is that of the changed criterion, None for a threshold. In the changed rubric the points of the other
-    criteria are `scale` times as many.
-    """
-
-    change: str
-    spot: RubricPart
-    rubric: ScoringRubric
-    number: int | None = None
-    scale: int = 1
-
-
 def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant]:
     """Make every change of a rubric: of each criterion, then of the thresholds.
 
@@ -147,9 +143,9 @@ def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant
     """
     if rubric.shape is not Shape.HOLISTIC:
         for index, criterion in enumerate(rubric.criteria):
-            yield from _change_gate(rubric, index, criterion, places)
+            yield from change_gate(rubric, index, criterion, places)
             yield from _change_weight(rubric, index, criterion, places)
-    yield from _change_thresholds(rubric, places)
+    yield from change_thresholds(rubric, places, Sums([meeting_points(each) for each in rubric.criteria]))
 
 
 def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
@@ -157,35 +153,11 @@ def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
     return frozenset(grade.points for grade in criterion.grades if grade.gate_met)
 
 
-def _change_gate(
-    rubric: ScoringRubric, index: int, criterion: ScoringCriterion, places: RubricPlaces
-) -> Iterator[Mutant]:
-    missed = [grade.answer for grade in criterion.grades if not grade.gate_met]
-    met = [grade.answer for grade in criterion.grades if grade.gate_met]
-    if criterion.gate is None or not missed:
-        return
-    name, spot = criterion.id, places.gate(criterion.id)
-    compare = le
-    if criterion.grades[0].score > criterion.grades[-1].score:  # lower scores are better
-        missed, met, compare = missed[::-1], met[::-1], ge
-    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next stricter gate, and the next looser one
-    for least in others if rubric.shape is not Shape.CHECKLIST else ():
-        moved = _regate(rubric, index, partial(compare, least))
-        yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
-    yield Mutant(f"the gate of `{name}` is removed", spot, _regate(rubric, index, lambda _: True), index)
-
-
-def _regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bool]) -> ScoringRubric:
-    """Return a rubric in which the answers that pass are those that meet the gate of one criterion."""
-    criterion = rubric.criteria[index]
-    grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
-    changed = replace(criterion, grades=grades)
-    return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
-
-
 def _change_weight(
     rubric: ScoringRubric, index: int, criterion: ScoringCriterion, places: RubricPlaces
 ) -> Iterator[Mutant]:
+    if criterion.is_failure:
+        return
     top = int(criterion.share * rubric.full)
     earned = max(top, 0)  # what a criterion costs is not among the full points
     rest = rubric.full - earned
@@ -203,63 +175,7 @@ def _change_weight(
     if top and has_gate:
         yield Mutant(f"the weight of `{name}` becomes 0", spot, without, index)
     if top or has_gate:
-        yield Mutant(f"`{name}` is removed", places.criterion(name), _regate(without, index, lambda _: True), index)
-
-
-def _change_thresholds(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant]:
-    """Move each threshold to the next score that an answer which meets all gates can reach."""
-    sums = Sums([meeting_points(criterion) for criterion in rubric.criteria])
-    passes, borderline = rubric.pass_from, rubric.borderline_from
-    # Two thresholds without a score between them are still two: each moves alone.
-    is_one = rubric.model.thresholds.pass_at == rubric.model.thresholds.borderline_at
-
-    def move(name: str, before: int, after: int, changed: ScoringRubric) -> Mutant:
-        # Moved up to the pass threshold, the borderline threshold is that one as it is set.
-        other = "pass" if (name, after) == ("borderline", passes) else name
-        old, new = _word_threshold(before, rubric, name), _word_threshold(after, rubric, other)
-        change = f"the {name} threshold {old} becomes {new}"
-        return Mutant(change, places.whole, changed)
-
-    higher, lower = _next_above(sums, passes), _next_below(sums, passes)
-    if higher is not None:
-        changed = replace(rubric, pass_from=higher, borderline_from=higher if is_one else borderline)
-        yield move("pass", passes, higher, changed)
-    if lower is not None and (is_one or lower >= borderline):
-        changed = replace(rubric, pass_from=lower, borderline_from=lower if is_one else borderline)
-        yield move("pass", passes, lower, changed)
-    if is_one:
-        return
-    first, lower = _lowest(sums, borderline), _next_below(sums, borderline)
-    if first is not None and first < passes:
-        higher = min(_next_above(sums, borderline) or passes, passes)
-        yield move("borderline", borderline, higher, replace(rubric, borderline_from=higher))
-    if lower is not None:
-        yield move("borderline", borderline, lower, replace(rubric, borderline_from=lower))
-
-
-def _next_above(sums: Sums, threshold: int) -> int | None:
-    """Return the second reachable score from a threshold on, so that the first one falls below it."""
-    first = _lowest(sums, threshold)
-    return None if first is None else _lowest(sums, first + 1)
-
-
-def _next_below(sums: Sums, threshold: int) -> int | None:
-    """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
-    found = sums.highest(0, threshold)
-    return 0 if found is None and sums.least < 0 < threshold else found
-
-
-def _lowest(sums: Sums, threshold: int) -> int | None:
-    """Return the lowest reachable score from a threshold on; a sum below 0 is the score 0."""
-    return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
-
-
-def _word_threshold(points: int, rubric: ScoringRubric, name: str) -> str:
-    """Write a threshold as it is set, not as the points that it comes to."""
-    written = rubric.model.thresholds.pass_at if name == "pass" else rubric.model.thresholds.borderline_at
-    if math.ceil(Fraction(written) * rubric.full) == points:
-        return str(written)
-    return f"{float(Fraction(points, rubric.full)):.4g}"
+        yield Mutant(f"`{name}` is removed", places.criterion(name), regate(without, index, lambda _: True), index)
 
 
 def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale: int = 1) -> ScoringRubric:
@@ -273,20 +189,16 @@ def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale
     return replace(rubric, criteria=tuple(criteria), full=full, pass_from=passes, borderline_from=borderline)
 
 
-class Witness(NamedTuple):
-    """An answer whose verdict a change alters: what the judge gives each criterion, and both verdicts."""
-
-    answers: Mapping[str, AnswerValue]
-    before: Verdict
-    after: Verdict
-
-
 class Equivalence:
     """Decides for the mutants of one rubric; the sums of the other criteria are found once for each criterion."""
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self._rubric = rubric
         self._sums: dict[int | None, Sums] = {}
+
+    def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
+        """Make every change of the rubric."""
+        return make_mutants(self._rubric, places)
 
     def find_witness(self, mutant: Mutant) -> Witness | None:
         """Return an answer whose verdict a mutant alters, with the others as high as possible; None if there is none.
@@ -376,33 +288,37 @@ class _Case(NamedTuple):
 def mutate(tested: Tested) -> Mutation:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
-    if rubric.varies or rubric.shape is Shape.MIXED:
-        return Mutation(0, 0, (), "its criteria have several shapes, or points that depend on the answer")
+    if rubric.tree:  # a weight counts among those beside it in the group, which the points of a flat rubric do not say
+        pass_from, borderline_from = map(to_fraction, rubric.model.thresholds)
+        rubric = replace(rubric, varies=True, full=1, pass_from=pass_from, borderline_from=borderline_from)
     all_cases = []  # those that expect something, failing ones too
     for ran in tested.ran:
         if check := make_check(ran.test, ran.file.document, rubric):
             samples = tuple(_answers(sample.criteria) for sample in ran.result.samples)
             all_cases.append(_Case(_answers(ran.result.criteria), check, samples))
-    cases = [case for case, is_met in zip(all_cases, _find_met(rubric, all_cases), strict=True) if is_met]
+    cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
-    equivalence = Equivalence(rubric)
+    equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)
     made = equivalent = 0
     survivors = []
     try:
-        for mutant in make_mutants(rubric, places):
+        for mutant in equivalence.make_mutants(places):
             made += 1
             witness = equivalence.find_witness(mutant)
             if witness is None:
                 # A test may notice the score of a change that alters no verdict; it does not count either way.
                 equivalent += 1
-            elif all(_find_met(mutant.rubric, cases)):
+            elif all(_find_met(rubric, mutant.rubric, cases)):
                 answer = _word_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
                 more = {"failing": counted(failing, "failing test")} if failing else {}
                 code = "survives-passing" if failing else "survives"
                 survivors.append(places.problem(mutant.spot, code, {**values, **more}))
     except TooManySumsError:
-        return Mutation(0, 0, (), "its weights are too fine to find all scores that it can give; round them")
+        reason = "its weights are too fine to find all scores that it can give; round them"
+        if rubric.varies:
+            reason = "its groups and conditions give too many different scores to decide what a change alters"
+        return Mutation(0, 0, (), reason)
     return Mutation(made, equivalent, tuple(survivors), failing=failing)
 
 
@@ -410,18 +326,29 @@ def _answers(criteria: Sequence[CriterionResult]) -> tuple[AnswerValue, ...]:
     return tuple(each.grade.answer for each in criteria)
 
 
-def _find_met(rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
-    """Yield for each test whether its expectations hold under a rubric."""
-    tables = [{grade.answer: grade for grade in criterion.grades} for criterion in rubric.criteria]
+def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
+    """Yield for each test whether its expectations hold under a changed rubric; without a score, none does."""
+    tables = [
+        {before.answer: after for before, after in pair_grades(*pair)}
+        for pair in zip(original.criteria, rubric.criteria, strict=True)
+    ]
     for case in cases:
         grades = [table[answer] for table, answer in zip(tables, case.answers, strict=True)]
-        if case.samples:
-            outputs = [JudgeOutput(answers, (None,) * len(answers)) for answers in case.samples]
-            result = combine_samples([rubric.grade(output) for output in outputs])
-            yield case.check(result.score.numerator, result.score.denominator, result.verdict, grades)
+        try:
+            if case.samples:
+                outputs = [
+                    [table[answer].answer for table, answer in zip(tables, answers, strict=True)]
+                    for answers in case.samples
+                ]
+                reasons = (None,) * len(tables)
+                result = combine_samples([rubric.grade(JudgeOutput(tuple(each), reasons)) for each in outputs])
+                weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
+            else:
+                weighed = rubric.weigh(grades)
+        except NothingAppliesError:
+            yield False
         else:
-            weighed = rubric.weigh(grades)
-            yield case.check(weighed.points, weighed.full, weighed.verdict, grades)
+            yield case.check(rubric, weighed, grades)
 
 
 def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:

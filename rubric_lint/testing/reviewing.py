@@ -12,7 +12,7 @@ from rubric_lint.lint.engine import Finder, Found, examine
 from rubric_lint.messages import join_words, name_scores
 from rubric_lint.project.files import File
 from rubric_lint.run.summary import counted
-from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, Verdict
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, Verdict
 from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing import mutation
 from rubric_lint.testing.mutation import Mutation
@@ -31,33 +31,48 @@ class Target(NamedTuple):
 
 
 def list_targets(tested: Tested) -> Iterator[Target]:
-    """List the bands or levels of each criterion, then both sides of its gate."""
+    """List the bands or levels of each criterion, both sides of its gate, then both sides of the gates of groups."""
     for number, criterion in enumerate(tested.rubric.criteria):
         given = {ran.result.criteria[number].grade.answer for ran in tested.ran}
         yield from _list_answers(tested, criterion, given)
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
-        if missed and tested.rubric.shape is not Shape.CHECKLIST:
+        if missed and criterion.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
             values = {"criterion": criterion.id}
             yield Target("gate", spot, bool(given & missed), "gate-missed", values)
             yield Target("gate", spot, bool(given - missed), "gate-met", values)
+    for number, group in enumerate(tested.rubric.groups):
+        if group.gate:
+            sides = {ran.result.groups[number].gate_met for ran in tested.ran}
+            for is_met, code in ((False, "gate-missed"), (True, "gate-met")):
+                yield Target("gate", tested.places.gate(group.id), is_met in sides, code, {"criterion": group.id})
 
 
 def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[AnswerValue]) -> Iterator[Target]:
-    if tested.rubric.shape is Shape.CHECKLIST:
+    values: dict[str, object] = {"criterion": criterion.id}
+    if criterion.may_not_apply:
         spot = tested.places.criterion(criterion.id)
-        values = {"criterion": criterion.id}
+        yield Target("condition", spot, NOT_APPLICABLE in given, "not-applicable", values)
+    if criterion.shape is Shape.CHECKLIST:
+        spot = tested.places.criterion(criterion.id)
         yield Target("answer", spot, True in given, "met", values)
         yield Target("answer", spot, False in given, "missed", values)
         return
-    kind = "level" if tested.rubric.shape is Shape.LEVELS else "band"
-    name = "" if tested.rubric.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
+    name = "" if criterion.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
     for spot, answers in tested.list_bands(criterion).items():
-        values = {"level": str(answers[0]), "scores": name_scores(answers), "of_criterion": name}
+        kind = "level" if criterion.shape is Shape.LEVELS and len(answers) == 1 else "band"
+        scores = criterion.word_allowed() if answers == criterion.numbers else name_scores(answers)
+        values = {"level": str(answers[0]), "scores": scores, "of_criterion": name}
         yield Target(kind, spot, bool(given.intersection(answers)), kind, values)
 
 
-_NOUNS = {"band": "bands", "level": "levels", "answer": "answers to checks", "gate": "sides of gates"}
+_NOUNS = {
+    "band": "bands",
+    "level": "levels",
+    "answer": "answers to checks",
+    "condition": "conditions",
+    "gate": "sides of gates",
+}
 
 
 class Catch(NamedTuple):
@@ -101,7 +116,8 @@ def count_catches(tested: Tested) -> Iterator[Catch]:
             gate = read_gates(ran.test).get(criterion.id)
             given = ran.result.criteria[number].grade
             expected = ran.test.expect.get("criteria", {}).get(criterion.id)
-            allowed = {each.answer for each in criterion.grades if expected is None or allows(expected, each.answer)}
+            grades = criterion.all_grades
+            allowed = {each.answer for each in grades if expected is None or allows(expected, each.answer)}
             if gate is False or (expected is not None and allowed <= bad):
                 outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
         if outcomes:

@@ -1,7 +1,7 @@
 """Run the tests of files on recorded outputs, and turn what they do not meet into findings."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -9,13 +9,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from rubric_lint.finding import Place, Problem, Result
-from rubric_lint.format.criterion import Shape
+from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, report_faults
 from rubric_lint.lint.rubric_tests import count_tests
-from rubric_lint.messages import join_words, list_names, list_scores, point_to_known, shorten
+from rubric_lint.messages import join_words, list_names, point_to_known, shorten
 from rubric_lint.project.files import File, Unreadable, read
 from rubric_lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
     AnswerValue,
     CriterionResult,
     Grade,
@@ -23,9 +24,12 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    Weighed,
 )
+from rubric_lint.scoring.groups import GroupResult
 from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.output import read_judged_by
+from rubric_lint.testing.changes import UNSCORED
 from rubric_lint.testing.reading import RubricTest, RubricTests, read_tests
 from rubric_lint.testing.recordings import Recording, Recordings, Verified, Verifier, read_recordings
 from rubric_lint.text.document import Document
@@ -45,15 +49,25 @@ def read_verdicts(test: RubricTest) -> frozenset[str] | None:
     return None if expected is None else frozenset([expected] if isinstance(expected, str) else expected)
 
 
-def read_scores(test: RubricTest, document: Document) -> tuple[Decimal, Decimal] | None:
-    """Return the lowest and the highest score that a test expects, exactly as written; None if it does not say."""
-    path = test.path_of("score")
-    expected = test.expect.get("score")
-    if expected is None:
-        return None
+_Range = tuple[Decimal, Decimal]
+
+
+def _read_range(test: RubricTest, document: Document, *steps: str) -> _Range | None:
+    """Return the lowest and the highest number that a test expects, exactly as written; None if it does not say."""
+    path = test.path_of(*steps)
+    expected: Any = test.expect
+    for step in steps:
+        expected = expected.get(step, {})
     if isinstance(expected, list):
         return document.decimal((*path, 0)), document.decimal((*path, 1))
-    return document.decimal(path), document.decimal(path)
+    is_number = isinstance(expected, int | float)
+    return (document.decimal(path), document.decimal(path)) if is_number else None
+
+
+def _read_grades(test: RubricTest) -> list[str]:
+    """Return the grades that a test allows; empty if it does not say."""
+    expected = test.expect.get("rubric_grade", [])
+    return [expected] if isinstance(expected, str) else expected
 
 
 def read_gates(test: RubricTest) -> dict[str, bool]:
@@ -63,76 +77,135 @@ def read_gates(test: RubricTest) -> dict[str, bool]:
 
 def allows(expected: Any, answer: AnswerValue) -> bool:
     """Return whether an expectation on a criterion allows what the judge gave."""
-    if isinstance(expected, bool) or isinstance(answer, bool):
-        return expected is answer
+    if any(isinstance(each, bool | str) for each in (expected, answer)):
+        return bool(expected is answer or expected == answer == NOT_APPLICABLE)
     low, high = expected if isinstance(expected, list) else (expected, expected)
     return bool(low <= answer <= high)
 
 
-def find_impossible(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem]:
+def find_impossible(test: RubricTest, rubric: ScoringRubric, document: Document) -> Iterator[Problem]:
     """Find expectations that no output can meet, such as one on an unknown criterion."""
+    yield from _find_impossible_parts(test, rubric)
+    known = [name for name, _ in rubric.rubric_grades]
+    for name in _read_grades(test):
+        if name not in known:
+            yield _word_unknown("grade", name, known, test.path_of("rubric_grade"), Part.VALUE)
+    if scores := _read_range(test, document, "rubric_score"):
+        reason = "it has no `scale`; expect `score`, from 0 to 1"
+        if rubric.units:
+            low, high = sorted(map(Hundredth.fraction, rubric.units))
+            reason = "" if low <= scores[1] and scores[0] <= high else f"its scores go from {rubric.word_units}"
+        if reason:
+            yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
+
+
+def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem]:
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
+    groups = {group.id: group for group in rubric.groups}
     for name, state in test.expect.get("gates", {}).items():
         path = test.path_of("gates", name)
-        criterion = criteria.get(name)
-        if criterion is None:
-            yield _word_unknown(name, criteria, path)
-        elif criterion.gate is None:
+        gate = criteria[name].gate if name in criteria else groups[name].gate if name in groups else None
+        if name not in criteria and name not in groups:
+            yield _word_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
+        elif gate is None:
             yield Problem("no-gate", path, values={"criterion": name})
-        elif not any(grade.gate_met is (state == "met") for grade in criterion.grades):
+        elif name in criteria and not any(grade.gate_met is (state == "met") for grade in criteria[name].all_grades):
             when = "never" if state == "met" else "always"
             yield Problem("constant-gate", path, values={"criterion": name, "when": when})
     for name, expected in test.expect.get("criteria", {}).items():
         path = test.path_of("criteria", name)
         criterion = criteria.get(name)
         if criterion is None:
-            yield _word_unknown(name, criteria, path)
-        elif not any(allows(expected, grade.answer) for grade in criterion.grades):
-            takes = "true or false"
-            if rubric.shape is not Shape.CHECKLIST:
-                takes = list_scores(grade.answer for grade in criterion.grades)
+            yield _word_unknown("criterion", name, criteria, path)
+        elif not any(allows(expected, grade.answer) for grade in criterion.all_grades):
+            takes = "true or false" if criterion.shape is Shape.CHECKLIST else criterion.word_allowed()
+            takes += f", or {NOT_APPLICABLE}" if criterion.may_not_apply else ""
             yield Problem("impossible-answer", path, values={"criterion": name, "takes": takes})
+    for name in test.expect.get("groups", {}):
+        if name not in groups:
+            yield _word_unknown("group", name, groups, test.path_of("groups", name))
 
 
-def _word_unknown(name: str, criteria: dict[str, ScoringCriterion], path: Path) -> Problem:
-    values = {"criterion": name, "hint": point_to_known(name, criteria)}
-    return Problem("unknown-criterion", path, Part.KEY, values)
+def _word_unknown(kind: str, name: str, known: Collection[str], path: Path, part: Part = Part.KEY) -> Problem:
+    hint = point_to_known(name, known) if known else "it has none"
+    return Problem("unknown-criterion", path, part, {"kind": kind, "criterion": name, "hint": hint})
 
 
 def find_unmet(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
     """Find the expectations of a test that its result does not meet, each with the places in the rubric."""
     verdicts = read_verdicts(test)
     if verdicts is not None and result.verdict not in verdicts:
-        wanted = join_words([verdict for verdict in Verdict if verdict in verdicts], "or")
+        wanted = join_words([verdict for verdict in (*Verdict, UNSCORED) if verdict in verdicts], "or")
         values = {"expected": wanted, "verdict": result.verdict, "explanation": _explain_verdict(result)}
         related = tuple(_relate_verdict(result, places))
         yield Problem("verdict", test.path_of("verdict"), values=values, related=related)
-    scores = read_scores(test, document)
-    if scores is not None and not scores[0] <= result.score <= scores[1]:
-        wanted = str(scores[0]) if scores[0] == scores[1] else f"{scores[0]} to {scores[1]}"
-        heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
-        earned = tuple(_relate_answer(each, places) for each in heaviest)
-        values = {"expected": wanted, "score": word_score(result.score)}
-        yield Problem("score", test.path_of("score"), values=values, related=earned)
+    for name, score in (("score", result.score), ("rubric_score", result.rubric_score)):
+        scores = _read_range(test, document, name)
+        if scores is not None and score is not None and not scores[0] <= score <= scores[1]:
+            heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
+            earned = tuple(_relate_answer(each, places) for each in heaviest)
+            values = {"expected": _word_range(scores), "score": word_score(score)}
+            yield Problem("score", test.path_of(name), values=values, related=earned)
+    if (grades := _read_grades(test)) and result.rubric_grade not in grades:
+        values = {"expected": join_words(grades, "or"), "grade": result.rubric_grade or "below all grades"}
+        values["score"] = word_score(result.score)
+        yield Problem("grade", test.path_of("rubric_grade"), values=values)
+    yield from _find_unmet_parts(test, document, result, places)
+
+
+def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
     given = {each.criterion.id: each for each in result.criteria}
+    groups = {each.group.id: each for each in result.groups}
     for name, is_met in read_gates(test).items():
-        each = given[name]
-        if each.grade.gate_met is not is_met:
-            wanted = "met" if is_met else "missed"
-            values = {"criterion": name, "expected": wanted, "given": _word_answer(each)}
-            related = (places.related("the gate", places.gate(name)), _relate_answer(each, places))
+        values = {"criterion": name, "expected": "met" if is_met else "missed"}
+        gate = places.related("the gate", places.gate(name))
+        if name in given and given[name].grade.gate_met is not is_met:
+            values["given"] = _word_answer(given[name])
+            related = (gate, _relate_answer(given[name], places))
             yield Problem("gate", test.path_of("gates", name), values=values, related=related)
+        elif name not in given and groups[name].gate_met is not is_met:
+            values["given"] = _word_group(groups[name])
+            yield Problem("gate-of-group", test.path_of("gates", name), values=values, related=(gate,))
+    for name, expected in test.expect.get("groups", {}).items():
+        if not _allows_group(_read_range(test, document, "groups", name), groups[name].score):
+            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_group(groups[name])}
+            group = (places.related("the group", places.criterion(name)),)
+            yield Problem("group", test.path_of("groups", name), values=values, related=group)
     for name, expected in test.expect.get("criteria", {}).items():
         each = given[name]
         if not allows(expected, each.grade.answer):
-            wanted = f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
-            values = {"expected": wanted, "criterion": name, "given": _word_answer(each)}
-            related = (_relate_answer(each, places),)
-            yield Problem("criterion", test.path_of("criteria", name), values=values, related=related)
+            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_answer(each)}
+            answer = (_relate_answer(each, places),)
+            yield Problem("criterion", test.path_of("criteria", name), values=values, related=answer)
 
 
-Check = Callable[[int, int, Verdict, Sequence[Grade]], bool]
-"""Returns whether a result meets expectations: its points, those of the best answer, the verdict, and the grades."""
+def _word_expected(expected: Any) -> str:
+    return f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
+
+
+def _word_range(scores: _Range) -> str:
+    return str(scores[0]) if scores[0] == scores[1] else f"{scores[0]} to {scores[1]}"
+
+
+def _word_group(group: GroupResult) -> str:
+    return str(NOT_APPLICABLE) if group.score is None else word_score(group.score)
+
+
+def _allows_group(expected: _Range | None, score: Fraction | None) -> bool:
+    """Return whether an expectation on a group, `n/a` if it is None, allows its score."""
+    if expected is None or score is None:
+        return expected is None and score is None
+    return bool(expected[0] <= score <= expected[1])
+
+
+def find_unscored(test: RubricTest) -> Iterator[Problem]:
+    """Find what a test expects of an answer without a score, other than that it has none."""
+    if UNSCORED not in (read_verdicts(test) or ()) or len(test.expect) > 1:
+        yield Problem("unscored", test.path_of(), Part.KEY)
+
+
+Check = Callable[[ScoringRubric, Weighed, Sequence[Grade]], bool]
+"""Returns whether a result meets expectations: its rubric, what it comes to, and the grades of the criteria."""
 
 
 def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> Check | None:
@@ -140,17 +213,28 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
 
     What the judge gave does not depend on weights, gates and thresholds, so expectations on criteria are left out.
     """
-    verdicts, scores, gates = read_verdicts(test), read_scores(test, document), read_gates(test)
-    if verdicts is None and scores is None and not gates:
+    verdicts, gates, names = read_verdicts(test), read_gates(test), _read_grades(test)
+    scores, in_units = (_read_range(test, document, field) for field in ("score", "rubric_score"))
+    groups = {name: _read_range(test, document, "groups", name) for name in test.expect.get("groups", {})}
+    if verdicts is None and not (scores or in_units or names or gates or groups):
         return None
-    low, high = (Fraction(each).as_integer_ratio() for each in scores or (Decimal(0), Decimal(1)))
     wanted = [(number, gates[each.id]) for number, each in enumerate(rubric.criteria) if each.id in gates]
 
-    def check(points: int, full: int, verdict: Verdict, grades: Sequence[Grade]) -> bool:
-        if verdicts is not None and verdict not in verdicts:
+    def check(rubric: ScoringRubric, weighed: Weighed, grades: Sequence[Grade]) -> bool:
+        if verdicts is not None and weighed.verdict not in verdicts:
             return False
-        if not (low[0] * full <= points * low[1] and points * high[1] <= high[0] * full):
+        if scores and not scores[0] <= weighed.score <= scores[1]:
             return False
+        if in_units and not in_units[0] <= (rubric.in_units(weighed.score) or 0) <= in_units[1]:
+            return False
+        if names and rubric.name_score(weighed.score) not in names:
+            return False
+        for each in weighed.groups:
+            name = each.group.id
+            if (name in gates and each.gate_met is not gates[name]) or (
+                name in groups and not _allows_group(groups[name], each.score)
+            ):
+                return False
         return all(grades[number].gate_met is is_met for number, is_met in wanted)
 
     return check
@@ -164,18 +248,19 @@ def word_score(score: Fraction) -> str:
 
 
 def _explain_verdict(result: Scored) -> str:
-    missed = [f"`{each.criterion.id}`" for each in result.criteria if not each.grade.gate_met]
+    missed = [f"`{name}`" for name in result.gates_missed]
     score = f"score {word_score(result.score)}"
     if missed:
         return f"{score}, and the gate{'' if len(missed) == 1 else 's'} of {join_words(missed)} missed"
-    has_gates = any(each.criterion.gate is not None for each in result.criteria)
+    gates = [each.gate for each in result.rubric.criteria] + [each.gate for each in result.rubric.groups]
+    has_gates = any(gate is not None for gate in gates)
     return f"{score}, and no gate is missed" if has_gates else score
 
 
 def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
     missed = [each for each in result.criteria if not each.grade.gate_met]
-    for each in missed[:_MOST_PLACES]:
-        yield places.related("the gate that is missed", places.gate(each.criterion.id))
+    for name in result.gates_missed[:_MOST_PLACES]:
+        yield places.related("the gate that is missed", places.gate(name))
     heaviest = sorted(missed or result.criteria, key=lambda each: -each.criterion.share)
     for each in heaviest[:_MOST_PLACES]:
         yield _relate_answer(each, places)
@@ -186,6 +271,8 @@ def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
     given = f"given {answer}"
     if isinstance(answer, bool):
         given = "judged as met" if answer else "judged as not met"
+    if answer == NOT_APPLICABLE:
+        given = "judged as not applicable"
     return places.related(given, places.answer(each.criterion.id, answer))
 
 
@@ -244,11 +331,18 @@ class Tested:
         return self.loaded.document.source.name
 
     def list_bands(self, criterion: ScoringCriterion) -> dict[RubricPart, list[int]]:
-        """Return the scores of each band, or each level, by its place; none for a check."""
+        """Return the scores of each band, or each level, by its place; none for a check.
+
+        A score that nothing describes belongs to what is described below it.
+        """
         found: dict[RubricPart, list[int]] = {}
+        spot: RubricPart | None = None
         for grade in criterion.grades:
-            if not isinstance(grade.answer, bool):
-                found.setdefault(self.places.answer(criterion.id, grade.answer), []).append(grade.answer)
+            if isinstance(grade.answer, bool):
+                continue
+            if grade.outcome or spot is None:
+                spot = self.places.answer(criterion.id, grade.answer)
+            found.setdefault(spot, []).append(grade.answer)
         return found
 
 
@@ -327,7 +421,7 @@ class Runner:
         self, test: RubricTest, file: RubricTests, tested: Tested, recordings: Recordings | None
     ) -> Iterator[tuple[str, Problem]]:
         tested.tests += 1
-        if impossible := list(find_impossible(test, tested.rubric)):
+        if impossible := list(find_impossible(test, tested.rubric, file.document)):
             yield from (("broken-test", problem) for problem in impossible)
             return
         if lines := (recordings.twice.get(test.key) if recordings and test.output is None else None):
@@ -344,6 +438,9 @@ class Runner:
             yield "unrecorded-test", Problem("missing", (*test.path, "id"), values=values)
             return
         verified: Verified = tested.verifier.verify(recording, test.texts)
+        if verified.is_unscored:
+            yield from (("unmet-expectation", problem) for problem in find_unscored(test))
+            return
         if verified.result is None:
             if test.output is None:
                 tested.needed.append(Needed(test, file, recording, verified.stale))

@@ -7,7 +7,7 @@ from rubric_lint.dialects.export.texts import to_yaml
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import is_placeholder
 from rubric_lint.format.schema_files import newest
-from rubric_lint.scoring.grading import AnswerValue, CriterionResult, Scored, ScoringCriterion
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, CriterionResult, Scored, ScoringCriterion
 from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.testing.running import Tested
 
@@ -66,7 +66,7 @@ def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None) -
     return newest("rubric-test").modeline + to_yaml(data)
 
 
-_Target = tuple[str, RubricPart | bool | str]
+_Target = tuple[str, RubricPart | AnswerValue | str]
 
 
 def _choose(tested: Tested, recorded: Sequence[Recorded]) -> list[Recorded]:
@@ -85,13 +85,16 @@ def _list_reached(tested: Tested, result: Scored) -> Iterator[_Target]:
     yield "verdict", result.verdict
     for each in result.criteria:
         name, answer = each.criterion.id, each.grade.answer
-        yield name, answer if isinstance(answer, bool) else tested.places.answer(name, answer)
+        bands = tested.list_bands(each.criterion).items()
+        yield name, next((spot for spot, answers in bands if answer in answers), answer)
 
 
 def _list_targets(tested: Tested) -> Iterator[tuple[_Target, str]]:
     for criterion in tested.rubric.criteria:
         for answer in (grade.answer for grade in criterion.grades if isinstance(grade.answer, bool)):
             yield (criterion.id, answer), f"`{criterion.id}` {'met' if answer else 'not met'}"
+        if criterion.may_not_apply:
+            yield (criterion.id, NOT_APPLICABLE), f"{NOT_APPLICABLE} for `{criterion.id}`"
         for spot, answers in tested.list_bands(criterion).items():
             band = str(answers[0]) if len(answers) == 1 else f"{answers[0]} to {answers[-1]}"
             yield (criterion.id, spot), f"{band} for `{criterion.id}`"
@@ -104,10 +107,13 @@ def _write_test(tested: Tested, each: Recorded) -> Iterable[tuple[str, Any]]:
             yield name, each.record[name]
     gated = [one for one in each.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
     gates = {one.criterion.id: "met" if one.grade.gate_met else "missed" for one in gated}
+    gates |= {one.group.id: "met" if one.gate_met else "missed" for one in each.result.groups if one.group.gate}
+    grade = {"rubric_grade": each.result.rubric_grade} if each.result.rubric_grade else {}
     yield (
         "expect",
         {
             "verdict": str(each.result.verdict),
+            **grade,
             **({"gates": gates} if gates else {}),
             "criteria": {one.criterion.id: _write_expected(tested, one) for one in each.result.criteria},
         },
@@ -116,22 +122,28 @@ def _write_test(tested: Tested, each: Recorded) -> Iterable[tuple[str, Any]]:
 
 def _write_expected(tested: Tested, each: CriterionResult) -> AnswerValue | list[int]:
     answer = each.grade.answer
-    if isinstance(answer, bool):
+    if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer
     answers = next(answers for answers in tested.list_bands(each.criterion).values() if answer in answers)
-    is_whole = answers == list(range(answers[0], answers[-1] + 1))
-    return [answers[0], answers[-1]] if len(answers) > 1 and is_whole else answer
+    numbers = each.criterion.numbers
+    first = numbers.index(answers[0])
+    is_band = 1 < len(answers) < len(numbers) and answers == numbers[first : first + len(answers)]
+    return [answers[0], answers[-1]] if is_band else answer
 
 
 def _list_bands(tested: Tested, criterion: ScoringCriterion) -> Iterator[tuple[str, str, AnswerValue | list[int]]]:
     """Yield for each band, level or answer the id of its test, its outcome, and what to expect."""
     outcomes = {grade.answer: " ".join((grade.outcome or "").split()) for grade in criterion.grades}
-    if tested.rubric.shape is Shape.CHECKLIST:
-        yield f"{criterion.id}-met", outcomes[True], True
-        yield f"{criterion.id}-missed", f"not: {outcomes[False]}", False
+    name = criterion.id.replace("/", "-")
+    if criterion.shape is Shape.CHECKLIST:
+        yield f"{name}-met", outcomes[True], True
+        yield f"{name}-missed", f"not: {outcomes[False]}", False
     for answers in tested.list_bands(criterion).values():
         low, high = answers[0], answers[-1]
-        if low == high:
-            yield f"{criterion.id}-{low}", outcomes[low], low
+        if not outcomes[low]:  # nothing describes the numbers of a scale
+            for end in (low, high):
+                yield f"{name}-{end}", f"{end} on the scale from {low} to {high}: {criterion.outcome}", end
+        elif low == high:
+            yield f"{name}-{low}", outcomes[low], low
         else:
-            yield f"{criterion.id}-{low}-{high}", outcomes[low], [low, high]
+            yield f"{name}-{low}-{high}", outcomes[low], [low, high]

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.format.criterion import SPAN, Band, Criterion, Shape
+from rubric_lint.format.groups import Group
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lsp.server.analysis import State
@@ -41,6 +42,15 @@ def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
     elif criterion.outcome:
         lines.append(escape(criterion.outcome))
     return "\n\n".join(lines)
+
+
+def word_group(group: Group) -> str:
+    """Write the card of a group: its weight, gate, condition and what it judges."""
+    gate = "none" if group.gate is None else f"at {percent(group.gate)} of its score"
+    lines = [f"**{escape(group.id)}**: a group; weight {_show(float(group.weight))}; gate: {gate}"]
+    if group.applies_if:
+        lines.append(f"applies if: {escape(group.applies_if)}")
+    return "\n\n".join([*lines, *([escape(group.outcome)] if group.outcome else [])])
 
 
 def word_rubric(rubric: Rubric) -> str:
@@ -99,16 +109,21 @@ def escape(text: str | None) -> str:
 
 
 class TestedCriterion(NamedTuple):
-    """A criterion of a tested rubric: its id, its card, and whether it has a gate."""
+    """A criterion or a group of a tested rubric: its id, its card, and whether it has a gate."""
 
     id: str
     card: str
     has_gate: bool
+    is_group: bool = False
+
+    def fits(self, field: str) -> bool:
+        """Return whether an expectation may name it: in `gates`, `groups` or `criteria`."""
+        return self.has_gate if field == "gates" else self.is_group is (field == "groups")
 
 
 def names_criteria(path: Path) -> bool:
     """Return whether the keys of the mapping at a path of a test file are ids of criteria."""
-    return len(path) == 4 and path[0] == "tests" and path[2] == "expect" and path[3] in {"gates", "criteria"}
+    return len(path) == 4 and path[0] == "tests" and path[2] == "expect" and path[3] in {"gates", "groups", "criteria"}
 
 
 def read_reference(name: str, data: Any) -> tuple[str, str] | None:
@@ -147,4 +162,4 @@ def list_criteria(state: State, data: Any) -> list[TestedCriterion]:
     return [
         TestedCriterion(criterion.id, word_criterion(rubric, criterion), criterion.gate is not None)
         for criterion in rubric.criteria
-    ]
+    ] + [TestedCriterion(each.id, word_group(each), each.gate is not None, is_group=True) for each in rubric.groups]

@@ -110,12 +110,12 @@ def _offer_ids(state: State, source: Source, offset: int) -> Iterator[types.Comp
 def _list_fitting(state: State, document: Document, path: Path) -> list[TestedCriterion]:
     """Return the criteria whose id may stand at a path of a test file, if the stand-in is there."""
     if path[-1] == _STAND_IN and names_criteria(path[:-1]):
-        there, is_gates = document.value(path[:-1]), path[-2] == "gates"
+        there = document.value(path[:-1])
         criteria = list_criteria(state, document.data)
-        return [each for each in criteria if each.id not in there and (each.has_gate or not is_gates)]
+        return [each for each in criteria if each.id not in there and each.fits(str(path[-2]))]
     is_in_output = path[:1] == ("tests",) and path[2:4] == ("output", "checks") and path[-1] == "id"
     if is_in_output and document.value(path) == _STAND_IN:
-        return list_criteria(state, document.data)
+        return [each for each in list_criteria(state, document.data) if not each.is_group]
     return []
 
 

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.format.criterion import SHAPE_FIELDS, Shape
+from rubric_lint.format.criterion import SHAPE_FIELDS, Criterion, Shape
+from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import RubricSchema, find_below, resolve, schema_of
 from rubric_lint.lint.rubric_tests import schema_of_tests
-from rubric_lint.lsp.answers.cards import list_criteria, names_criteria, word_criterion, word_rubric
+from rubric_lint.lsp.answers.cards import list_criteria, names_criteria, word_criterion, word_group, word_rubric
 from rubric_lint.lsp.answers.scores import describe_effects
 from rubric_lint.lsp.server.analysis import Analysis
 from rubric_lint.lsp.server.documents import OpenDocuments
@@ -108,13 +110,18 @@ def _describe_in_suite(
     steps = path[len(rubric.path) :]
     if not steps and rubric.entries and is_key:
         yield document.span(path, Part.KEY), word_rubric(rubric)
-    for criterion in rubric.entries:
-        if span := _find_head(document, located.place(criterion.path), path, offset, is_key=is_key):
-            yield span, word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, criterion)
+    parts = [(located.place(each.path), partial(_word_entry, rubric, each)) for each in rubric.entries]
+    for place, word in (*parts, *((group.path, partial(word_group, group)) for group in rubric.groups)):
+        if span := _find_head(document, place, path, offset, is_key=is_key):
+            yield span, word()
     if is_key and (card := _word_field(rubric.schema, steps, str(path[-1]))):
         yield document.span(path, Part.KEY), card
     if effects:
         yield from describe_effects(analysis, located, path)
+
+
+def _word_entry(rubric: Rubric, entry: Criterion) -> str:
+    return word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, entry)
 
 
 def _word_setting(steps: Path, word: Any, *, is_key: bool) -> str:

@@ -39,8 +39,8 @@ _REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but
 _TEXT = "this output is a string, in which ids cannot be renamed"
 
 # Where ids are written: `*` is each item of a list, and `{}` at the end each key of a mapping.
-_OF_TEST = ("expect/gates/{}", "expect/criteria/{}", "output/checks/*/id")
-_OF_RECORD = ("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id")
+_OF_TEST = ("expect/gates/{}", "expect/groups/{}", "expect/criteria/{}", "output/checks/*/id")
+_OF_RECORD = ("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id", "groups/*/id")
 
 
 class RefusedError(JsonRpcException):
@@ -74,13 +74,32 @@ def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     yield from ((path, each) for path, each in listed if isinstance(each, dict))
 
 
+class NamedGroup(NamedTuple):
+    """A group with an id of its own; `id` is its path of ids, with which those of what is in it begin."""
+
+    id: str
+    path: Path
+    borrows_id: bool = False
+
+
 class Target(NamedTuple):
-    """A criterion. `place` is the path of its id in the document, None if the id is not written there."""
+    """A criterion or a group. `place` is the path of its id in the document, None if the id is not written there."""
 
     reading: Reading
     loaded: Loaded
-    criterion: Criterion
+    criterion: Criterion | NamedGroup
     place: Path | None
+
+    @property
+    def prefix(self) -> str:
+        """The ids of the groups around it, with which its id begins: `code/`."""
+        written = "" if self.place is None else self.loaded.document.value(self.place)
+        return self.criterion.id[: len(self.criterion.id) - len(written)]
+
+    def names(self, name: str) -> bool:
+        """Return whether an id is its own, or that of something in it."""
+        own = self.criterion.id
+        return name == own or (isinstance(self.criterion, NamedGroup) and name.startswith(f"{own}/"))
 
     @property
     def span(self) -> Span:
@@ -129,19 +148,24 @@ def hash_rubric(reading: Reading, name: str) -> str:
 
 
 def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
-    """Return all criteria of a file. `claimed`: a test or a record says that it holds rubrics."""
-    return [
-        Target(reading, loaded, criterion, _find_place(loaded, criterion))
-        for loaded in name_rubrics(reading.path, reading.build_rubrics(claimed=claimed))
-        for criterion in loaded.rubric.criteria
-    ]
+    """Return all criteria and groups of a file. `claimed`: a test or a record says that it holds rubrics."""
+    found: list[Target] = []
+    for loaded in name_rubrics(reading.path, reading.build_rubrics(claimed=claimed)):
+        found += (Target(reading, loaded, each, _find_place(loaded, each)) for each in loaded.rubric.criteria)
+        for group in loaded.rubric.groups:
+            place = (*group.path, "id")
+            if "id" in loaded.document.value(group.path):
+                found.append(Target(reading, loaded, NamedGroup(group.id, group.path), place))
+    return found
 
 
 def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:
     path = (*criterion.path, "id")
     try:
         place = loaded.rubric.view.place(path) if loaded.rubric.view else path
-        is_there = criterion.has_own_id and bool(place) and loaded.document.value(place) == criterion.id
+        written = loaded.document.value(place) if criterion.has_own_id and place else None
+        is_in_group = bool(loaded.rubric.groups) and criterion.id.endswith(f"/{written}")
+        is_there = isinstance(written, str) and (written == criterion.id or is_in_group)
     except (KeyError, IndexError, TypeError):
         return None
     return place if is_there else None
@@ -266,7 +290,8 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
         names = {target.loaded.name} if reference[1] else {each.loaded.name for each in list_targets(target.reading)}
         if names == {reference[1] or target.loaded.name}:
             needed = list_needed(file, document)[1:]
-            uses.found.extend(use for use in _list_uses(reading, document, is_test=True) if use.id == name)
+            found = _list_uses(reading, document, is_test=True)
+            uses.found.extend(use for use in found if target.names(use.id))
             for number, test in enumerate(document.data.get("tests") or ()):
                 if isinstance(test, dict) and isinstance(test.get("output"), str) and name in test["output"]:
                     start = document.span(("tests", number, "output")).start
@@ -290,7 +315,7 @@ def _add_records(
                 if belongs(record, target.loaded, meaning, file, is_recorded=is_recorded)
             }
             found = _list_uses(reading, document, is_test=False)
-            uses.found.extend(use for use in found if use.id == name and use.at in mine)
+            uses.found.extend(use for use in found if target.names(use.id) and use.at in mine)
 
 
 _Intent = RenameKey | ReplaceValue
@@ -306,7 +331,9 @@ class Renamed(NamedTuple):
 
 
 def rename(library: Library, target: Target, name: str) -> Renamed:
-    """Give a criterion another id in its rubric and in the tests of that. Judge outputs stay as they were recorded.
+    """Give a criterion or a group another id in its rubric and in the tests of that.
+
+    Judge outputs stay as they were recorded. An id in a group may begin with that of the group.
 
     Raises:
         RefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
@@ -316,11 +343,13 @@ def rename(library: Library, target: Target, name: str) -> Renamed:
         raise RefusedError("an id cannot be empty, or begin or end with a space")
     if replace_surrogates(name) != name:
         raise RefusedError("an id cannot contain half a surrogate pair")
-    if name == old:
+    name = name.removeprefix(target.prefix)
+    whole = target.prefix + name
+    if whole == old:
         return Renamed([], [])
     for other in list_targets(reading):
         is_beside = other.loaded.name == target.loaded.name and other.criterion.path != target.criterion.path
-        if is_beside and other.criterion.id in (name, old):
+        if is_beside and other.criterion.id in (whole, old):
             place = reading.name_line(other.span.start)
             raise RefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
     uses = find_uses(library, target)
@@ -331,7 +360,7 @@ def rename(library: Library, target: Target, name: str) -> Renamed:
     _refuse_new_findings(reading, _rewrite(reading, changes[reading.path][1])[0])
     for use in uses.found:
         if use.record is None:
-            _add(changes, use.reading, use.document, _change_use(use, name))
+            _add(changes, use.reading, use.document, _change_use(use, whole + use.id[len(old) :]))
     files = [
         types.TextDocumentEdit(
             types.OptionalVersionedTextDocumentIdentifier(changed.uri, changed.version),
@@ -499,8 +528,10 @@ def answer_highlights(found: _Found, _params: Any) -> list[types.DocumentHighlig
 @partial(_about_id, is_quiet=False)
 def prepare_rename(found: _Found, _params: Any) -> types.PrepareRenamePlaceholder:
     """Return the id to rename, and its place."""
-    target = found.choose()
-    return types.PrepareRenamePlaceholder(found.reading.text.range(found.targets[0][1]), target.criterion.id)
+    target, span = found.choose(), found.targets[0][1]
+    is_use = (target.reading.path, target.span) != (found.reading.path, span)
+    written = target.criterion.id if is_use else target.criterion.id.removeprefix(target.prefix)
+    return types.PrepareRenamePlaceholder(found.reading.text.range(span), written)
 
 
 @partial(_about_id, is_quiet=False)

@@ -1,12 +1,12 @@
 """Say what rubric-score makes of a rubric: shares, gates, and what each answer does to score and verdict."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from lsprotocol import types
@@ -119,7 +119,7 @@ class Scored:
         known = tuple(self.answers[each] for each in answers if each in self.answers)
         if not known or written_there != written:
             return None
-        low, high = (int(each.grade.answer) for each in (known[0], known[-1]))
+        low, high = (each.grade.answer for each in (known[0], known[-1]))
         return Step(place, part, known, low, high, is_short=part is Part.KEY)
 
 
@@ -175,27 +175,49 @@ def _word_step(scored: Scored, step: Step) -> str:
     """Write a row for each answer of a band or level."""
     noun = _noun(scored)
     is_alone = len(scored.rubric.criteria) == 1
+    # What an answer adds may depend on the others, and is no score of the rubric's own scale.
+    has_points = not (scored.rubric.varies or scored.rubric.units)
     title = f"{noun.title()} {step.low}" if step.low == step.high else f"{noun.title()}s {step.low} to {step.high}"
-    figures = ("adds",) if is_alone else ("adds", "leaves at most")
+    figures = ("adds",) * has_points + ("leaves at most",) * (not is_alone)
     head = (noun, *figures, "verdict")
     rows = []
-    for each in step.answers:
-        at_most = () if is_alone else (_write(scored, each.prospect.points),)
-        rows.append((_name(each), _write(scored, each.grade.points), *at_most, each.certainty or _OPEN))
+    for each in _choose_rows(step.answers):
+        adds = (_write(scored, each.grade.score * scored.scoring.share),) * has_points
+        at_most = () if is_alone else (_write(scored, each.prospect.score),)
+        rows.append((_name(each), *adds, *at_most, each.certainty or _OPEN))
     return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows, figures), _word_thresholds(scored)])
+
+
+_MOST_ROWS = 11
+"""The most answers of a band that have a row each."""
+
+
+def _choose_rows(answers: Sequence[Answered]) -> Sequence[Answered]:
+    """Return the answers to show: of more than a few those at which the verdict changes, and the ends."""
+    if len(answers) <= _MOST_ROWS:
+        return answers
+    ends = {0, len(answers) - 1}
+    for at, (one, other) in enumerate(pairwise(answers)):
+        ends |= {at, at + 1} if one.certainty != other.certainty else set()
+    return [answers[at] for at in sorted(ends)]
 
 
 def _word_weight(scored: Scored) -> str:
     """Say what a criterion is worth, and what its worst answer does."""
-    worst = min(scored.answers.values(), key=lambda each: each.grade.points)
+    worst = min(scored.answers.values(), key=lambda each: each.grade.score * scored.scoring.share)
     left = "at most " if len(scored.rubric.criteria) > 1 else ""
     verdict = f"is {worst.certainty}" if worst.certainty else _OPEN
     verdict = verdict.replace("is cannot ", "cannot be ", 1)
+    share = f"{percent(scored.scoring.share)} of the score{_if_all(scored)}"
     return (
-        f"**{escape(scored.scoring.id)}**: {percent(scored.scoring.share)} of the score. Its worst answer "
-        f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.points)}, and the verdict {verdict}.\n\n"
+        f"**{escape(scored.scoring.id)}**: {share}. Its worst answer "
+        f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.score)}, and the verdict {verdict}.\n\n"
         f"{_word_thresholds(scored)}"
     )
+
+
+def _if_all(scored: Scored) -> str:
+    return " if every criterion applies" if any(each.may_not_apply for each in scored.rubric.criteria) else ""
 
 
 def _word_gate(scored: Scored) -> str:
@@ -206,18 +228,18 @@ def _word_gate(scored: Scored) -> str:
         told = "no answer misses it"
     elif len(missed) == len(scored.answers):
         told = f"every answer misses it, so {effect}"
-    elif scored.rubric.shape is Shape.CHECKLIST:
+    elif scored.scoring.shape is Shape.CHECKLIST:
         told = f"if it is {_name(missed[0])}, {effect}"
     elif sum(len(step.answers) for step in scored.steps) < len(scored.answers):
         told = f"if an answer misses it, {effect}"  # the document may count in other units
     else:
-        words = f"{_noun(scored)}{'s' * (len(missed) > 1)} {list_scores(int(each.grade.answer) for each in missed)}"
+        words = f"{_noun(scored)}{'s' * (len(missed) > 1)} {list_scores(each.grade.answer for each in missed)}"
         told = f"{words} {'miss' if len(missed) > 1 else 'misses'} it, so {effect}"
     return f"**Gate**{_of(scored)}: {told}."
 
 
 def _noun(scored: Scored) -> str:
-    return "level" if scored.rubric.shape is Shape.LEVELS else "score"
+    return "level" if scored.scoring.shape is Shape.LEVELS else "score"
 
 
 def _name(answered: Answered) -> str:
@@ -230,14 +252,16 @@ def _of(scored: Scored) -> str:
     return f" of {escape(scored.scoring.id)}" if scored.criterion else ""
 
 
-def _write(scored: Scored, points: int) -> str:
-    return f"{float(Fraction(points, scored.rubric.full)):.4g}"
+def _write(scored: Scored, score: Fraction) -> str:
+    in_units = scored.rubric.in_units(score)
+    return f"{float(score if in_units is None else in_units):.4g}"
 
 
 def _word_thresholds(scored: Scored) -> str:
+    view = scored.rubric.model.view
     passes, borderline = (
-        f"{threshold.normalize():f}" if isinstance(threshold, Decimal) else str(threshold)
-        for threshold in scored.rubric.model.thresholds
+        view.word_mark(mark) if view else f"{mark.normalize():f}" if isinstance(mark, Decimal) else str(mark)
+        for mark in scored.rubric.model.thresholds
     )
     return f"Pass from {passes}" + ("" if passes == borderline else f", borderline from {borderline}") + "."
 
@@ -291,18 +315,24 @@ def _meets(span: Span, within: Span) -> bool:
     return span.start <= within.end and within.start <= span.end
 
 
-_TOOLTIP = "Shares and verdicts are those of rubric-lint score. A verdict is certain whatever the other criteria get."
+_TOOLTIP = (
+    "Shares and verdicts are those of rubric-lint score. A share is that where every criterion applies. "
+    "A verdict is certain whatever the other criteria get."
+)
 
 
 def _find_pieces(scored: Scored, options: Options) -> Iterator[_Piece]:
     """Yield a piece for all that a hint could be about, with an empty text where there is nothing to say."""
     if options.share_hints:
-        share = f"{percent(scored.scoring.share)} of the score" if len(scored.rubric.criteria) > 1 else ""
+        has_share = len(scored.rubric.criteria) > 1 and not scored.scoring.is_failure
+        share = f"{percent(scored.scoring.share)} of the score" if has_share else ""
         yield from _show(scored, ("weight", "id"), share)
-    if scored.rubric.shape is Shape.CHECKLIST:
+    if scored.scoring.shape is Shape.CHECKLIST:
         if options.verdict_hints:
             places = ("required_min_score", "required", "weight", "id")
             words = {"not met": scored.answers[False].certainty, "met": scored.answers[True].certainty}
+            if scored.scoring.is_failure:
+                words = {"found": str(Verdict.FAIL)}
             told = ", ".join(f"{word}: {certainty}" for word, certainty in words.items() if certainty)
             yield from _show(scored, places, told)
         return
@@ -325,7 +355,7 @@ def _word_verdicts(step: Step) -> str:
     """Write what is certain about the verdict with the answers of a band or level; empty if nothing is."""
     groups: dict[str, list[int]] = {}
     for answer in step.answers:
-        groups.setdefault(answer.certainty, []).append(int(answer.grade.answer))
+        groups.setdefault(answer.certainty, []).append(answer.grade.answer)
     if len(groups) == 1:
         return next(iter(groups))
     parts = []

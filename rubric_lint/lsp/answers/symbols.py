@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.format.criterion import Criterion, Shape
+from rubric_lint.format.criterion import SPAN, Criterion, Shape
 from rubric_lint.lsp.server.analysis import Analysis, Located
 from rubric_lint.lsp.server.documents import OpenDocuments
 from rubric_lint.lsp.server.library import Library, UnreadError
@@ -77,8 +77,21 @@ class _Outline:
             name = str(path[-1]) if path else _WHOLE
             node = self._add(self._siblings(path), name, types.SymbolKind.Array, path, shape.replace("_", " "))
             if node:
-                for criterion in located.rubric.entries:
-                    self._add_criterion(node, criterion, located.place)
+                self._add_parts(node, located)
+
+    def _add_parts(self, root: Node, located: Located) -> None:
+        """Add the criteria of a rubric, in the groups that they are in."""
+        nodes: dict[Path, Node] = {}
+        for criterion in located.rubric.entries:
+            place, parent = located.place(criterion.path), root
+            for group in located.rubric.groups:
+                if place[: len(group.path)] == group.path:
+                    if group.path not in nodes:
+                        kind = types.SymbolKind.Object
+                        added = self._add(parent["children"], _clip(group.id), kind, group.path, group.outcome)
+                        nodes[group.path] = added or parent
+                    parent = nodes[group.path]
+            self._add_criterion(parent, criterion, located.place)
 
     def _siblings(self, path: Path) -> list[Node]:
         """Return the list to which the node at `path` belongs: that of the innermost part of a suite around it."""
@@ -101,7 +114,7 @@ class _Outline:
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
         kind = types.SymbolKind.EnumMember if is_band else types.SymbolKind.Field
-        scale, levels = criterion.scale, criterion.levels
+        scale, levels, fields = criterion.scale, criterion.levels, criterion.fields or {}
         bands = [
             (
                 each.path[:-1] if each.path[-1] == "score_range" else each.path,
@@ -113,8 +126,8 @@ class _Outline:
         if is_band and scale:
             name, detail, bands = bands[0][1] if bands else "?", criterion.outcome, []
         else:
-            name, detail = _clip(criterion.id), "" if scale or levels else criterion.outcome
-            for each in levels or ():
+            name, detail = _clip(criterion.id), "" if scale or (levels and SPAN not in fields) else criterion.outcome
+            for each in (level for level in levels or () if level.outcome or level.name or SPAN not in fields):
                 named = " ".join(filter(None, (str(each.number), _clip(each.name or ""))))
                 bands.append((each.path, named, each.outcome))
         if node := self._add(parent["children"], name, kind, place(criterion.path), detail):
