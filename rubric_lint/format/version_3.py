@@ -467,6 +467,9 @@ class _Reading:
         if share == 0:
             values = {"gate": self.document.written_at(place), "kind": "score"}
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
+        elif is_number(weight := group.get("weight")) and weight < 0:
+            values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}
+            self._report("idle-gate", "of-penalty", place, Part.KEY, values)
         return share
 
     def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Mark | None:
