@@ -465,7 +465,7 @@ class _Reading:
         place = (*at, "required_min_score")
         share = self._read_share(group["required_min_score"], place, scale)
         if share == 0:
-            values = {"gate": self.document.written_at(place), "kind": "score"}
+            values: dict[str, object] = {"gate": self.document.written_at(place), "kind": "score"}
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
         elif is_number(weight := group.get("weight")) and weight < 0:
             values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}
