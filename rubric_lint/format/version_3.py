@@ -485,7 +485,7 @@ class _Reading:
         if scale is None or not is_number(node[field]):
             return mark
         written = self.document.decimal(place)
-        if scale.worst == 0 and scale.best >= HIGHEST and 0 < written < 1:
+        if scale.worst == 0 and scale.best >= HIGHEST // 2 and 0 < written < 1:
             values = {
                 "field": field,
                 "found": written,
