@@ -633,3 +633,8 @@ def test_a_gate_that_only_the_settings_say_is_written_in_units_of_the_scale(scal
     how = FileSettings(implicit_required=True)
     fixed = fix("a.yaml", text.encode(), how).result.source.text
     assert f"scale: {scale}, {expected}" in fixed
+
+
+def test_a_file_in_toml_is_refused_with_the_formats_that_are_read():
+    text = f'"$schema" = "{MODELINE.split("=")[1].strip()}"\nscale = [1, 5]\ncriteria = ["Names the cause"]\n'
+    assert list_found("a.rubric.toml", text.encode()) == ["1:1 error schema.no-rubrics-kind"]
