@@ -587,9 +587,11 @@ def test_a_field_that_is_added_anywhere_counts_or_is_found(dice):
     before = look(document)
     path, mapping = dice.choice([*find_mappings(document)])
     name = dice.choice([*ADDED])
-    # What takes a scale or levels from around it has none of its own, and an only child is all of its group.
+    # What takes a scale or levels from around it has none of its own, and what alone counts is all of its group.
     is_idle = "criteria" in mapping and name in ("scale", "levels")
-    is_idle = is_idle or (name == "weight" and path[-1:] == (0,) and len(find(document, path[:-1])) == 1)
+    if name == "weight" and path and isinstance(path[-1], int):
+        others = [each for each in find(document, path[:-1]) if each is not mapping]
+        is_idle = all(isinstance(each, dict) and each.get("weight") == 0 for each in others)
     is_text = not path and name == "description"
     if name in mapping or is_idle or is_text:
         return
