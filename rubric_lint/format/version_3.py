@@ -391,14 +391,16 @@ class _Reading:
 
     def _move_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Write the gate of a criterion as one on its levels, whichever field has it."""
+        is_second = not scale or "required_min_level" in fields
+        if is_second and "required" in fields and "levels" not in self.document.value(at):  # else the schema says it
+            reason = "a criterion with levels or a scale has one gate; write `required_min_level`"
+            self._report("schema", "misplaced", (*at, "required"), Part.KEY, {"field": "required", "reason": reason})
+            del fields["required"]
         field = next((name for name in ("required_min_level", "required_min_score") if name in fields), "")
         if not field:
             if scale and fields.get("required") is True:
                 fields["required_min_level"] = scale.best
                 self.draft.put((index, "required_min_level"), (*at, "required"))
-            elif not scale and "required" in fields and "levels" not in self.document.value(at):
-                values = {"field": "required", "reason": "the gate of a criterion with levels is `required_min_level`"}
-                self._report("schema", "misplaced", (*at, "required"), Part.KEY, values)
             return
         fields["required_min_level"] = self._read_gate(scale, fields[field], (*at, field))
         self.draft.put((index, "required_min_level"), (*at, field))
