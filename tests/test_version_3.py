@@ -587,11 +587,56 @@ def test_a_field_that_is_added_anywhere_counts_or_is_found(dice):
     before = look(document)
     path, mapping = dice.choice([*find_mappings(document)])
     name = dice.choice([*ADDED])
-    # What takes a scale or levels from around it has none of its own, and an only child is all of its group.
+    # What takes a scale or levels from around it has none of its own, and what alone counts is all of its group.
     is_idle = "criteria" in mapping and name in ("scale", "levels")
-    is_idle = is_idle or (name == "weight" and path[-1:] == (0,) and len(find(document, path[:-1])) == 1)
+    if name == "weight" and path and isinstance(path[-1], int):
+        others = [each for each in find(document, path[:-1]) if each is not mapping]
+        is_idle = all(isinstance(each, dict) and each.get("weight") == 0 for each in others)
     is_text = not path and name == "description"
     if name in mapping or is_idle or is_text:
         return
     mapping[name] = ADDED[name]
     assert look(document) != before, (path, name)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "gate"),
+    [
+        ("expected_outcome: Names a pen", 10),
+        ("expected_outcome: Names a pen, scale: [0, 1]", 10),
+        ("expected_outcome: Names a pen, scale: [1, 5]", 5),
+        ("expected_outcome: Names a pen, scale: [5, 1]", 1),
+        ("expected_outcome: Names a pen, scale: [0.0, 1.0]", 1.0),
+        ("score_ranges: {0: It does not name it, 8: It names a pen}", 10),
+        ("scale: [0, 100], score_ranges: {0: It does not name it, 80: It names a pen}", 100),
+        ("scale: [50, 0], score_ranges: {0: It names a pen, 20: It does not name it}", 0),
+    ],
+)
+def test_a_required_criterion_needs_its_best_score_before_and_after_the_fix(criterion, gate):
+    text = f"{MODELINE}criteria: [{{id: a, {criterion}, required: true}}, Names a cup]\n"
+    fixed = fix("a.yaml", text.encode()).result.source.text
+    assert "required_min_score" in fixed
+    for each in (text, fixed):
+        ((_, rubric),) = examine_file("a.yaml", each.encode()).rubrics
+        assert rubric.criteria[0].gate == gate
+
+
+@pytest.mark.parametrize(
+    ("scale", "written", "expected"),
+    [
+        ("[0, 1]", "", "required_min_score: 1"),
+        ("[1, 0]", "", "required_min_score: 0"),
+        ("[0, 1]", ", required: false", "required_min_score: 0"),
+        ("[1, 0]", ", required: false", "required_min_score: 1"),
+    ],
+)
+def test_a_gate_that_only_the_settings_say_is_written_in_units_of_the_scale(scale, written, expected):
+    text = f"{MODELINE}criteria: [{{id: a, expected_outcome: Names a pen, scale: {scale}{written}}}]\n"
+    how = FileSettings(implicit_required=True)
+    fixed = fix("a.yaml", text.encode(), how).result.source.text
+    assert f"scale: {scale}, {expected}" in fixed
+
+
+def test_a_file_in_toml_is_refused_with_the_formats_that_are_read():
+    text = f'"$schema" = "{MODELINE.split("=")[1].strip()}"\nscale = [1, 5]\ncriteria = ["Names the cause"]\n'
+    assert list_found("a.rubric.toml", text.encode()) == ["1:1 error schema.no-rubrics-kind"]

@@ -508,7 +508,8 @@ def build_criterion(
     if gate_field in entry or shapes[0] is Shape.LEVELS:
         gate = as_answer(entry.get(gate_field))
     else:
-        gate_field, gate = "required", HIGHEST if entry.get("required") is True else None
+        gate_field, best = "required", entry.get(SPAN, (LOWEST, HIGHEST))[1] if "score_ranges" in entry else HIGHEST
+        gate = best if entry.get("required") is True else None
     if implied is not None and gate is None and shapes is _CHECKLIST and gate_field not in entry:
         gate = implied
     gate_path = (*path, gate_field)

@@ -278,7 +278,8 @@ _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, path: Path, name: str) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
-    near = _fit_gates(schema, fault.value, schema.suggest(name, known))
+    # Nobody misspells a name that starts with `x-`: it is a place for anchors.
+    near = [] if name.startswith("x-") else _fit_gates(schema, fault.value, schema.suggest(name, known))
     shown = shorten(name)
     if "" < schema.version < CURRENT and name in schema_for().entry_fields:
         values = {"field": name, "current": CURRENT, "version": schema.version}

@@ -391,14 +391,16 @@ class _Reading:
 
     def _move_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Write the gate of a criterion as one on its levels, whichever field has it."""
+        is_second = not scale or "required_min_level" in fields
+        if is_second and "required" in fields and "levels" not in self.document.value(at):  # else the schema says it
+            reason = "a criterion with levels or a scale has one gate; write `required_min_level`"
+            self._report("schema", "misplaced", (*at, "required"), Part.KEY, {"field": "required", "reason": reason})
+            del fields["required"]
         field = next((name for name in ("required_min_level", "required_min_score") if name in fields), "")
         if not field:
             if scale and fields.get("required") is True:
                 fields["required_min_level"] = scale.best
                 self.draft.put((index, "required_min_level"), (*at, "required"))
-            elif not scale and "required" in fields and "levels" not in self.document.value(at):
-                values = {"field": "required", "reason": "the gate of a criterion with levels is `required_min_level`"}
-                self._report("schema", "misplaced", (*at, "required"), Part.KEY, values)
             return
         fields["required_min_level"] = self._read_gate(scale, fields[field], (*at, field))
         self.draft.put((index, "required_min_level"), (*at, field))
@@ -465,8 +467,11 @@ class _Reading:
         place = (*at, "required_min_score")
         share = self._read_share(group["required_min_score"], place, scale)
         if share == 0:
-            values = {"gate": self.document.written_at(place), "kind": "score"}
+            values: dict[str, object] = {"gate": self.document.written_at(place), "kind": "score"}
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
+        elif is_number(weight := group.get("weight")) and weight < 0:
+            values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}
+            self._report("idle-gate", "of-penalty", place, Part.KEY, values)
         return share
 
     def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Mark | None:
@@ -482,7 +487,7 @@ class _Reading:
         if scale is None or not is_number(node[field]):
             return mark
         written = self.document.decimal(place)
-        if scale.worst == 0 and scale.best >= HIGHEST and 0 < written < 1:
+        if scale.worst == 0 and scale.best >= HIGHEST // 2 and 0 < written < 1:
             values = {
                 "field": field,
                 "found": written,

@@ -265,7 +265,9 @@ def _word_no_rubrics(document: Document) -> Problem:
     from rubric_lint.format.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
     from rubric_lint.format.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
-    if document.kind not in DATA or not (holds_rubric(document.data) and document.data[CRITERIA]):
+    if document.kind not in DATA:
+        return Problem("no-rubrics-kind", (), Part.HEAD)
+    if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
     return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
 

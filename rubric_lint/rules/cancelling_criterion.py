@@ -4,16 +4,22 @@ from collections.abc import Iterator
 
 from rubric_lint.finding import Place, Problem, Severity
 from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric, fold_outcome
+from rubric_lint.format.rubric import Rubric, fold_outcome, is_placeholder
 from rubric_lint.rules.rule import Rule
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
-    """Find a criterion that takes points for an outcome that another gives points for."""
+    """Find a criterion that takes points for an outcome that another gives points for, or fails an answer for it."""
     seen: dict[tuple[str, str, bool], Criterion] = {}
+    giving: dict[str, Criterion] = {}
     for criterion in rubric.criteria:
+        if criterion.is_failure and (giver := giving.get(fold_outcome(criterion.first_text))):
+            place = Place("the criterion", giver.outcome_path)
+            yield Problem("also-fails", criterion.outcome_path, values={"other": giver.label}, related=(place,))
         if criterion.outcome is None or not criterion.weight or criterion.is_negated:
             continue
+        if criterion.weight > 0 and criterion.outcome.strip() and not is_placeholder(criterion.outcome):
+            giving.setdefault(fold_outcome(criterion.outcome), criterion)
         what, takes = (fold_outcome(criterion.outcome), criterion.place_in_groups), criterion.weight < 0
         seen.setdefault((*what, takes), criterion)
         if other := seen.get((*what, not takes)):
@@ -29,7 +35,10 @@ RULE = Rule(
         "opposite-signs": (
             "its weight is {weight}, and {other} ({line}) has the same outcome with the weight {other_weight}, so one "
             "takes what the other gives; remove one of them"
-        )
+        ),
+        "also-fails": (
+            "{other} ({line}) gives points for the same outcome, so an answer that earns them fails; remove one of them"
+        ),
     },
     check,
 )

@@ -18,10 +18,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         fields, shape = criterion.fields or {}, criterion.shapes[0]
         if replacement is None or not (shape in _WITH_GATE or SPAN in fields):
             continue
-        _, best = fields.get(SPAN, (LOWEST, HIGHEST))
+        worst, best = fields.get(SPAN, (LOWEST, HIGHEST))
         if rubric.implicit_required and shape is Shape.CHECKLIST and fields.get("required", False) is False:
             if replacement.name not in fields:
-                yield _write_out(criterion, replacement.name, str(replacement.value_for(True)))  # noqa: FBT003 (a field's value)
+                yield _write_out(criterion, replacement.name, worst, best)
         elif "required" in fields:
             for problem in find_deprecated(rubric, fields, criterion.path, "required", best):
                 # On a scale, authors mostly mean a lower gate.
@@ -29,14 +29,18 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 yield problem._replace(code="replaced-on-scale") if is_high else problem
 
 
-def _write_out(criterion: Criterion, name: str, gate: str) -> Problem:
-    """Report a criterion whose gate comes from the setting, to be written in the criterion itself."""
+def _write_out(criterion: Criterion, name: str, worst: int, best: int) -> Problem:
+    """Report a criterion whose gate comes from the setting, to be written in the criterion itself.
+
+    `worst` and `best` are the ends of its scale.
+    """
     path = criterion.path
     if criterion.fields and "required" in criterion.fields:
         field = (*path, "required")
-        intents: tuple[Intent, ...] = (RenameKey(field, name), ReplaceValue(field, str(LOWEST)))
-        repair = Repair(f"write `{name}: {LOWEST}`", intents, safe=True)
-        return Problem("implicit-false", field, Part.KEY, {"name": name, "gate": LOWEST}, repair=repair)
+        intents: tuple[Intent, ...] = (RenameKey(field, name), ReplaceValue(field, str(worst)))
+        repair = Repair(f"write `{name}: {worst}`", intents, safe=True)
+        return Problem("implicit-false", field, Part.KEY, {"name": name, "gate": worst}, repair=repair)
+    gate = str(best)
     title, values = f"write `{name}: {gate}`", {"name": name, "gate": gate}
     if criterion.fields is None:  # the generated id must not change
         intents = (WrapText(path, "expected_outcome", ("id", criterion.id), (name, gate)),)

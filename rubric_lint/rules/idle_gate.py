@@ -17,7 +17,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if gate is None or criterion.fields is None or criterion.gate_path[-1] not in criterion.fields:
             continue
         shape = criterion.shapes[0]
-        if shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
+        if rubric.is_version_3 and criterion.weight is not None and criterion.weight < 0:
+            values = {"field": criterion.gate_path[-1], "weight": criterion.weight}
+            yield Problem("of-penalty", criterion.gate_path, Part.KEY, values)
+        elif shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
             values = {"full": rubric.word_gate(HIGHEST), "gate": rubric.word_gate(gate)}
             yield Problem("checklist", criterion.gate_path, values=values)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
@@ -56,6 +59,10 @@ RULE = Rule(
     {
         "checklist": "a checklist criterion scores {full} or 0, so gate {gate} works like {full}; write {full}",
         "never-missed": "gate {gate} is never missed, as it is the lowest {kind}; remove it or raise it",
+        "of-penalty": (
+            "the weight is {weight}, so with this gate an answer fails if it does not show what costs points; to fail "
+            "answers that show it, move it to `critical_failures`; else remove `{field}`"
+        ),
         "low-mark": (
             "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a "
             "share, write {share}"

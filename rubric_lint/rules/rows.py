@@ -84,6 +84,7 @@ _OF_SCHEMAS = (
             "no-rubrics-misspelt": (
                 "missing field `rubrics`: a rubric file has it at the top level; is `{near}` a misspelling of it?"
             ),
+            "no-rubrics-kind": "rubrics are read from YAML, JSON and JSON Lines only; move this one to a YAML file",
             "no-rubrics-version-3": (
                 "missing field `rubrics`: a file of version 2 has it at the top level; if this is a rubric of version "
                 "3, {how}"
