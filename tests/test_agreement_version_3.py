@@ -21,7 +21,13 @@ from rubric_lint.agree.comparison import Plan
 from rubric_lint.agree.judged.outcomes import Decision, Untested
 from rubric_lint.agree.judged.rules import decide
 from rubric_lint.agree.judged.table import build_table
+from rubric_lint.agree.labelled import find_units, is_idle
+from rubric_lint.agree.labelled import lay_out as lay_out_labels
+from rubric_lint.agree.probes import Count
+from rubric_lint.agree.probes import decide as decide_probe
 from rubric_lint.agree.reading import NOTHING_APPLIES, Reader
+from rubric_lint.agree.scales import measures_of
+from rubric_lint.agree.shares import measure_shares
 from rubric_lint.agree.sheets import lay_out, write_csv, write_excel
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.judge.answers import Answer
@@ -408,3 +414,44 @@ def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
         outcomes = decide(build_table(ratings, rubric))
         reports.append((as_json(Findings([analyse(ratings, Plan())], reader.invalid, reader.left_out, ())), outcomes))
     assert reports[0] == reports[1]
+
+
+def test_what_weighs_nothing_but_decides_the_gate_of_a_group_is_not_idle():
+    safe = {"id": "safe", "weight": 0, "required_min_score": 0.5, "criteria": ["It asks first", "It keeps a copy"]}
+    idle = {"id": "idle", "expected_outcome": "It is short", "weight": 0}
+    (rubric,) = load({"criteria": [safe, idle, "It is kind"]}).values()
+    assert [is_idle(rubric, place) for place in range(4)] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("said", "labelled", "by_people"),
+    [((NOT, NOT, False), 0, 1), ((NOT, False, False), 1, 0), ((NOT, True), 1, 0), ((NOT, NOT), 0, 1)],
+)
+def test_a_criterion_is_left_out_of_an_answer_if_most_people_leave_it_out(said, labelled, by_people):
+    (rubric,) = load().values()
+    people = [{**ids([output(code=each)])[0], "rater": f"p{number}"} for number, each in enumerate(said)]
+    (ratings,) = read(ids([output()]), people).join()
+    code = next(each for each in measures_of(rubric) if each.name == "code")
+    laid_out = lay_out_labels(ratings, "judge", code, find_units(ratings))
+    assert (len(laid_out.answers), laid_out.inapplicable) == (labelled, (by_people, 0))
+
+
+@pytest.mark.parametrize(
+    ("runs", "right", "count"), [((True, True), (2, 2), 0), ((True, NOT), (1, 2), 1), ((NOT, NOT), (0, 1), 1)]
+)
+def test_a_run_by_which_a_criterion_does_not_apply_is_never_right(runs, right, count):
+    (rubric,) = load().values()
+    judged = [{"id": "a000", "outputs": [output(code=each) for each in runs]}]
+    (ratings,) = read(judged, ids([output()], rater="ana")).join()
+    code = next(each for each in measures_of(rubric) if each.name == "code")
+    laid_out = lay_out_labels(ratings, "judge", code, find_units(ratings))
+    assert (laid_out.answers[0].count_right(side=True), laid_out.inapplicable.judge) == (right, count)
+    _, _, low, high = measure_shares(laid_out.answers, 0.025).good_passed
+    assert (low > 0, high) == (right[0] > 0, 1.0)
+
+
+def test_a_probe_compares_a_criterion_where_it_applies_to_both():
+    pairs = [{None: 0, "a": 1}] * 20 + [{None: 0}] * 20
+    probed = decide_probe("padding", 40, pairs, ["a", None])
+    assert probed.find("a") == Count("a", 0, 0, 20)
+    assert probed.find(None) == Count(None, 0, 40, 0)

@@ -11,7 +11,7 @@ from rubric_lint.agree.ratings import Judgements, Outputs, Ratings, combine_peop
 from rubric_lint.agree.scales import Measure, Signature, find_cut
 from rubric_lint.agree.shares import LabelledAnswer
 from rubric_lint.agree.units import QUESTION, About, count_copies, group_units
-from rubric_lint.scoring.grading import ScoringCriterion, Verdict, stops
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict, stops
 from rubric_lint.scoring.ids import Key
 
 
@@ -69,7 +69,7 @@ class Labelled(NamedTuple):
         kept = []
         for each in self.answers:
             runs = [run for run in each.runs if run is not None]
-            kept.append(each._replace(runs=runs, was_asked=bool(runs)))
+            kept.append(each._replace(runs=runs, was_asked=bool(runs), left_out=0))
         return self._replace(answers=tuple(kept))
 
     def narrow(self, keys: frozenset[Key]) -> "Labelled":
@@ -114,7 +114,7 @@ def lay_out(
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
-    if good is None or (measure.place is not None and is_idle(criteria[measure.place])):
+    if good is None or (ratings.rubric and measure.place is not None and is_idle(ratings.rubric, measure.place)):
         return None
     keys, answers = [], []
     left_out = Counter[bool]()
@@ -132,13 +132,15 @@ def lay_out(
         sides = {person: good[at] for person, at in labels.items()}
         found = [None if each is None else measure.find(each) for each in outcomes]
         known = [None if at is None else good[at] for at in found]
-        left_out[False] += measure.may_not_apply and None in known
         # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
-        was_asked = bool(outcomes) and not (measure.may_not_apply and known.count(None) == len(known))
-        answers.append(LabelledAnswer(units[key], sides, tuple(known if was_asked else ()), was_asked=was_asked))
+        inapplicable = known.count(None) if measure.may_not_apply else 0
+        left_out[False] += inapplicable > 0
+        kept = () if inapplicable == len(known) else tuple(known)
+        about = units[key], sides, kept
+        answers.append(LabelledAnswer(*about, was_asked=bool(kept), left_out=inapplicable if kept else 0))
     cut = None if measure.meets else _name_cut(good, measure)
-    inapplicable = Inapplicable(left_out[True], left_out[False]) if measure.may_not_apply else None
-    return Labelled(tuple(keys), tuple(answers), cut, inapplicable)
+    counts = Inapplicable(left_out[True], left_out[False]) if measure.may_not_apply else None
+    return Labelled(tuple(keys), tuple(answers), cut, counts)
 
 
 def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
@@ -148,9 +150,13 @@ def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
     return 2 * count > count + sum(measure.find(each) is not None for each in given)
 
 
-def is_idle(criterion: ScoringCriterion) -> bool:
-    """Return whether a criterion changes no result, as its weight is 0 and it has no gate."""
-    return not criterion.share and len({grade.gate_met for grade in criterion.grades}) == 1
+def is_idle(rubric: ScoringRubric, place: int) -> bool:
+    """Return whether a criterion changes no result, as it has no gate and no weight, nor any in a group with a gate."""
+    criterion = rubric.criteria[place]
+    if criterion.share or len({grade.gate_met for grade in criterion.grades}) > 1:
+        return False
+    gated = [group for group in rubric.tree.list_groups() if group.gate is not None] if rubric.tree else []
+    return not any(dict(group.list_shares()).get(place) for group in gated)
 
 
 def _name_cut(good: Sequence[bool], measure: Measure) -> Cut:

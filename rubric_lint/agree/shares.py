@@ -25,13 +25,15 @@ class LabelledAnswer(NamedTuple):
 
     A run with an invalid output finds nothing (None), so it is never right. `was_asked` is False where fewer outputs
     are recorded than make a run, so that nobody knows what the judge finds. Without `labels` people said something that
-    comes to no side.
+    comes to no side. By so many of the runs as `left_out` says a criterion does not apply: they are not right either,
+    but upper bounds leave them out.
     """
 
     unit: Hashable
     labels: Mapping[str, bool]
     runs: Sequence[bool | None] = ()
     was_asked: bool = True
+    left_out: int = 0
 
     @property
     def has_valid_run(self) -> bool:
@@ -64,9 +66,10 @@ class LabelledAnswer(NamedTuple):
         right, runs = self.count_right(side)
         return right == runs
 
-    def count_right(self, side: bool) -> tuple[int, int]:
+    def count_right(self, side: bool, *, is_upper: bool = False) -> tuple[int, int]:
         """Return how many runs are right on a good (or bad) answer, and of how many: 0 of 1 if there is none."""
-        return (self.runs.count(side), len(self.runs)) if self.runs else (0, 1)
+        n = len(self.runs) - (self.left_out if is_upper else 0)
+        return (self.runs.count(side), n) if n else (0, 1)
 
 
 class People(NamedTuple):
@@ -227,16 +230,16 @@ def _bound_class(
     if slips:
         wrong.sort(key=lambda each: Fraction(*each.count_right(is_good)))
     right = [each for each in asked if each.is_right(is_good)]
-    highs = sum_units([*wrong[slips:], *right], is_good)
+    highs = sum_units([*wrong[slips:], *right], is_good, is_upper=True)
     low = lower_bound(*lows, level) if lows[1] else 0.0
     return Bounded(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0), lows
 
 
-def sum_units(answers: Iterable[LabelledAnswer], is_good: bool) -> Counts:
+def sum_units(answers: Iterable[LabelledAnswer], is_good: bool, *, is_upper: bool = False) -> Counts:
     """Return the sum of the shares of units that the judge gets right, and the number of units."""
     units: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for answer in answers:
-        units[answer.unit].append(answer.count_right(is_good))
+        units[answer.unit].append(answer.count_right(is_good, is_upper=is_upper))
     total = Fraction(0)
     # Most units are alike: a sum of thousands of fractions takes long.
     for counts, times in Counter(tuple(sorted(each)) for each in units.values()).items():

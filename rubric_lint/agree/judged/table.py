@@ -144,7 +144,7 @@ def make_columns(
             given[place],
             used[place] if used is not None else frozenset(given[place]),
             () if labels is None else labels[place],
-            is_idle(criterion),
+            is_idle(rubric, place),
             frozenset() if left_out is None else left_out[place],
             criterion.is_failure,
         )
