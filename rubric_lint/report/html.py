@@ -83,7 +83,7 @@ def _make_environment() -> Environment:
         answer=name_answer,
         id=name_id,
         score=format_score,
-        verdict_now=lambda verdict: f"{verdict or 'invalid'} now",
+        verdict_now=lambda verdict: f"{verdict} now",
     )
     environment.globals.update(
         label=label_criterion,
