@@ -8,6 +8,8 @@ from random import Random
 
 import commands
 import pytest
+from chat_server import completion, serving
+from judging import KEY
 from node import node
 from random_3 import random_output, random_rubric
 from reference_3 import score as score_3
@@ -147,3 +149,33 @@ def test_results_of_every_kind_are_read_to_the_same_results(seed, run):  # noqa:
             assert (row.get("groups") or None) == known.get("groups")
             names = ("id", "score", "verdict", "rubric_score", "rubric_grade")
             assert [row.get(name) for name in names] == [known.get(name) for name in names]
+
+
+def test_a_criterion_that_does_not_apply_goes_from_the_prompt_to_the_page(folder):
+    (folder / "rubric.yaml").write_text(write(REPLY), "utf-8")
+    (folder / "answers.jsonl").write_text(lines({"id": "a", "answer": "Thanks."}), "utf-8")
+    given = {each["id"]: {"reasoning": f"On {each['id']}.", **each} for each in ANSWERS["part"]["checks"]}
+    checks = {name: {field: each[field] for field in each if field != "id"} for name, each in given.items()}
+    with serving(completion(json.dumps({"checks": checks, "overall_reasoning": "Fine."}))) as server:
+        arguments = ["rubric.yaml", "answers.jsonl", "--model", "m", "--base-url", server.url, "-o", "journal.jsonl"]
+        environment = {**commands.os.environ, "OPENAI_API_KEY": KEY}
+        judged = commands.run("rubric-lint", "judge", *arguments, env=environment)
+        (asked,) = server.asked
+    assert judged.returncode == 0, judged.stderr
+    prompt = asked.body["messages"][0]["content"]
+    assert "Applies if: The customer greets" in prompt
+    assert "give `applicable: false` in the place of a judgement" in prompt
+    (record,) = map(json.loads, (folder / "journal.jsonl").read_text("utf-8").splitlines())
+    assert {"id": "polite", "reasoning": "On polite.", "applicable": False} in record["output"]["checks"]
+    command = ["score", "rubric.yaml", "journal.jsonl", "--isolated", "--report", "page.html"]
+    (line,) = commands.run("rubric-lint", *command, "--format", "jsonl", "-q").stdout.splitlines()
+    result = json.loads(line)
+    polite = next(each for each in result["criteria"] if each["id"] == "polite")
+    assert (polite["raw"], polite["score"], polite["gate_met"]) == ("n/a", None, True)
+    assert (result["groups"][0]["score"], result["rubric_score"], result["rubric_grade"]) == (None, 5.0, "A")
+    table = commands.run("rubric-lint", *command, "--format", "table").stdout
+    assert re.search(r"polite +1 +- +- +- +- +- +- +1\n", table), table
+    assert "mean score 1.000 (5 of 1 to 5); grades: 1 A, 0 C, 0 F" in table
+    text = part(folder / "page.html", "rubric-0")
+    assert "polite Greets back weight 1 does not apply to 1 none" in text
+    assert "code group, weight 2 does not apply to 1 none" in text
