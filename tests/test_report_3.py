@@ -106,7 +106,7 @@ def test_an_answer_to_which_nothing_applies_is_no_invalid_one(run):  # noqa: F81
     outputs = [{"checks": [{"id": "rubric-1", **check}]} for check in checks]
     records = lines(*({"id": name, "output": output} for name, output in zip("xyz", outputs, strict=True)))
     page, _, _ = run(write(NOTHING), "out.jsonl", "--compare", "out.jsonl", out=records)
-    found = read(page, views=["verdict=unscored", "verdict=invalid", "verdict=none"])
+    found = read(page, views=["verdict=unscored", "verdict=invalid", "verdict=no-score"])
     assert found["views"] == [["x"], ["z"], ["x", "z"]]
     assert all(count == size for _, count, size in found["counted"]), found["counted"]
     assert "without a score now" in part(page, "comparison")

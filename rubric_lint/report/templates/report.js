@@ -88,7 +88,7 @@
     }
     *tests(view, labels) {
       if (VERDICTS.includes(view.verdict)) yield (row) => row.verdict === view.verdict;
-      else if (view.verdict === "none") yield (row) => row.verdict === "invalid" || row.verdict === "unscored";
+      else if (view.verdict === "no-score") yield (row) => row.verdict === "invalid" || row.verdict === "unscored";
       else if (!view.flip && !view.was) yield (row) => row.verdict !== "absent";
       if (view.grade) yield (row) => row.grade === view.grade;
       if (view.rubric !== "") yield (row) => row.rubric === Number(view.rubric);
