@@ -9,14 +9,16 @@ from random import Random
 import commands
 import pytest
 from chat_server import completion, serving
+from jsonschema import Draft7Validator
 from judging import KEY
 from node import node
 from random_3 import random_output, random_rubric
 from reference_3 import score as score_3
-from test_report_answers import lines, needs_node, part, read, run  # noqa: F401 (a fixture)
-from test_version_3_scores import NO_CODE, NOTHING, REPLY, SCHEMA, load, of
+from test_report_answers import ROOT, lines, needs_node, part, read, run  # noqa: F401 (a fixture)
+from test_version_3_scores import BEST, NO_CODE, NOTHING, REPLY, SCHEMA, load, of
 
 from rubric_lint.report.html import list_outline
+from rubric_lint.scoring.grading import NothingAppliesError
 from rubric_lint.scoring.loading import load_rubrics
 
 ANSWERS = {
@@ -179,3 +181,26 @@ def test_a_criterion_that_does_not_apply_goes_from_the_prompt_to_the_page(folder
     text = part(folder / "page.html", "rubric-0")
     assert "polite Greets back weight 1 does not apply to 1 none" in text
     assert "code group, weight 2 does not apply to 1 none" in text
+
+
+def test_the_report_of_scores_follows_its_schema(run):  # noqa: F811
+    run(write(REPLY), "out.jsonl", out=OUTPUTS)
+    command = ["score", "rubric.yaml", "out.jsonl", "--isolated", "--compare", "out.jsonl", "--format", "json", "-q"]
+    report = json.loads(commands.run("rubric-lint", *command).stdout)
+    schema = json.loads((ROOT / "schemas/scores/v1.json").read_text("utf-8"))
+    assert [*Draft7Validator(schema).iter_errors(report)] == []
+
+
+def test_a_comparison_says_that_nothing_applies_and_not_that_the_output_is_invalid(folder):
+    (folder / "rubric.yaml").write_text(write(NOTHING), "utf-8")
+    record = {"id": "x", "output": {"checks": [{"id": "rubric-1", "applicable": False}]}}
+    (folder / "out.jsonl").write_text(lines(record), "utf-8")
+    command = ["score", "rubric.yaml", "out.jsonl", "--isolated", "--compare", "out.jsonl", "--format", "json", "-q"]
+    (left_out,) = json.loads(commands.run("rubric-lint", *command).stdout)["comparison"]["left_out"]
+    assert left_out["reason"] == NothingAppliesError.REASON
+
+
+def test_a_column_with_an_earlier_grade_does_not_stand_in_the_result(run):  # noqa: F811
+    cells = {name: next(iter(check.values())) for name, check in BEST.items()}
+    _, (result,), _ = run(write(REPLY), "out.jsonl", out=lines({"id": "a", **cells, "rubric_grade": "F"}))
+    assert (result["rubric_grade"], result["rubric_score"]) == ("A", 5.0)
