@@ -26,6 +26,7 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    is_unscored,
 )
 from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
@@ -300,7 +301,8 @@ def read_side(found: RecordResult) -> Side:
     """Return the result of a record, or why it has none."""
     if found.scored is not None:
         return found.scored
-    return f"invalid: {found.error.message if found.error else 'no reason given'}"
+    reason = found.error.message if found.error else "no reason given"
+    return reason if is_unscored(reason) else f"invalid: {reason}"
 
 
 class _OtherScorer(Scorer):

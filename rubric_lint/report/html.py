@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from html import escape
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -29,12 +31,21 @@ from rubric_lint.outputs.decoding import Content
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.report.agreement import Findings, describe_findings, word_legend
 from rubric_lint.report.assessment import Assessed, describe_assessments
-from rubric_lint.report.page_answers import MOST_ANSWERS, MOST_TEXT, PageAnswers, Texts, name_id, name_row
+from rubric_lint.report.page_answers import (
+    BELOW,
+    MOST_ANSWERS,
+    MOST_TEXT,
+    PageAnswers,
+    Texts,
+    name_id,
+    name_row,
+    word_more,
+)
 from rubric_lint.report.terminal import name_answer, visible
-from rubric_lint.scoring.grading import Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.scorer import read_model
-from rubric_lint.scoring.totals import CriterionTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 from rubric_lint.version import __version__
 
 _LONGEST, _LONGEST_SAID = 4000, 100_000
@@ -72,14 +83,18 @@ def _make_environment() -> Environment:
         answer=name_answer,
         id=name_id,
         score=format_score,
-        verdict_now=lambda verdict: f"{verdict or 'invalid'} now",
+        verdict_now=lambda verdict: f"{verdict} now",
     )
     environment.globals.update(
         label=label_criterion,
+        not_applicable=NOT_APPLICABLE,
         name_gate=_name_gate,
         chart_answers=_chart_answers,
         name_record=name_record,
         find_texts=_find_texts,
+        list_outline=list_outline,
+        link_grades=_link_grades,
+        word_more=word_more,
     )
     return environment
 
@@ -108,6 +123,7 @@ BINS = 20
 _MOST_INVALID = _MOST_FIRST = _MOST_RUBRICS = _MOST_NAMES = 20
 _MOST_MODELS = 10
 _MOST_CRITERIA = 200
+_MOST_COLUMNS = 25
 
 
 class Extras(NamedTuple):
@@ -196,7 +212,7 @@ class HtmlReport:
             column = min(scored.score.numerator * BINS // scored.score.denominator, BINS - 1)
             self._bins[column, scored.verdict] += 1
             self._keep(result, scored)
-        elif len(self._invalid) < _MOST_INVALID:
+        elif len(self._invalid) < _MOST_INVALID and not (result.error and is_unscored(result.error.message)):
             self._invalid.append(result)
 
     def _keep(self, result: RecordResult, scored: Scored) -> None:
@@ -260,12 +276,13 @@ class HtmlReport:
         ]
         facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
         facts += [("Outputs", told) for told in totals.reading.word()]
-        shares = {**{str(verdict): totals.verdicts[verdict] for verdict in Verdict}, "invalid": totals.invalid}
+        counts = [(str(verdict), totals.verdicts[verdict]) for verdict in Verdict]
+        unscored = [("unscored", totals.unscored)] if totals.unscored else []
         return {
             "facts": [*facts, ("Compared with", extras.other)] if self._other else facts,
             "parts": [(anchor, name) for anchor, name, is_there in parts if is_there],
             "figures": [*_list_figures(totals)],
-            "shares": [*shares.items()],
+            "shares": [*counts, ("invalid", totals.invalid), *unscored],
             "distribution": _chart_scores(self._bins, totals),
             "has_gates": any(gate is not None for gate in gates),
             "shown": [(places[each.rubric.name], each) for each in shown],
@@ -341,6 +358,7 @@ class HtmlReport:
                             "column": f"{CRITERION}{each.id}" if fold_column(each.id) in LABEL_FIELDS else each.id,
                             "label": label_criterion(rubric, each),
                             "outcome": each.outcome or "",
+                            **({"failure": True} if each.is_failure else {}),
                             "grades": [
                                 [name_answer(grade.answer), grade.gate_met, grade.outcome or ""]
                                 for grade in each.all_grades
@@ -348,6 +366,9 @@ class HtmlReport:
                         }
                         for each in rubric.criteria
                     ],
+                    "outline": [*list_outline(rubric)],
+                    "grades": _name_grades(rubric),
+                    "units": rubric.word_units,
                 }
                 for rubric in self._rubrics.values()
             ],
@@ -372,21 +393,64 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
         yield "Rubric hash", used[0].hash
     else:
         yield "Rubrics", f"{len(used):,}; the criteria of each name its hash"
-    thresholds = {tuple(rubric.model.thresholds) for rubric in used}
-    if len(thresholds) == 1:
-        pass_at, borderline_at = thresholds.pop()
-        yield "Thresholds", f"pass from {pass_at}, borderline from {borderline_at}"
-    elif thresholds:
-        yield "Thresholds", "not the same for all rubrics"
+    thresholds = {_word_thresholds(rubric) for rubric in used}
+    if thresholds:
+        yield "Thresholds", thresholds.pop() if len(thresholds) == 1 else "not the same for all rubrics"
+    if len(used) == 1 and (names := used[0].rubric_grades):
+        yield "Grades", ", ".join([f"{name} from {_in_units(used[0], minimum)}" for name, minimum in names])
     if made:
         yield "Page made", made.isoformat()
+
+
+def _in_units(rubric: ScoringRubric, score: Fraction | Decimal) -> str:
+    """Return a mark as the rubric has it: in units of its scale, if it has one."""
+    exact = Fraction(score)
+    in_units = rubric.in_units(exact)
+    return f"{score}" if isinstance(score, Decimal) and in_units is None else f"{float(in_units or exact):.4g}"
+
+
+def _word_thresholds(rubric: ScoringRubric) -> str:
+    pass_at, borderline_at = rubric.model.thresholds
+    text = f"pass from {_in_units(rubric, pass_at)}"
+    if not (rubric.has_own_mark and pass_at == borderline_at):
+        text += f", borderline from {_in_units(rubric, borderline_at)}"
+    return f"{text}, of {rubric.word_units}" if rubric.units else text
+
+
+def list_outline(rubric: ScoringRubric) -> Iterator[int | str]:
+    """Yield the places of the criteria as readers look for them: critical failures, and the others by their groups.
+
+    The id of a group comes before the criteria that stand in it directly.
+    """
+    yield from (place for place, each in enumerate(rubric.criteria) if each.is_failure)
+    if rubric.tree is None:
+        yield from (place for place, each in enumerate(rubric.criteria) if not each.is_failure)
+        return
+    for group in rubric.tree.list_groups():
+        if group.id:
+            yield group.id
+        yield from (part for _, part in group.members if isinstance(part, int) and not rubric.criteria[part].is_failure)
+
+
+def _name_grades(rubric: ScoringRubric) -> list[str]:
+    """Return the grades that the page can name, from the best on; empty for a rubric without grades."""
+    return [*[name for name, _ in rubric.rubric_grades], BELOW] if rubric.rubric_grades else []
+
+
+def _link_grades(totals: RubricTotals, place: int) -> list[tuple[str, int, str]]:
+    """Return each grade of a rubric, how many answers have it, and the view with them."""
+    counts = [(each["grade"] or BELOW, each["outputs"]) for each in totals.list_grades()]
+    return [(name, count, urlencode({"grade": name, "rubric": place})) for name, count in counts]
 
 
 def _list_figures(totals: Totals) -> Iterator[_Figure]:
     """Yield the numbers at the top."""
     outputs = totals.outputs
     yield _Figure("Outputs", f"{outputs:,}")
-    yield _Figure("Mean score", format_score(totals.mean), "of valid ones" if totals.invalid else "")
+    scored = [each for each in totals.rubrics.values() if each.scored]
+    in_units = scored[0].rubric.word_in_units(scored[0].mean or Fraction(0)) if len(scored) == 1 else ""
+    notes = [in_units, "of valid ones" if totals.invalid else ""]
+    yield _Figure("Mean score", format_score(totals.mean), "; ".join(filter(None, notes)))
     for verdict in Verdict:
         count = totals.verdicts[verdict]
         share = f"{_percent(count, outputs)} of all" if outputs else ""
@@ -394,7 +458,7 @@ def _list_figures(totals: Totals) -> Iterator[_Figure]:
     share = f"{_percent(totals.invalid, outputs)} of all" if totals.invalid and outputs else ""
     yield _Figure("Invalid", f"{totals.invalid:,}", share, "", totals.invalid, "verdict=invalid")
     if totals.unscored:
-        yield _Figure("No score", f"{totals.unscored:,}", "nothing applies")
+        yield _Figure("No score", f"{totals.unscored:,}", "nothing applies", "", totals.unscored, "verdict=unscored")
     if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
         stable = sum(rubric.stable for rubric in totals.rubrics.values())
         yield _Figure("Stable", _percent(stable, sampled), "answers with one verdict")
@@ -450,27 +514,36 @@ def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> di
 
 
 def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
-    """Return how often a judge gave each possible answer, one column each; those that miss the gate are red."""
+    """Return how often a judge gave each possible answer; those that miss the gate are red.
+
+    Each answer has a column. Of many answers, several that follow each other share one.
+    """
     grades = totals.criterion.grades
-    highest = max(totals.answers.values(), default=0) or 1
-    step = min(18.0 if len(grades) > 2 else 34.0, 150 / len(grades))  # so that `no` and `yes` fit
+    size = -(-len(grades) // _MOST_COLUMNS)
+    columns = []
+    for _, run in groupby(grades, key=lambda grade: grade.gate_met):
+        alike = [*run]
+        columns += [alike[start : start + size] for start in range(0, len(alike), size)]
+    sums = [sum(totals.answers[grade.answer] for grade in column) for column in columns]
+    highest = max(sums, default=0) or 1
+    step = min(18.0 if len(columns) > 2 else 34.0, 150 / len(columns))  # so that `no` and `yes` fit
     bars, counts = [], []
-    for place, grade in enumerate(grades):
-        count = totals.answers[grade.answer]
+    for place, (column, count) in enumerate(zip(columns, sums, strict=True)):
         height = max(30 * count / highest, 2)
-        title = f"{name_answer(grade.answer)}: {count:,}"
-        kind = "none" if not count else "plain" if grade.gate_met else "fail"
+        ends_of = dict.fromkeys(name_answer(grade.answer) for grade in (column[0], column[-1]))
+        title = f"{' to '.join(ends_of)}: {count:,}"
+        kind = "none" if not count else "plain" if column[0].gate_met else "fail"
         at = {"x": f"{place * step:.1f}", "y": f"{32 - height:.1f}", "height": f"{height:.1f}"}
         bars.append({"kind": kind, "title": title, **at})
         counts += [title] if count else []
-    width = step * len(grades)
-    ends = {0: step / 2 - 1, len(grades) - 1: width - step / 2 - 1}
+    width = step * len(columns)
+    ends = {0: (grades[0], step / 2 - 1), len(columns) - 1: (grades[-1], width - step / 2 - 1)}
     return {
         "width": f"{width + 12:.0f}",
         "bar": f"{step - 2:.1f}",
         "label": ", ".join(counts) or "none",
         "bars": bars,
-        "labels": [(f"{at:.1f}", name_answer(grades[place].answer)) for place, at in ends.items()],
+        "labels": [(f"{at:.1f}", name_answer(grade.answer)) for grade, at in ends.values()],
     }
 
 

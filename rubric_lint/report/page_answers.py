@@ -16,7 +16,7 @@ from typing import Any
 from rubric_lint.agree.runs import Before, OtherRun
 from rubric_lint.outputs.decoding import Content
 from rubric_lint.report.terminal import name_answer
-from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 
 MOST_ANSWERS = 5000
@@ -33,6 +33,16 @@ _CHANGED_SCORE = 1
 _INTEREST = {Verdict.PASS: 0, Verdict.BORDERLINE: 2, Verdict.FAIL: 3, None: 4}
 _CHANGED_VERDICT = 5
 """How much readers look for an answer: first for one whose verdict changed, then for an invalid one, and so on."""
+
+
+BELOW = "below all grades"
+"""What the page names the grade of a score that is below all grades of its rubric."""
+
+
+def word_more(result: Scored) -> str:
+    """Return a score in units of the scale of its rubric, and its grade; empty if the rubric has neither."""
+    grade = f"grade {result.rubric_grade}" if result.rubric_grade is not None else ""
+    return ", ".join(filter(None, (result.rubric.word_in_units(result.score), grade)))
 
 
 def name_id(name: Any) -> str:
@@ -169,6 +179,8 @@ class PageAnswers:
         if place is not None:
             data["rubric"] = place
         data |= {"verdict": "invalid"} if scored is None else _describe_score(scored)
+        if result.error and is_unscored(result.error.message):
+            data["verdict"] = "unscored"
         if scored is not None and place is not None:
             given = zip(self._grades[place], scored.answers, strict=True)
             data["grades"] = [grades[answer] for grades, answer in given]
@@ -230,8 +242,10 @@ class PageAnswers:
             told = data["error"][1] if "error" in data else ""
             if "grades" in data:
                 given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
-                told = ", ".join([each.id for each, place in given if not each.all_grades[place].gate_met])
-            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], data.get("shown", ""), told
+                missed = [each.id for each, place in given if not each.all_grades[place].gate_met]
+                told = ", ".join([*missed, *[name for name, _, is_met in data.get("groups", ()) if not is_met]])
+            shown = ", ".join([data[name] for name in ("shown", "more") if name in data])
+            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], shown, told
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:
         """Yield the element with all of it and with what else the script needs; no foreign text can end it.
@@ -279,8 +293,21 @@ def _rate(result: Scored | None, before: Before | None) -> int:
 
 
 def _describe_score(result: Scored) -> dict[str, Any]:
+    """Return what the script gets of a score: `more` words it as its rubric does, `groups` have their gates."""
     score = float(result.score)
-    return {"verdict": result.verdict, "score": score, "shown": f"{score:.3f}"}
+    data: dict[str, Any] = {"verdict": result.verdict, "score": score, "shown": f"{score:.3f}"}
+    if more := word_more(result):
+        data["more"] = more
+    if (in_units := result.rubric_score) is not None:
+        data["units"] = float(in_units)
+    if result.rubric.rubric_grades:
+        data["grade"] = result.rubric_grade or BELOW
+    if result.groups:
+        data["groups"] = [
+            (each.group.id, "n/a" if each.score is None else f"{float(each.score):.3f}", each.gate_met)
+            for each in result.groups
+        ]
+    return data
 
 
 def _as_json(data: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
 from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
-from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.totals import RubricTotals, Totals
 from rubric_lint.suggest import word_need
@@ -186,9 +186,8 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
 
 def _word_score(rubric: ScoringRubric, score: Fraction) -> str:
     """Return a score in words, with that in units of the scale of the rubric, if it has one."""
-    in_units = rubric.in_units(score)
-    more = "" if in_units is None else f" ({float(in_units):.4g} of {rubric.word_units})"
-    return f"{float(score):.3f}{more}"
+    in_units = rubric.word_in_units(score)
+    return f"{float(score):.3f} ({in_units})" if in_units else f"{float(score):.3f}"
 
 
 def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: bool) -> Iterator[str]:
@@ -202,7 +201,8 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
         name = given if isinstance(given, str) and given.strip() else json.dumps(given, ensure_ascii=False)
         name = visible(f"{name} ({result.rubric})" if has_several and result.rubric is not None else name)
         if scored is None:
-            rows.append((name, "-", "invalid", ""))
+            is_empty = result.error is not None and is_unscored(result.error.message)
+            rows.append((name, "-", "no score" if is_empty else "invalid", ""))
         else:
             score = _word_score(scored.rubric, scored.score)
             if scored.rubric_grade is not None:

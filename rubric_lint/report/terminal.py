@@ -28,7 +28,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "fix": {"fg": "green"},
 }
 
-VERDICT_ROLES = {"pass": "fix", "borderline": "warning", "fail": "error", "invalid": "error"}
+VERDICT_ROLES = {"pass": "fix", "borderline": "warning", "fail": "error", "invalid": "error", "no score": "warning"}
 """The roles of verdicts."""
 
 

@@ -430,6 +430,11 @@ class ScoringRubric:
         """The groups, without the root, in the order of the file."""
         return tuple(self.tree.list_groups())[1:] if self.tree else ()
 
+    def word_in_units(self, score: Fraction) -> str:
+        """Return a score in units of the scale of the rubric in words: `3.6 of 1 to 5`; empty without a scale."""
+        in_units = self.in_units(score)
+        return "" if in_units is None else f"{float(in_units):.4g} of {self.word_units}"
+
     @property
     def has_own_mark(self) -> bool:
         """Whether a rubric of version 3 states its own pass mark, which no option changes."""

@@ -136,7 +136,10 @@ class RecordResult:
         """The fields of the record that are copied to its result."""
         if self.error and HELD.isdisjoint(self.record):  # its other fields may be judgements
             return {name: self.record[name] for name in (*SHOWN, "judge") if name in self.record}
-        return {name: value for name, value in self.record.items() if name not in _OF_RESULT}
+        rest = {name: value for name, value in self.record.items() if name not in _OF_RESULT}
+        for name in self.scored.rubric.own_fields if rest and self.scored else ():
+            rest.pop(name, None)  # the result states it, by this version of the rubric
+        return rest
 
     @property
     def has_other_meaning(self) -> bool:

@@ -2,7 +2,8 @@
 const { readFileSync } = require("node:fs");
 
 const { page, script, views, texts, searches } = JSON.parse(readFileSync(0, "utf-8"));
-const { visible, Answers, readRecord, readView, chosenBy } = require(script);
+globalThis.onbeforeunload = null;
+const { visible, Answers, Labels, readRecord, readView, writeCsv, chosenBy } = require(script);
 const html = readFileSync(page, "utf-8");
 const answers = new Answers(JSON.parse(html.match(/<script type="application\/json" id="data">([^<]*)<\/script>/)[1]));
 const rows = answers.rows.map((row) => ({
@@ -15,9 +16,17 @@ const choose = (view) => answers.choose(readView(view)).map((row) => answers.nam
 const counted = Array.from(html.matchAll(/ data-view="([^"]*)" data-count="(\d+)"/g), ([, view, count]) => {
   return [view.replaceAll("&amp;", "&"), Number(count), choose(view.replaceAll("&amp;", "&")).length];
 });
+function agreeWithAll() {
+  const labels = new Labels(answers, "labels");
+  for (const row of answers.rows.filter((each) => labels.keyOf(each) !== undefined)) {
+    const values = Object.fromEntries(answers.values(row).map(([, value, , , place]) => [place, value]));
+    labels.set(row, { verdict: row.verdict, values });
+  }
+  return labels.lines().join("");
+}
 const records = answers.rows.filter((row) => row.record !== undefined).map((row) => readRecord(row.record));
 console.log(JSON.stringify({
-  rows, counted,
+  rows, counted, csv: writeCsv(answers.rows, answers)[0], labels: agreeWithAll(),
   views: (views ?? []).map(choose),
   texts: (texts ?? []).map(visible),
   records: records.map((record) => ({ ...record, reasons: [...record.reasons] })),

@@ -3,7 +3,7 @@
 // the JSON that page_answers.py writes, asks for nothing from anywhere, and puts what others wrote into the page as text.
 (() => {
   const VALID = ["fail", "borderline", "pass"]; // verdicts, the worst first
-  const VERDICTS = [...VALID, "invalid", "absent"]; // the last one is of an answer that only the other run has
+  const VERDICTS = [...VALID, "invalid", "unscored", "absent"]; // "unscored": nothing applies; the last one is of an answer that only the other run has
   const GROUP = 100; // rows that are added to the list together
   const LONGEST = 100_000; // characters of a text that are shown at once
   const MOST_VALUES = 12; // values in a row of the list
@@ -23,7 +23,7 @@
 
   // What is in the page
 
-  const EMPTY = { q: "", verdict: "", rubric: "", criterion: "", value: "", flip: "", was: "", label: "", sort: "", desc: "" };
+  const EMPTY = { q: "", verdict: "", grade: "", rubric: "", criterion: "", value: "", flip: "", was: "", label: "", sort: "", desc: "" };
 
   /** The view that an address asks for. */
   function readView(query) {
@@ -88,7 +88,9 @@
     }
     *tests(view, labels) {
       if (VERDICTS.includes(view.verdict)) yield (row) => row.verdict === view.verdict;
+      else if (view.verdict === "no-score") yield (row) => row.verdict === "invalid" || row.verdict === "unscored";
       else if (!view.flip && !view.was) yield (row) => row.verdict !== "absent";
+      if (view.grade) yield (row) => row.grade === view.grade;
       if (view.rubric !== "") yield (row) => row.rubric === Number(view.rubric);
       if (VERDICTS.includes(view.was)) yield (row) => row.was?.verdict === view.was;
       if (Object.hasOwn(FLIPS, view.flip)) yield FLIPS[view.flip][1];
@@ -206,7 +208,7 @@
       return [...this.given.values()].sort((a, b) => a.place - b.place).map(({ place, verdict, values, chosen }) => {
         const row = rows[place], rubric = this.answers.rubric(row);
         const given = Object.entries(values).map(([number, value]) => [
-          rubric.criteria[number].column, value === "yes" || value === "no" ? value : Number(value),
+          rubric.criteria[number].column, ["yes", "no", "n/a"].includes(value) ? value : Number(value),
         ]);
         const fields = {
           ...(data.rubrics.length > 1 && { rubric: rubric.name }), rater: this.rater.trim(), ...(chosen && { chosen }),
@@ -248,7 +250,7 @@
       }
       for (const check of Array.isArray(told.checks) ? told.checks : [])
         if (typeof check?.reasoning === "string") {
-          const value = sample && [check.score, check.level, check.satisfied].find((each) => each !== undefined);
+          const value = sample && (check.applicable === false ? "n/a" : [check.score, check.level, check.satisfied].find((each) => each !== undefined));
           const reason = sample ? `${sample} (${value}): ${check.reasoning}` : check.reasoning;
           reasons.set(check.id, [...(reasons.get(check.id) ?? []), reason]);
         }
@@ -274,15 +276,19 @@
     const { data } = answers;
     const ids = [...new Set(data.rubrics.flatMap((rubric) => rubric.criteria.map((each) => each.id)))];
     const before = data.other === undefined ? [] : ["verdict_before", "score_before"];
-    const head = ["id", "rubric", "rubric_hash", "score", "verdict", "gates_missed", ...ids.map((id) => `criteria.${id}`)];
+    const worded = data.rubrics.some((rubric) => rubric.units) ? ["rubric_score"] : [];
+    if (data.rubrics.some((rubric) => rubric.grades.length)) worded.push("rubric_grade");
+    const head = ["id", "rubric", "rubric_hash", "score", "verdict", ...worded, "gates_missed", ...ids.map((id) => `criteria.${id}`)];
     const lines = [[...head, "error", "error_path", "file", "line", ...before, "question", "answer"].map((each) => cell(each, true)).join(",")];
     for (const row of rows) {
       const { error, was } = row, isScored = isValid(row.verdict), rubric = answers.rubric(row), record = parse(row.record ?? "null");
       const values = new Map(answers.values(row).map(([, value, , , at]) => [rubric.criteria[at].id, value]));
       const missed = answers.values(row).filter(([, , met]) => !met).map(([, , , , at]) => rubric.criteria[at].id);
+      missed.push(...(row.groups ?? []).filter(([, , met]) => !met).map(([name]) => name));
+      const words = { rubric_score: row.units ?? "", rubric_grade: row.grade === rubric?.grades.at(-1) ? "" : cell(row.grade) };
       lines.push([
         cell(row.id, true), cell(rubric?.name, true), isScored ? rubric.hash : "", isScored ? row.score : "",
-        isScored ? row.verdict : "", cell(missed.some((id) => id.includes(" ")) ? JSON.stringify(missed) : missed.join(" ")),
+        isScored ? row.verdict : "", ...worded.map((name) => words[name]), cell(missed.some((id) => id.includes(" ")) ? JSON.stringify(missed) : missed.join(" ")),
         ...ids.map((id) => { const value = values.get(id); return value === "yes" ? "true" : value === "no" ? "false" : value ?? ""; }),
         cell(error?.[1]), cell(error?.[0]), cell(error && row.file), error ? row.line : "",
         ...(before.length ? [was?.verdict ?? "", was?.score ?? ""] : []), cell(record?.question), cell(record?.answer),
@@ -405,8 +411,11 @@
       const options = (pairs) => pairs.map(([value, text]) => make("option", { value }, text));
       const choice = (pairs) => make("select", {}, ...options(pairs));
       field("q", "Search ids and texts", make("input", { type: "search", autocomplete: "off", spellcheck: false }));
-      const verdicts = VERDICTS.slice(0, 4).reverse().map((each) => [each, each]);
-      field("verdict", "Verdict", choice([["", "all"], ...verdicts]));
+      const verdicts = VERDICTS.slice(0, 4).reverse().map((each) => [each, each]), unscored = [["unscored", "no score"]];
+      const hasUnscored = this.answers.rows.some((row) => row.verdict === "unscored");
+      field("verdict", "Verdict", choice([["", "all"], ...verdicts, ...(hasUnscored ? unscored : [])]));
+      const grades = [...new Set(this.data.rubrics.flatMap((each) => each.grades))];
+      if (grades.length) field("grade", "Grade", choice([["", "all"], ...grades.map((each) => [each, visible(each)])]));
       if (this.isCompared) {
         field("was", "Verdict before", choice([["", "all"], ...verdicts]));
         const flips = Object.entries(FLIPS).map(([value, [text]]) => [value, text]);
@@ -463,7 +472,7 @@
       if (each) orders.push(["value", "value, lowest first"], ["value-", "value, highest first"]);
       if (this.isCompared) orders.push(["change", "change of score, worst first"], ["change-", "change of score, best first"]);
       put(this.order, orders, view.sort + (view.desc ? "-" : ""));
-      for (const name of ["q", "verdict", "was", "flip", "rubric", "label"])
+      for (const name of ["q", "verdict", "grade", "was", "flip", "rubric", "label"])
         if (this.controls.elements[name] && this.controls.elements[name].value !== view[name])
           this.controls.elements[name].value = view[name];
       this.clear.disabled = Object.entries(EMPTY).every(([name, value]) => view[name] === value);
@@ -571,7 +580,7 @@
       }
       line.append(
         cell("Verdict", verdict === "absent" ? "only in the other run" : verdictMark(verdict), this.makeStanding(row)),
-        cell("Score", make("span", { className: "number" }, row.shown ?? "")),
+        cell("Score", make("span", { className: "number" }, row.shown ?? "", row.more ? make("small", {}, visible(row.more)) : undefined)),
         cell(error ? "Error" : "Values", ...(error ? [visible(error[1])] : this.makeValues(row))),
       );
       open.addEventListener("click", () => this.toggle(row, line, open));
@@ -589,6 +598,8 @@
           make("b", {}, was === undefined ? ` ${value}` : ` ${was} → ${value}`), met ? "" : " misses gate"));
       const more = values.length - marks.length;
       if (more > 0) marks.push(make("span", { className: "value" }, `${more} more, open the answer`));
+      for (const [name, value, met] of row.groups ?? [])
+        if (!met) marks.unshift(make("span", { className: "value missed" }, make("bdi", {}, shorten(visible(name), 40)), make("b", {}, ` ${value}`), " misses gate"));
       return marks.flatMap((mark) => [mark, " "]);
     }
 
@@ -636,7 +647,9 @@
       if (isScored) {
         const hasBefore = row.was !== undefined;
         const heads = ["Criterion", ...(hasBefore ? [`Before: ${this.data.other}`, "Now"] : ["The judge"]), "Your label"];
-        const rows = answers.rubric(row).criteria.map((each, number) => this.describeCriterion(row, each, number, record, other, hasBefore));
+        const { criteria, outline } = answers.rubric(row);
+        const rows = outline.map((part) => typeof part === "string" ? this.describeGroup(row, part, hasBefore)
+          : this.describeCriterion(row, criteria[part], part, record, other, hasBefore));
         const whole = this.labels.keyOf(row) === undefined
           ? make("p", { className: "soft" }, "A record without an id cannot be labelled, because labels are joined by it.")
           : this.makeChoice(row, "Whole answer", verdict, answers.rubric(row).verdicts, (label) => label.verdict, (given) => ({ verdict: given }), true);
@@ -671,6 +684,15 @@
       return make("div", { className: "beside" }, side(`Before: ${this.data.other}`, before), side("Now", now));
     }
 
+    describeGroup(row, id, hasBefore) {
+      const find = (groups) => groups?.find(([name]) => name === id);
+      const cells = (hasBefore ? [["Before", find(row.was?.groups)], ["Now", find(row.groups)]] : [["The judge", find(row.groups)]])
+        .map(([label, found]) => make("td", { "data-label": label }, make("div", {}, make("b", {}, found?.[1] ?? ""),
+          found?.[2] === false ? make("span", { className: "missed" }, " misses its gate") : "")));
+      const head = make("th", { scope: "row" }, make("span", { dir: "auto" }, visible(id)), make("small", {}, "group"));
+      return make("tr", { className: "group" }, head, ...cells, make("td"));
+    }
+
     describeCriterion(row, criterion, number, record, other, hasBefore) {
       const [shown, met, outcome] = this.answers.grade(row, number);
       const isAsked = shown === "yes" || shown === "no"; // the outcome does not describe a "no"
@@ -679,7 +701,7 @@
       if (isAsked && outcome) head.append(make("small", { dir: "auto" }, visible(outcome)));
       const given = (label, [value, isMet], text, source) => {
         const reasons = (source?.reasons.get(criterion.id) ?? []).map((reason) => quote(reason, "div"));
-        const mark = isMet ? "" : make("span", { className: "missed" }, " misses its gate");
+        const mark = isMet ? "" : make("span", { className: "missed" }, criterion.failure ? " critical failure" : " misses its gate");
         const told = text && !isAsked ? make("div", { className: "soft", dir: "auto" }, visible(text)) : "";
         return make("td", { "data-label": label }, make("div", {}, make("b", {}, value), mark, ...reasons, told));
       };
