@@ -482,7 +482,6 @@ class ScoringRubric:
         weighed = self.weigh(result.grade for result in graded)
         return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
 
-
     def decide_output(self, output: JudgeOutput) -> Verdict | None:
         """Return the verdict of a valid output; None if it has no score, as nothing applies."""
         try:
