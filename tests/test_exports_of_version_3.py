@@ -29,9 +29,9 @@ GROUP = "criteria: [The file exists, The program runs]"
 ADDITIONS = {
     "scale": f"scale: [1, 5]\ncriteria:\n  {TWO}",
     "ends": "criteria:\n  - {id: flow, scale: [1, 3], levels: {1: It jumps, 3: It flows}}\n"
-    "  - {id: end, scale: [1, 3], levels: {1: None, 2: One, 3: Two}, required_min_level: 2}",
+    "  - {id: last, scale: [1, 3], levels: {1: It stops, 2: It has 1 summary, 3: It has 2 proposals}, required_min_level: 2}",
     "ten": "scale: [0, 10]\ncriteria:\n  - {id: flow, expected_outcome: How it reads, required_min_score: 4}\n"
-    "  - {id: end, expected_outcome: The end, weight: 3, levels: {0: None, 5: A summary, 10: A proposal}}",
+    "  - {id: last, expected_outcome: The end, weight: 3, levels: {0: It stops, 5: It has 1 summary, 10: It has 2 proposals}}",
     "reversed": "criteria:\n  - {id: rank, scale: [3, 1], levels: {1: First, 2: Second, 3: Third}}",
     "reversed bands": "criteria:\n  - {id: risk, scale: [50, 0], score_ranges: {0: It is low, 20: It is high}}",
     "no is better": "criteria:\n  - {id: lie, scale: [1, 0], expected_outcome: Lies}",
@@ -138,6 +138,21 @@ def test_what_is_read_back_scores_the_same(addition, target):
         assert found.gates_missed == scored.gates_missed
 
 
+METRICS = {"ragas": ("rubrics.json", ["scale"]), "deepeval": ("metrics.py", ["ten"])}
+
+
+@pytest.mark.parametrize(("target", "addition"), [(target, each) for target, row in METRICS.items() for each in row[1]])
+def test_each_metric_that_is_read_back_scores_its_criterion_the_same(target, addition):
+    rubric, text = written(addition, target)
+    again = load_rubrics(METRICS[target][0], text)
+    assert [*again] == [each.id for each in rubric.criteria]
+    for old, new in zip(rubric.criteria, again.values(), strict=True):
+        (criterion,) = new.criteria
+        assert [grade.score for grade in criterion.grades] == [grade.score for grade in old.grades]
+        if target == "deepeval":
+            assert new.model.thresholds.pass_at == Decimal(old.gate or 0) / 10
+
+
 @pytest.mark.parametrize("addition", ADDITIONS)
 def test_the_program_for_inspect_scores_the_same(addition, monkeypatch):
     rubric, text = written(addition, "inspect")
@@ -192,6 +207,36 @@ def test_a_mark_without_a_decimal_is_the_next_decimal_that_the_same_scores_reach
     rubric, text = written("mark", "promptfoo")
     assert rubric.model.thresholds.pass_at == Fraction(26, 30)
     assert "threshold: 0.866666\n" in text
+
+
+SUITE = """tests:
+  - id: one
+    input: Write a reply
+    rubrics:
+      pass_threshold: 70%
+      scale: [0, 10]
+      criteria: [States the dose, Is polite]
+  - id: two
+    input: Write another
+    rubrics: [Is it so]
+"""
+
+
+@pytest.mark.parametrize("target", ["agentv-4", "agentv-5"])
+def test_a_suite_of_version_3_is_written_anew_for_agentv_and_never_rewritten(target, folder, said):
+    file = folder / "a.suite.yaml"
+    file.write_text(newest("suite", "v3").modeline + SUITE, "utf-8")
+    done = commands.run("rubric-lint", "fix", "--to", target, file.name)
+    said(f"exit {done.returncode}", done.stdout)
+    (command,) = re.findall("`rubric-lint (convert .*?)`", done.stdout)
+    done = commands.run("rubric-lint", *command.split())
+    said(f"exit {done.returncode}", done.stdout, done.stderr)
+    before, after = load_rubrics(file.name, file.read_bytes()), load_rubrics("b.eval.yaml", done.stdout)
+    assert [each.model.thresholds.pass_at for each in after.values()] == [Decimal("0.7"), Decimal("0.8")]
+    for old, new in zip(before.values(), after.values(), strict=True):
+        assert [[grade.score for grade in each.grades] for each in old.criteria] == [
+            [grade.score for grade in each.grades] for each in new.criteria
+        ]
 
 
 @pytest.mark.slow

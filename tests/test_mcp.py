@@ -176,6 +176,16 @@ def test_init_writes_only_what_is_not_there():
     assert refusal("init", path="none/new.yaml") == "none/new.yaml: No such file or directory"
 
 
+def test_version_3_is_started_and_keeps_its_schema_when_fixed_and_shown():
+    text, _ = ask("init", shape="scale")
+    assert ask("lint", text=text, name="x.rubric.yaml")[1]["findings"] == []
+    old = text.replace("expected_outcome", "description")
+    (proof,) = ask("fix", text=old, name="x.rubric.yaml")[1]["proofs"]
+    assert (proof["text"], proof["meaning_proven_unchanged"]) == (text, True)
+    (file,) = ask("show", text=text, name="x.rubric.yaml")[1]["files"]
+    assert [(each["version"], each["scale"]) for each in file["rubrics"]] == [("v3", [1, 5])]
+
+
 @pytest.mark.parametrize("tool", WRONG)
 def test_a_wrong_call_is_told_in_a_line(tool, said, tmp_path):
     Path("link.yaml").symlink_to("../secret.yaml")

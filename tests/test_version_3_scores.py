@@ -24,6 +24,7 @@ from rubric_lint.judge.prompt import JudgedCase, as_text, keep_criteria, output_
 from rubric_lint.scoring import OutputError, load_rubrics, score, score_samples
 from rubric_lint.scoring.grading import NOT_APPLICABLE, NothingAppliesError, RubricError
 from rubric_lint.scoring.output import Reader, reader_of
+from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
 SCHEMA = "https://rubric-lint.github.io/schemas/v3/rubric.json"
@@ -236,6 +237,16 @@ def test_an_answer_in_another_form_is_an_error(checks, path, message):
     assert (caught.value.path, caught.value.message[: len(message)]) == (f"/checks/{path}", message)
 
 
+@pytest.mark.parametrize("number", ["9007199254740993.5", "0.99999999999999999999", "1e-400", "1.00000000000000000001"])
+def test_a_number_that_a_float_would_round_to_an_answer_is_none(number):
+    text = json.dumps(of({"code/style": {"level": 0.25}})).replace("0.25", number)
+    for entry in (text, json.dumps({"id": 1, "output": "TEXT"}).replace('"TEXT"', text)):
+        found = Scorer({"reply": RUBRIC}).score(entry.encode(), 1)
+        assert (found.scored, found.error and found.error.path) == (None, "/checks/5/level")
+    with pytest.raises(OutputError, match=r"is not allowed: the levels are 0\.0 to 1\.0, with at most two decimals"):
+        reader_of(RUBRIC).read(text)
+
+
 def test_errors_of_all_checks_are_counted():
     faulty = {"accuracy": {"level": 9}, "method": {"score": 1}, "flow": LEFT_OUT, "code/harm": {"level": 1}}
     with pytest.raises(OutputError, match=r"\(and 3 more errors\)$"):
@@ -365,6 +376,8 @@ def test_a_table_says_what_does_not_apply(folder):
         ("code/style", "1", None),
         ("polite", "", "no value for `polite`; an output needs one for each criterion"),
         ("polite", "?", "expected yes or no; write n/a if the criterion does not apply"),
+        ("polite", "Not applicable", "expected yes or no; write n/a if the criterion does not apply"),
+        ("code/style", "0.99999999999999999999", "with at most two decimals; only hundredths count"),
         ("accuracy", "n/a", "expected 1 to 5; leave the cell empty if there is no judgement"),
         ("code/style", "0.555", "expected 0.0 to 1.0, with at most two decimals; only hundredths count"),
         ("accuracy", "4.5", "expected 1 to 5; only whole numbers count"),
@@ -537,3 +550,33 @@ def test_what_needs_constant_points_says_that_they_vary():
     with pytest.raises(RubricError, match="dropout needs constant weights"):
         RUBRIC.require_points("dropout")
     replace(RUBRIC, varies=False).require_points("dropout")
+
+
+def test_commands_that_need_constant_points_refuse_and_pages_show_what_does_not_apply(folder):
+    (folder / "labels.jsonl").write_text(json.dumps({"id": "a", "verdict": "pass"}) + "\n", "utf-8")
+    done = commands.run("rubric-score", "agree", "reply.json", "o.jsonl", "--labels", "labels.jsonl", cwd=folder)
+    assert done.returncode == 2
+    assert "rubric `reply`: measuring agreement needs constant weights" in done.stderr
+    done = commands.run("rubric-score", "reply.json", "o.jsonl", "-q", "--report", "page.html", cwd=folder)
+    assert done.returncode == 1, done.stderr
+    assert "n/a" in (folder / "page.html").read_text("utf-8")
+
+
+def test_agreement_on_hundredths_is_measured_by_their_distances(folder):
+    rubric = {"criteria": [{"id": "tone", "expected_outcome": "Tone", "scale": [0.0, 1.0]}, "Is right"]}
+    (folder / "tone.json").write_text(json.dumps({"$schema": SCHEMA, "rubrics": rubric}), "utf-8")
+    rows = [(number, {"tone": number / 100, "rubric-2": True}) for number in range(20)]
+    for name, more in (("judged", 0), ("labels", 0.1)):
+        lines = [{"id": number, **row, "tone": round(row["tone"] + more, 2)} for number, row in rows]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    arguments = ["agree", "tone.json", "judged.jsonl", "--labels", "labels.jsonl", "--format", "json"]
+    report = json.loads(commands.run("rubric-score", *arguments, cwd=folder).stdout)
+    (tone, *_) = report["agreements"][0]["comparisons"][0]["measures"]
+    assert (tone["answers"], len(tone["values"])) == (20, 101)
+    assert tone["figures"]["bias"]["value"] == pytest.approx(-0.1)
+
+
+def test_an_option_that_the_file_overrides_says_so(folder):
+    done = commands.run("rubric-score", "reply.json", "o.jsonl", "-q", "--pass", "0.99", cwd=folder)
+    assert "warning: --pass has no effect on `reply`, whose `pass_threshold` holds" in done.stderr
+    assert "--pass" not in commands.run("rubric-score", "reply.json", "o.jsonl", "-q", cwd=folder).stderr

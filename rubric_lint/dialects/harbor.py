@@ -63,6 +63,8 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
         entry = {name: item[key] for key, name in _NAMES.items() if key in item}
         for key, name in _NAMES.items():
             draft.put((index, name), (*source, key) if key in item else source)
+        for key in item.keys() & {"type", "points", "negate"}:  # the levels, or yes and no, say the same
+            draft.put((index, key), (*source, key))
         if has_levels:
             entry["levels"] = _levels(draft, index, item, kind)
         entries.append(entry)

@@ -173,7 +173,7 @@ def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubri
     else:
         document, rubric = sound[0]
         try:
-            rubrics[each.name], _ = make_sound(each.name, rubric, has_version_3=True)
+            rubrics[each.name], _ = make_sound(each.name, rubric, RUBRIC)
         except ExportError as refusal:
             place = draft.places[source.position(document.span(refusal.path).start).line - 1]
             yield _error(place.full, refusal.message)

@@ -33,6 +33,7 @@ from rubric_lint.migrate import agentv_5_suite as checks
 from rubric_lint.migrate.agentv import find_unconvertible, names_in
 from rubric_lint.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.patch.tracked import children_of, find_origin
+from rubric_lint.suggest import suggest
 from rubric_lint.text.document import Document
 from rubric_lint.text.nunjucks import escape, find_environment, find_marks
 from rubric_lint.text.path import Part, Path, find_strings
@@ -53,6 +54,10 @@ def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
 
 def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
+    if newer := [rubric for rubric in rubrics if rubric.is_version_3]:
+        command = suggest("convert", document.source.name, to=target.name)
+        yield Unmet(f"no release reads rubrics of version 3; `{command}` writes the suite anew", newer[0].path)
+        return
     cases = dict(find_suite_cases(document))
     for rubric in rubrics:
         yield from find_unconvertible(document, rubric, target, cases)

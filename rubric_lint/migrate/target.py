@@ -51,7 +51,8 @@ _DEPRECATED = (
 def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
     """Return whether a file is a suite, a file of cases or a template of AgentV, of any age, or a suite of ours.
 
-    Such a file is rewritten. A file that only has a rubric, and one of another system, is written anew.
+    Such a file is rewritten. A file that only has a rubric or follows version 3, and one of another system, is written
+    anew.
     """
     with suppress(UndecodableError):
         documents, faults = read_documents(Source.from_bytes(name, data))
@@ -64,6 +65,8 @@ def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
 def _is_agentvs(document: Document, rubrics: list[Rubric]) -> bool:
     if not rubrics:
         return is_of_agentv(document)
+    if any(each.is_version_3 for each in rubrics):
+        return False  # which no release reads in its place
     own = [each for each in rubrics if not each.dialect or each.dialect.startswith("agentv")]
     lists = suite_lists("cases")
     is_row = isinstance(document.data, list) or document.source.name.lower().endswith(".jsonl")

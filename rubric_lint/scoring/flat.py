@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -308,7 +309,8 @@ def _read_answer(record: Mapping[str, Any], name: str, criterion: ScoringCriteri
     whole = _WHOLE.fullmatch(text)
     number = int(whole[1]) if whole else None
     if criterion.has_hundredths and _FRACTION.fullmatch(text):
-        number = Hundredth.read(float(text.replace(",", ".")))
+        exact = 100 * Decimal(text.replace(",", "."))
+        number = Hundredth.of(int(exact)) if exact == int(exact) else None
     grade = None if number is None else criterion.grade(number)
     if grade is None:
         raise _refuse(record, name, text, criterion)
@@ -347,10 +349,10 @@ def _refuse(record: Mapping[str, Any], name: str, text: str, criterion: ScoringC
     expected = criterion.word_allowed() if criterion else "pass, borderline or fail"
     sheet = f"sheet `{record[SHEET]}`, " if SHEET in record else ""
     why = ""
-    if text.casefold() in NOTHING:
+    if criterion and criterion.may_not_apply and not any(map(str.isdigit, text)):
+        why = f"; write {NOT_APPLICABLE} if the criterion does not apply"
+    elif text.casefold() in NOTHING:
         why = "; leave the cell empty if there is no judgement"
-        if criterion and criterion.may_not_apply:
-            why = f"; write {NOT_APPLICABLE} if the criterion does not apply"
     elif text.endswith("%"):
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):

@@ -193,9 +193,10 @@ class Form:
         except (ValueError, TypeError):  # what the validator rejects as not JSON
             try:
                 plain = _simplify(value, ())
+                checked = _simplify(value, (), stand_in=0.5)
             except RecursionError:
                 raise OutputError("nested too deeply to be read") from None
-            errors = list(validator.iter_errors(plain))
+            errors = list(validator.iter_errors(checked))
         asked = [error for error in errors if _OF_EXTRA_FIELDS.isdisjoint(error.schema_path)]
         return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in asked]
 
@@ -319,26 +320,29 @@ def describe_answer(value: Any) -> str:
     return "an object" if isinstance(value, Mapping) else f"a Python value of the type {type(value).__name__}"
 
 
-def _simplify(value: Any, path: Path) -> Any:  # noqa: PLR0911 (one for each type)
-    """Convert a Python value to plain JSON types, without subclasses; raise OutputError for a value of another type."""
+def _simplify(value: Any, path: Path, stand_in: float | None = None) -> Any:  # noqa: PLR0911 (one for each type)
+    """Convert a Python value to plain JSON types, without subclasses; raise OutputError for a value of another type.
+
+    A `Fractional` stays, unless something stands in for it, as the validator knows only plain types.
+    """
     match value:
         case None | bool():
             return value
         case str():
             return value.encode("utf-8", "replace").decode()
         case Fractional():
-            return 0.5  # the validator does not accept it as an integer either
+            return value if stand_in is None else stand_in
         case int():
             return int(value)
         case float():
             return float(value)
         case list() | tuple():
-            return [_simplify(item, (*path, place)) for place, item in enumerate(value)]
+            return [_simplify(item, (*path, place), stand_in) for place, item in enumerate(value)]
         case Mapping():
             for key in value:
                 if not isinstance(key, str):
                     raise OutputError(f"a key is {describe_answer(key)}, expected a string", pointer(path))
-            return {_simplify(key, path): _simplify(item, (*path, key)) for key, item in value.items()}
+            return {_simplify(key, path): _simplify(item, (*path, key), stand_in) for key, item in value.items()}
     raise OutputError(f"found {describe_answer(value)}, expected JSON", pointer(path))
 
 

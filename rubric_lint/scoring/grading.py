@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.format.view import OWN
 from rubric_lint.messages import list_scores
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.groups import GroupResult, ScoringGroup
@@ -413,6 +414,12 @@ class ScoringRubric:
             return None
         worst, best = map(Hundredth.fraction, self.units)
         return worst + score * (best - worst)
+
+    @property
+    def has_own_mark(self) -> bool:
+        """Whether a rubric of version 3 states its own pass mark, which no option changes."""
+        view = self.model.view
+        return view is not None and view.dialect is OWN and view.threshold is not None and not view.is_gate
 
     @property
     def own_fields(self) -> frozenset[str]:

@@ -209,6 +209,7 @@ class Reader:
             {result.grade.answer: (result, render(result.to_json())) for result in each} for each in results
         ]
         self._head = render(rubric.to_json())[1:-1]
+        self._is_mixed = rubric.form == _MIXED
         self._is_holistic = rubric.shape is Shape.HOLISTIC
         self.known: dict[Answers, Scored] = {}
 
@@ -319,13 +320,15 @@ class Reader:
         try:
             if self._is_holistic:
                 return self.find((output.score,)), 1 if output.reasoning is None else 3
-            checks = output.checks
-            if self.rubric.form == _MIXED:
+            if self._is_mixed:
                 return self._look_up_mixed(output)
-            ids = [check.id for check in checks]
-            answers = [check.answer for check in checks]
-            texts = 5 * len(ids) - 2 * [check.reasoning for check in checks].count(None)
-            texts += 1 if output.overall_reasoning is None else 3
+            texts = 1 if output.overall_reasoning is None else 3
+            ids = []
+            answers = []
+            for check in output.checks:
+                ids.append(check.id)
+                answers.append(check.answer)
+                texts += 3 if check.reasoning is None else 5
             if ids != self._ids:
                 if len(ids) != len(self._ids):
                     return None

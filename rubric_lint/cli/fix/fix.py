@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         "rubric-lint fix examples/legacy.yaml": "Fix a file in place",
         "rubric-lint fix --check": "Fail in CI if a file could be fixed",
         "rubric-lint fix --to agentv-4 --diff examples/legacy.yaml": "Show how a suite would look for AgentV 4",
-        "rubric-lint fix --to v3 --diff examples/summary.rubric.yaml": "Show how a rubric would look in version 3",
     },
     exits={
         Exit.FOUND: "files would change (--check), or findings are left that --to cannot convert",

@@ -84,7 +84,7 @@ def _export(given: Given, file: "Input") -> int:
         if given.name is None:
             rubrics = find_written(rubrics, given.target, writer.shapes)
         sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
-        sources: Sources = {called: _source(found[called]) for called in rubrics}
+        sources: Sources = {called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics}
         carried = None
         if given.name is None:
             uses = [
@@ -194,7 +194,7 @@ def _check_excel(output: str | None) -> None:
         raise click.UsageError("--to xlsx writes a file that is not text; name it with --output")
 
 
-def _source(loaded: "Loaded") -> "ExportSource":
+def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
     from rubric_lint.dialects.export.target import (  # noqa: PLC0415
         ExportSource,
         find_fields,
@@ -207,10 +207,8 @@ def _source(loaded: "Loaded") -> "ExportSource":
     fields = tuple(find_fields(document, rubric))
     is_template = rubric.dialect in RENDERS
     question = find_question(document, rubric)
-    comments = {
-        at: [document.source.slice(each) for each in spans]
-        for at, spans in find_kept_comments(document, rubric).items()
-    }
+    kept = find_kept_comments(document, rubric) if keeps_comments else {}
+    comments = {at: [document.source.slice(each) for each in spans] for at, spans in kept.items()}
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 

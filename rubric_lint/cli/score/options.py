@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.options import STDIN, Given
-from rubric_lint.messages import UserError, join_words, list_scores, point_to_known
+from rubric_lint.messages import UserError, join_words, list_scores, point_to_known, visible
 from rubric_lint.project.opening import explain_os_error, open_stream
 from rubric_lint.run.console import complain
 
@@ -28,6 +28,7 @@ def load(
     from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
 
     of_file = given.finder().for_file(path)
+    is_asked = pass_at is not None
     pass_at = of_file.pass_at if pass_at is None else pass_at
     borderline_at = of_file.borderline_at if borderline_at is None else borderline_at
     if borderline_at > pass_at:
@@ -40,9 +41,13 @@ def load(
     if isinstance(data, Unreadable):
         raise UserError(f"{data.path}: {data.reason}")
     try:
-        return load_rubrics(name, data, of_file)
+        rubrics = load_rubrics(name, data, of_file)
     except RubricError as wrong:
         raise UserError(*wrong.faults, f"{name} cannot be used for scoring; no output was read") from None
+    for rubric in rubrics.values() if is_asked else ():
+        if rubric.has_own_mark:
+            complain(f"warning: --pass has no effect on `{visible(rubric.name)}`, whose `pass_threshold` holds")
+    return rubrics
 
 
 def require_points(rubrics: "dict[str, ScoringRubric]", purpose: str) -> "dict[str, ScoringRubric]":

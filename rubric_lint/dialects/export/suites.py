@@ -15,6 +15,7 @@ from rubric_lint.dialects.export.target import (
     ExportSource,
     ExportTarget,
     Writing,
+    find_evaluator,
     find_holder,
 )
 from rubric_lint.dialects.export.texts import Noted, to_yaml
@@ -133,8 +134,9 @@ def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
     if view and view.dialect.cuts_mean:
         writing.lose(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
     comments = writing.source(name).comments
-    is_in_suite = writing.suite and rubric.dialect.startswith("agentv-") and view and view.threshold is not None
-    has_mark = has_own_mark(rubric) and not is_in_suite  # which keeps the mark
+    mark = view.threshold_path if view and view.threshold is not None else None
+    is_of_suite = writing.suite and rubric.dialect.startswith("agentv-") and mark and not find_evaluator(mark)
+    has_mark = has_own_mark(rubric) and not is_of_suite  # which keeps the mark
     if not needs_version_3(rubric, has_mark=has_mark):
         return _note(as_entries(rubric), comments)
     writing.headed.add(name)

@@ -5,6 +5,7 @@ Which fields the judge sees and which targets write them is said by the schemas.
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -187,31 +188,39 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     elsewhere.
     """
     kept: dict[int, list[Span]] = {}
-    source, view = document.source, rubric.view
+    source, view, comments = document.source, rubric.view, document.tree.comments
     is_copied = view is not None and not rubric.dialect  # its groups hold entries of their own
-    if is_copied or document.kind.is_program or not document.tree.comments:
+    if is_copied or document.kind.is_program or not comments:
         return kept
-    places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
-    lines: list[tuple[int, int]] = []
-    for place in places:
-        start, end = document.nearest_span(place)
-        first = min(start, document.nearest_span(place, part_of(place)).start)
-        last = start + len(source.text[start:end].rstrip())
-        lines.append((source.position(first).line, source.position(last).line))
-    written = source.text.split("\n")
-    for comment in document.tree.comments:
-        text = source.slice(comment)
-        line = source.position(comment.start).line
-        if "$schema" in text or "rubric-lint:" in text or is_obeyed(text) or not text.isprintable():
-            continue
-        below = line  # the next line with content, for a comment on a line of its own
-        while below <= len(written) and written[below - 1].lstrip()[:1] in {"", "#"}:
-            below += 1
-        within = (at for at, (first, last) in enumerate(lines) if first <= line <= last or first == below)
-        at = next(within, -1 if comment.end <= document.preamble.end and not document.preamble.start else None)
-        if at is not None:
-            kept.setdefault(at, []).append(comment)
+    above_all = document.preamble.end if not document.preamble.start else 0
+    parts = [(-1, 0, above_all)]
+    for at, entry in enumerate(rubric.entries):
+        place = view.place(entry.path) if view else entry.path
+        parts.append((at, *_find_lines(document, place)))
+    taken: set[Span] = set()
+    for at, first, end in sorted(parts, reverse=True):  # what is right above a criterion is its own
+        for comment in comments[bisect_left(comments, (first,)) : bisect_left(comments, (end,))]:
+            text = source.slice(comment)
+            is_obeyed_there = "$schema" in text or "rubric-lint:" in text or is_obeyed(text)
+            if comment not in taken and not is_obeyed_there and text.isprintable():
+                kept.setdefault(at, []).append(comment)
+                taken.add(comment)
     return kept
+
+
+def _find_lines(document: Document, place: Path) -> Span:
+    """Return the lines of the value at a place, with those right above it that are blank or hold only a comment."""
+    text = document.source.text
+    start, end = document.nearest_span(place)
+    last = start + len(text[start:end].rstrip())
+    first = text.rfind("\n", 0, min(start, document.nearest_span(place, part_of(place)).start)) + 1
+    while first:
+        above = text.rfind("\n", 0, first - 1) + 1
+        if text[above:first].lstrip()[:1] not in {"", "#"}:
+            break
+        first = above
+    line_end = text.find("\n", last)
+    return Span(first, len(text) if line_end < 0 else line_end)
 
 
 class Part(NamedTuple):

@@ -202,6 +202,9 @@ def is_agentv_suite(document: Document) -> bool:
     text = document.quick_text
     if "assert" not in text or not any(sign in text for sign in ("prompts", "default_test", "evaluate_options")):
         return False
+    claim = find_claim(document)
+    if claim and claim.version == VERSION_3:  # which AgentV does not read
+        return False
     from rubric_lint.dialects.search.agentv_suites import is_current  # noqa: PLC0415  (few files have the words)
 
     return is_current(document)
