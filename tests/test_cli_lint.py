@@ -380,7 +380,7 @@ def complete(*args, incomplete=""):
         (["a.yaml", "--fail-on"], "w", ["warning"]),
         (["a.yaml"], "b", ["b"]),
         (["schema"], "pr", ["print"]),
-        (["schema", "path"], "suite", ["suite@v1", "suite@v2"]),
+        (["schema", "path"], "suite", ["suite@v1", "suite@v2", "suite@v3"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
 )

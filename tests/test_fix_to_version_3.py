@@ -100,6 +100,13 @@ def test_a_file_in_json_names_the_schema_in_a_field():
     }
 
 
+@pytest.mark.parametrize(("first", "second"), [("", ""), (V2, ""), ("", V1), (V1, V2)])
+def test_each_document_of_a_file_follows_version_3(first, second):
+    one = "rubrics:\n  - {id: a, expected_outcome: It, weight: 2}\n"
+    new = MARKS + one.replace("rubrics:", "criteria:")
+    assert raised(f"{first}{one}---\n{second}{one}") == f"{V3}{new}---\n{V3 if second else ''}{new}"
+
+
 def test_each_line_of_json_lines_names_the_schema():
     text = raised('{"id": "a", "rubrics": ["It"]}\n{"id": "b", "rubrics": ["Or that"]}\n', name="a.jsonl")
     marks = {"pass_threshold": 0.9, "borderline_threshold": 0.5}

@@ -1,5 +1,6 @@
 """The decision whether another wording measures better: never without a difference, never when it is worse."""
 
+import json
 import math
 
 import pytest
@@ -7,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_lint.agree.ratings import Judgement, Ratings
-from rubric_lint.improve.trial import LEVEL, Fault, Gain, Paired, Reason, can_gain, decide, fold
-from rubric_lint.scoring.grading import JudgeOutput
+from rubric_lint.improve.trial import LEVEL, Fault, Gain, Paired, Reason, can_gain, decide, fold, join_parts
+from rubric_lint.scoring.grading import NOT_APPLICABLE, JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 
 TWO = load_rubrics(
@@ -20,22 +21,22 @@ TWO = load_rubrics(
 UNSTABLE, WORDED = frozenset({"judged-unstable"}), frozenset({"vague-outcome"})
 
 
-def sign(answers):
-    return tuple(answers), TWO.grade(JudgeOutput(tuple(answers), (None,) * len(answers))).verdict
+def sign(answers, rubric=TWO):
+    return tuple(answers), rubric.grade(JudgeOutput(tuple(answers), (None,) * len(answers))).verdict
 
 
-def rate(rows):
+def rate(rows, rubric=TWO):
     """Judgements of answers, each by its samples of both criteria."""
     found = {}
     for number, samples in enumerate(rows):
-        signatures = tuple(map(sign, samples))
+        signatures = tuple(sign(sample, rubric) for sample in samples)
         worst = tuple(sorted(each[0][place] for each in signatures)[(len(samples) - 1) // 2] for place in (0, 1))
-        found[f"k{number:03}"] = Judgement(sign(worst), None, signatures)
+        found[f"k{number:03}"] = Judgement(sign(worst, rubric), None, signatures)
     return found
 
 
-def label(rows):
-    return {f"k{number:03}": Judgement(sign(row)) for number, row in enumerate(rows)}
+def label(rows, rubric=TWO):
+    return {f"k{number:03}": Judgement(sign(row, rubric)) for number, row in enumerate(rows)}
 
 
 def pair(before, after, people=None):
@@ -167,3 +168,53 @@ def test_a_split_is_met_if_all_its_parts_are():
     judges = {"m": {"k": Judgement(signature, None, (signature, ((True, True, True), None)))}}
     folded = fold(judges, ((0, 2), (1,)))["m"]["k"]
     assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
+
+
+# Criteria that may not apply
+
+
+CONDITIONAL = {
+    "$schema": "https://rubric-lint.github.io/schemas/v3/rubric.json",
+    "id": "r",
+    "criteria": [
+        {"id": "a", "expected_outcome": "It ends", "required_min_score": 10, "applies_if": "It is a story"},
+        {"id": "b", "expected_outcome": "It is kind", "required_min_score": 10},
+    ],
+}
+(MAY_NOT_APPLY,) = load_rubrics("r.rubric.json", json.dumps(CONDITIONAL)).values()
+NOT = NOT_APPLICABLE
+
+
+def pair_conditional(before, after, people):
+    labels = {"ann": label([(each, True) for each in people], MAY_NOT_APPLY)} if people else {}
+    ratings = Ratings(MAY_NOT_APPLY, {"m": rate(before, MAY_NOT_APPLY)}, labels)
+    return Paired(ratings, {"m": rate(after, MAY_NOT_APPLY)})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "people", "rules", "reason", "gained"),
+    [
+        # A judge that no longer answers what it got wrong, or what was noisy, is not better.
+        (steady(*[True] * 90), steady(*[each or NOT for each in MORE]), MORE, WORDED, Reason.NO_BETTER, set()),
+        (steady(*MORE), steady(*[each or NOT for each in MORE]), MORE, WORDED, Reason.WORSE, set()),
+        (NOISY, steady(*[NOT] * 42), None, UNSTABLE, Reason.OTHER_MEANING, {Gain.STEADY}),
+        # One that answers now is, and what people leave out counts nowhere.
+        (steady(*[NOT] * 90), steady(*MORE), MORE, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER}),
+        (steady(*[True] * 42), steady(*TRUTH), [NOT] * 42, WORDED, Reason.NO_BETTER, set()),
+    ],
+)
+def test_what_does_not_apply_is_no_gain(before, after, people, rules, reason, gained):
+    decided = decide(pair_conditional(before, after, people), Fault(0, rules, 3))
+    assert (decided.reason, set(decided.gained)) == (reason, gained)
+
+
+def test_what_people_leave_out_is_no_contradiction():
+    pairs = pair_conditional(steady(*TRUTH), steady(*TRUTH), [NOT] * 42)
+    assert pairs.count_contradicting(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"), [((True, NOT), True), ((False, NOT), False), ((NOT, NOT), NOT), ((NOT,), NOT), ((3,), 3)]
+)
+def test_a_split_criterion_is_met_if_all_its_parts_that_apply_are(parts, whole):
+    assert join_parts(parts) == whole

@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from hashlib import sha256
+from itertools import combinations
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +19,7 @@ from cases import read_cases
 from chat_server import Response, completion, serving
 from commands import modules_after
 
-from rubric_lint import JudgedCase, load_rubrics, output_schema, score, write_prompt
+from rubric_lint import JudgedCase, RubricError, load_rubrics, output_schema, score, write_prompt
 from rubric_lint.rewards import RewardCounts, RewardError, endpoint_judge, trl_reward, verifiers_reward
 
 TABLES = read_cases(__file__)
@@ -618,3 +619,88 @@ def test_a_refusal_is_an_invalid_output_and_a_wrong_key_ends_the_call():
         reward = trl_reward(RUBRIC, endpoint_judge("m", base_url=server.url))
         with pytest.raises(RewardError, match=r"^`m` at .*: HTTP 401: no such key"):
             asyncio.run(rate(reward, ["x"]))
+
+
+# Version 3
+
+
+CONDITIONAL = {
+    "$schema": "https://rubric-lint.github.io/schemas/v3/rubric.json",
+    "id": "reply",
+    "criteria": [
+        {"id": "figures", "expected_outcome": "Every figure is right", "applies_if": "It has figures"},
+        {"id": "tone", "expected_outcome": "Kind", "scale": [0.0, 1.0], "weight": 3, "applies_if": "It is a letter"},
+        {"id": "code", "weight": 2, "required_min_score": 0.5, "criteria": ["The file exists", "The program runs"]},
+    ],
+    "critical_failures": ["Fabricates a source"],
+}
+REPLY = load_rubrics("reply.rubric.json", json.dumps(CONDITIONAL))["reply"]
+
+
+def reply(figures=True, tone=0.5, code=(True, True), failure=False):
+    given = {"figures": figures, "tone": tone, "code/1": code[0], "code/2": code[1], "failure-1": failure}
+    fields = {"tone": "level"}
+    checks = [
+        {"id": name, **({"applicable": False} if value is None else {fields.get(name, "satisfied"): value})}
+        for name, value in given.items()
+    ]
+    return json.dumps({"checks": checks})
+
+
+REPLIES = {
+    "all": (reply(), {"score": 0.75, "verdict": 0.5, "gated": 0.75}),
+    "one does not apply": (reply(figures=None), {"score": 0.7, "verdict": 0.5, "gated": 0.7}),
+    "two do not apply": (
+        reply(figures=None, tone=None, code=(True, False)),
+        {"score": 0.5, "verdict": 0.0, "gated": 0.5},
+    ),
+    "a group misses its gate": (reply(tone=1.0, code=(False, False)), {"score": 4 / 6, "verdict": 0.0, "gated": 0.0}),
+    "a failure": (reply(tone=1.0, failure=True), {"score": 1.0, "verdict": 0.0, "gated": 0.0}),
+}
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_rewards_of_version_3_are_those_of_the_score(name):
+    given, expected = REPLIES[name]
+    for kind, worth in expected.items():
+        reward = trl_reward(REPLY, outputs="judged", reward=kind)
+        assert reward(["Q"], ["A"], judged=[given]) == [pytest.approx(worth)]
+
+
+def test_means_are_those_of_completions_to_which_a_criterion_applies():
+    metrics = {}
+    reward = trl_reward(REPLY, outputs="judged")
+    judged = [reply(figures=None, tone=None), reply(tone=None), reply(figures=False, tone=None)]
+    reward(["Q"] * 3, ["A"] * 3, judged=judged, log_metric=metrics.__setitem__)
+    assert metrics["reply/criteria/figures"] == 0.5
+    assert "reply/criteria/tone" not in metrics
+
+
+def test_a_completion_to_which_nothing_applies_has_no_reward():
+    bare = {**CONDITIONAL, "criteria": CONDITIONAL["criteria"][:2]}
+    (rubric,) = load_rubrics("reply.rubric.json", json.dumps(bare)).values()
+    checks = [{"id": name, "applicable": False} for name in ("figures", "tone")]
+    given = json.dumps({"checks": [*checks, {"id": "failure-1", "satisfied": False}]})
+    reward, extra = trl_reward(rubric, outputs="judged", on_invalid="skip"), {}
+    assert reward(["Q"], ["A"], judged=[given], log_extra=extra.__setitem__) == [None]
+    assert extra["reply/invalid"] == ["no score: no criterion that earns points applies to this answer"]
+
+
+def test_criteria_may_be_dropped_from_groups_but_not_where_weights_vary():
+    with pytest.raises(RubricError, match="dropout needs constant weights"):
+        trl_reward(REPLY, outputs="judged", dropout=0.5)
+    groups = {**CONDITIONAL, "criteria": [{"id": "code", "criteria": ["It exists", "It runs", "It ends"]}, "Kind"]}
+    (rubric,) = load_rubrics("reply.rubric.json", json.dumps(groups)).values()
+    names = [each.id for each in rubric.criteria]
+    given = json.dumps({"checks": [{"id": name, "satisfied": name == "code/1"} for name in names]})
+    shares = [each.share for each in rubric.criteria]
+    possible = {
+        float(Fraction(shares[0] * (0 in kept), sum(shares[place] for place in kept)))
+        for size in range(1, 5)
+        for kept in combinations(range(4), size)
+    }
+    found = set()
+    for seed in range(20):
+        found.update(trl_reward(rubric, outputs="judged", dropout=0.5, seed=seed)(["Q"], ["A"], judged=[given]))
+    assert found <= possible
+    assert len(found) > 2

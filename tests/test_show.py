@@ -13,6 +13,7 @@ from dialect_samples import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from random_3 import rubrics as random_rubrics_3
 from random_rubrics import rubrics
 from snapshots import INPUTS
 
@@ -184,6 +185,47 @@ def test_shares_gates_and_verdicts_are_those_of_the_scorer(rubric, thresholds, i
         assert each["verdict"] == scored.verdict
         assert "just high enough to pass" not in each["title"] or scored.verdict == "pass"
         assert "below its gate" not in each["title"] or scored.verdict == "fail"
+
+
+@given(random_rubrics_3)
+def test_every_rubric_of_version_3_is_shown_as_its_schema_says(rubric):
+    document = {"$schema": SCHEMA_3, **(rubric if isinstance(rubric, dict) else {"rubrics": rubric})}
+    text = json.dumps(document)
+    (one,) = shown("a.rubric.json", text)["rubrics"]
+    (loaded,) = load_rubrics("a.rubric.json", text).values()
+    for each in one["examples"]:
+        scored = score(loaded, each["output"])
+        assert (each["fraction"], each["verdict"]) == (str(scored.score), scored.verdict)
+        assert "to pass" not in each["title"] or scored.verdict == "pass"
+        assert "for borderline" not in each["title"] or scored.verdict == "borderline"
+        assert "True" not in each["title"]
+
+
+SCHEMA_3 = "https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+VERSION_3 = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+scale: [1, 5]
+pass_threshold: 3.5
+borderline_threshold: 3
+grades: {A: 90%, F: 1}
+criteria:
+  - {id: accuracy, expected_outcome: Every figure is in the source, weight: 3, required_min_score: 4}
+  - {id: method, expected_outcome: How the sample was drawn, levels: {1: Not said, 3: Said, 5: Said with reasons}}
+  - id: code
+    weight: 2
+    required_min_score: 3
+    applies_if: The reply has code
+    criteria:
+      - {id: runs, expected_outcome: The program runs, scale: [0, 1]}
+  - {id: tone, expected_outcome: How calm it is, scale: [0.0, 1.0]}
+critical_failures: [Fabricates a source]
+"""
+
+
+def test_a_rubric_of_version_3_is_drawn_in_the_units_of_its_file(tmp_path, snapshot):
+    path = tmp_path / "reply.rubric.yaml"
+    path.write_text(VERSION_3, "utf-8")
+    snapshot("show/version_3.rubric.yaml.txt", draw(path).partition("\n")[2])
 
 
 def load(text, settings):

@@ -4,6 +4,7 @@ import json
 import subprocess
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 
 import pytest
 from cases import read_cases
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from lint_command import call
+from random_3 import random_rubric
 from random_rubrics import rubrics
 
 from rubric_lint.fix import fix
@@ -20,6 +22,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.show.source import show
 
 MODELINE = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json\n"
@@ -527,3 +530,68 @@ async def test_an_editor_offers_the_fix_of_a_group(tmp_path):
         ((change,),) = changes
         assert (change.new_text, change.range.start.line, change.range.start.character) == ("expected_outcome", 2, 31)
         assert await editor.end() == 0
+
+
+ADDED = {
+    "scale": [2, 9],
+    "levels": {0: "It is not there", 1: "It is there"},
+    "criteria": ["It names the harbor"],
+    "applies_if": "The answer names a harbor",
+    "expected_outcome": "It names a harbor",
+    "description": "It names a harbor",
+    "weight": 17,
+    "required": True,
+    "required_min_score": 1,
+    "required_min_level": 1,
+    "score_range": [0, 4],
+    "score_ranges": {0: "It is not there", 1: "It is there"},
+    "pass_threshold": "61%",
+    "borderline_threshold": "11%",
+    "grades": {"Harbor": "37%"},
+    "critical_failures": ["It burns the harbor"],
+    "threshold": 0.5,
+}
+
+
+def find_mappings(value, path=()):
+    """The mappings in a value with their paths."""
+    if isinstance(value, dict):
+        yield path, value
+    for step, part in value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ()):
+        yield from find_mappings(part, (*path, step))
+
+
+def find(value, path):
+    """The part of a value at a path."""
+    return reduce(lambda part, step: part[step], path, value)
+
+
+def look(document):
+    """The hash of a rubric, or why it is refused, and what is found in it without places."""
+    text = json.dumps(document)
+    found = sorted((each.code, each.message) for each in lint("a.rubric.json", text.encode()).findings)
+    try:
+        (loaded,) = load_rubrics("a.rubric.json", text).values()
+    except RubricError as wrong:
+        return str(wrong), found
+    return loaded.hash, found
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_field_that_is_added_anywhere_counts_or_is_found(dice):
+    rubric = random_rubric(dice)
+    document = {
+        "$schema": MODELINE.split("=")[1].strip(),
+        **(rubric if isinstance(rubric, dict) else {"rubrics": rubric}),
+    }
+    before = look(document)
+    path, mapping = dice.choice([*find_mappings(document)])
+    name = dice.choice([*ADDED])
+    # What takes a scale or levels from around it has none of its own, and an only child is all of its group.
+    is_idle = "criteria" in mapping and name in ("scale", "levels")
+    is_idle = is_idle or (name == "weight" and path[-1:] == (0,) and len(find(document, path[:-1])) == 1)
+    is_text = not path and name == "description"
+    if name in mapping or is_idle or is_text:
+        return
+    mapping[name] = ADDED[name]
+    assert look(document) != before, (path, name)

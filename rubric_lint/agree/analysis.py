@@ -126,7 +126,11 @@ def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating |
     if measure.place is None:
         return Rating(rater, verdict, verdict, None) if verdict is not None else None
     value = answers[measure.place]
-    return None if value is None else Rating(rater, value, verdict, judgement.reason(measure.place))
+    return (
+        None
+        if value is None or measure.is_left_out(judgement.given)
+        else Rating(rater, value, verdict, judgement.reason(measure.place))
+    )
 
 
 def _differ(
@@ -146,6 +150,8 @@ def _differ(
                 continue
             one_value, other = verdicts if place is None else (left.given[0][place], right.given[0][place])
             if one_value == other or one_value is None or other is None:
+                continue
+            if measure.is_left_out(left.given) or measure.is_left_out(right.given):
                 continue
             values = one_value, other
             kind = "differs"
@@ -365,7 +371,8 @@ def _measure_gates(
         for number, answers in laid_out.items():
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
-            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict)
+            left_out = answers.inapplicable.judge if answers.inapplicable else 0
+            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
             reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             found[name][number] = gate._replace(reason=reason)

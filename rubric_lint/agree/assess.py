@@ -22,6 +22,7 @@ from rubric_lint.agree.judged.run import NO_RESULTS, Review
 from rubric_lint.agree.label_scale import Doubted, Scales
 from rubric_lint.agree.labelled import (
     Cut,
+    Inapplicable,
     Labelled,
     count_indistinct,
     count_ungrouped,
@@ -128,7 +129,8 @@ class Assessed(NamedTuple):
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
     a chance of 4 in 5, None if none can be said. With `is_silenced`, a judge surely errs too often on it, but the
-    finding is ignored. Without a gate, labels have a `cut`.
+    finding is ignored. Without a gate, labels have a `cut`. `inapplicable` counts the labelled answers to which a
+    conditional criterion does not apply.
     """
 
     id: str
@@ -142,13 +144,15 @@ class Assessed(NamedTuple):
     needed: int | None = None
     is_silenced: bool = False
     cut: Cut | None = None
+    inapplicable: Inapplicable | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
         fields = self._asdict()
-        shares, needed, *_ = (fields.pop(name) for name in ("shares", "needed", "is_silenced", "cut"))
+        shares, needed, *_ = (fields.pop(name) for name in ("shares", "needed", "is_silenced", "cut", "inapplicable"))
         caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
-        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed}
+        left_out = {"not_applicable": self.inapplicable._asdict()} if self.inapplicable else {}
+        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed, **left_out}
 
 
 class Assessment(NamedTuple):
@@ -406,8 +410,8 @@ def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assess
         quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
         shares = worst.shares if worst else None
         is_silenced = standing is not Standing.FIX and any(gate.is_against for gate in gates)
-        cut = worst.cut if worst else None
-        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut)
+        cut, left_out = (worst.cut, worst.inapplicable) if worst else (None, None)
+        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut, left_out)
 
 
 def _measure_gates(found: Assessment, place: int) -> list[Gate]:

@@ -137,7 +137,7 @@ def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
     return joint / (math.sqrt(spread_1) * math.sqrt(spread_2))
 
 
-def rank(values: Sequence[int]) -> list[int]:
+def rank(values: Sequence[int] | Sequence[int | Fraction]) -> list[int]:
     """Return twice the rank of each value; equal ones share the middle of their ranks."""
     counts = Counter(values)
     below, ranks = 0, {}

@@ -13,7 +13,7 @@ from rubric_lint.agree.bounds import lower_bound, upper_bound
 from rubric_lint.agree.coefficients import Row
 from rubric_lint.agree.gates import Gate
 from rubric_lint.agree.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
-from rubric_lint.agree.ratings import Joined, Judgement, Judgements, Rated
+from rubric_lint.agree.ratings import Joined, Judgement, Judgements, NotApplicable, Rated
 from rubric_lint.agree.scales import Kind, Measure
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.ids import Key
@@ -172,12 +172,16 @@ class PairCounts(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair."""
+    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair.
+
+    `not_applicable` counts the answers that raters leave out, None if the criterion always applies.
+    """
 
     measure: Measure
     answers: int
     figures: Mapping[str, Figure]
     pair: PairCounts | None
+    not_applicable: NotApplicable | None = None
 
     @property
     def alpha(self) -> Figure:
@@ -192,8 +196,9 @@ class Compared(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as in the JSON report."""
         fields = self._asdict()
-        measure = fields.pop("measure")
-        return {**name_measure(measure), "values": measure.scale.names, **fields}
+        measure, left_out = fields.pop("measure"), fields.pop("not_applicable")
+        counts = {} if left_out is None else {"not_applicable": left_out._asdict()}
+        return {**name_measure(measure), "values": measure.scale.names, **fields, **counts}
 
 
 class Comparison(NamedTuple):
@@ -218,7 +223,8 @@ def compare(
     for number, measure in enumerate(measures):
         rated = joined.rate(measure)
         pair = _count_pair(rated, gates.get(number)) if is_pair else None
-        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair))
+        left_out = joined.count_left_out(measure) if measure.may_not_apply else None
+        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
     return Comparison(between, tuple(raters), tuple(found))
 
 

@@ -185,12 +185,17 @@ def word_lack_of_valid(runs: int) -> str:
     return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
 
 
-def word_missing(shares: Shares, runs: int, *, is_verdict: bool) -> str:
-    """Return how many labelled answers have no output that counts, or too few for a run of several."""
+def word_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int = 0) -> str:
+    """Return how many labelled answers have no output that counts, or too few for a run of several.
+
+    Of so many as are `left_out` the judge says that the criterion does not apply.
+    """
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
     lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
     have = "has" if shares.unscored == 1 else "have"
     of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    if left_out:
+        lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
     return f"{shares.unscored:,} of {of} {have} {lacking}"
 
 

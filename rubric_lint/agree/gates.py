@@ -19,7 +19,7 @@ from rubric_lint.agree.decision import (
 from rubric_lint.agree.groups import find_level
 from rubric_lint.agree.judged.outcomes import at_most, level_of_criterion
 from rubric_lint.agree.judged.rules import TARGET
-from rubric_lint.agree.labelled import Cut, Labelled
+from rubric_lint.agree.labelled import Cut, Inapplicable, Labelled
 from rubric_lint.agree.shares import People, Shares, measure_shares
 
 
@@ -55,7 +55,8 @@ class Gate(NamedTuple):
 
     `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
     bounds of `strict` are those that speak against the judge. `needed` is the least number of units in all that decides
-    with a chance of 4 in 5, if any does. Without a gate, labels have a `cut`.
+    with a chance of 4 in 5, if any does. Without a gate, labels have a `cut`. `inapplicable` counts the
+    answers to which a conditional criterion does not apply.
     """
 
     shares: Shares
@@ -66,6 +67,7 @@ class Gate(NamedTuple):
     needed: int | None = None
     are_questions: bool = False
     cut: Cut | None = None
+    inapplicable: Inapplicable | None = None
 
     @property
     def is_void(self) -> bool:
@@ -106,7 +108,7 @@ def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = N
     if standard.strict != standard.level:
         strict = measure_shares(laid_out.answers, standard.strict)
     gate = Gate(shares, strict, standard, (Reason.NO_LABELS,))
-    gate = gate._replace(are_questions=laid_out.are_questions, cut=laid_out.cut)
+    gate = gate._replace(are_questions=laid_out.are_questions, cut=laid_out.cut, inapplicable=laid_out.inapplicable)
     if not shares.people.labelled:
         return gate
     if void is None and shares.people.disagree(standard.target):

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.agree.bounds import t_quantile
 from rubric_lint.agree.coefficients import correlate
 from rubric_lint.agree.ratings import Judgements
 from rubric_lint.agree.scales import Kind, Measure
+from rubric_lint.format.criterion import Hundredth
 
 _LEAST = 30
 """The fewest values of one person on one scale that can show anything."""
@@ -122,7 +122,8 @@ def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures:
 def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
     """Return the allowed value that is nearest to a label on another scale, whose ends fall on the ends of this one.
 
-    `scale` is from the worst label to the best, so that it may fall. Of two that are equally near it is the lower one.
+    `scale` and `allowed` are from the worst to the best, so that they may fall. Of two that are equally near it is the
+    lower one.
 
     Raises:
         ValueError: if the label is outside its scale.
@@ -130,5 +131,6 @@ def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
     low, high = scale
     if not min(scale) <= value <= max(scale):
         raise ValueError(f"the label {value} is outside the scale {low}..{high}")
-    exact = allowed[0] + Fraction(value - low, high - low) * (allowed[-1] - allowed[0])
-    return min(allowed, key=lambda each: (abs(each - exact), each))
+    ends = Hundredth.fraction(allowed[0]), Hundredth.fraction(allowed[-1])
+    exact = ends[0] + (Hundredth.fraction(value) - low) / (high - low) * (ends[1] - ends[0])
+    return min(allowed, key=lambda each: (abs(Hundredth.fraction(each) - exact), each))

@@ -1,6 +1,7 @@
 """Lay out judged answers and their labels as what shares are measured of: units, sides of people, runs of a judge."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from rubric_lint.scoring.ids import Key
 class Cut(NamedTuple):
     """Where labels of a criterion without a gate are cut: the value `below`, and the one from which on others are.
 
-    Of a criterion that `costs` points the lower ones are good.
+    Where it `costs` points to be higher, the lower ones are good.
     """
 
     below: str
@@ -29,15 +30,25 @@ class Cut(NamedTuple):
         return f"below {self.start}" if is_bad is not self.costs else f"at {self.start} or above"
 
 
+class Inapplicable(NamedTuple):
+    """On how many labelled answers a criterion does not apply: by people, and by the judge alone in any of its runs."""
+
+    people: int = 0
+    judge: int = 0
+
+
 class Labelled(NamedTuple):
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
-    `cut` says what is bad where no gate does.
+    `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
+    those where people say so are not among the answers; those where the judge says so are, and lower bounds count them
+    as wrong.
     """
 
     keys: tuple[Key, ...]
     answers: tuple[LabelledAnswer, ...]
     cut: Cut | None = None
+    inapplicable: "Inapplicable | None" = None
 
     @property
     def are_questions(self) -> bool:
@@ -106,7 +117,11 @@ def lay_out(
     if good is None or (measure.place is not None and is_idle(criteria[measure.place])):
         return None
     keys, answers = [], []
+    left_out = Counter[bool]()
     for key, labels in values.items():
+        if measure.may_not_apply and _is_left_out(ratings, measure, key):
+            left_out[True] += 1
+            continue
         outputs = failed.get(key, ())
         if key in given:
             outputs = given[key].recorded
@@ -117,9 +132,20 @@ def lay_out(
         sides = {person: good[at] for person, at in labels.items()}
         found = [None if each is None else measure.find(each) for each in outcomes]
         known = [None if at is None else good[at] for at in found]
-        answers.append(LabelledAnswer(units[key], sides, tuple(known), was_asked=bool(outcomes)))
+        left_out[False] += measure.may_not_apply and None in known
+        # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
+        was_asked = bool(outcomes) and not (measure.may_not_apply and known.count(None) == len(known))
+        answers.append(LabelledAnswer(units[key], sides, tuple(known if was_asked else ()), was_asked=was_asked))
     cut = None if measure.meets else _name_cut(good, measure)
-    return Labelled(tuple(keys), tuple(answers), cut)
+    inapplicable = Inapplicable(left_out[True], left_out[False]) if measure.may_not_apply else None
+    return Labelled(tuple(keys), tuple(answers), cut, inapplicable)
+
+
+def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
+    """Return whether most people who said something of a criterion say that it does not apply to an answer."""
+    given = [labels[key].given for labels in ratings.people.values() if key in labels]
+    count = sum(map(measure.is_left_out, given))
+    return 2 * count > count + sum(measure.find(each) is not None for each in given)
 
 
 def is_idle(criterion: ScoringCriterion) -> bool:
@@ -139,13 +165,13 @@ def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
-    """Return which positions are good where labels are halved; of a criterion that costs points the lower ones are.
+    """Return which positions are good where labels are halved: the lower ones where higher answers are worse.
 
     Values of one band are on one side.
     """
     steps = [measure.step(at) for at in range(len(measure.scale.values))]
     cut = find_cut([steps[at] for at in positions], steps[-1] + 1)
-    costs = measure.place is not None and criteria[measure.place].share < 0
+    costs = measure.place is not None and criteria[measure.place].is_turned
     return None if cut is None else tuple((step < cut) is costs for step in steps)
 
 
@@ -232,9 +258,13 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
     two answers: at least nine tenths as often, and surely at least half as often.
     """
     pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1 and None not in each.given[0]]
-    n, found = len(pairs), 0
-    for measure in measures if n >= _LEAST_PAIRS else ():
-        drawn = [tuple(measure.positions[answers[measure.place or 0]] for answers, _ in pair) for pair in pairs]
+    count = 0
+    for measure in measures:
+        found = [tuple(map(measure.find, pair)) for pair in pairs]
+        drawn = [(one, two) for one, two in found if one is not None and two is not None]
+        n = len(drawn)
+        if n < _LEAST_PAIRS:
+            continue
         every = [at for pair in drawn for at in pair]
         good = measure.meets or _cut(every, measure, criteria)
         met = sum(good[at] for at in every) if good else 0
@@ -244,5 +274,5 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
         between = Fraction(met * (2 * n - met) - flips, 2 * n * (n - 1))
         if 10 * flips < 9 * between * n or 2 * lower_bound(flips, n, 0.025) < between:
             return 0
-        found += 1
-    return found
+        count += 1
+    return count

@@ -230,6 +230,17 @@ class Rated:
         return find_distances(self.rows, self.higher, self.measure.scale)
 
 
+class NotApplicable(NamedTuple):
+    """On how many answers raters say that a criterion does not apply: `every` rater, or only `some` of them.
+
+    `by` has for each rater how many of the latter that one leaves out.
+    """
+
+    every: int
+    some: int
+    by: tuple[int, ...]
+
+
 class Joined:
     """The answers that at least one of some raters judged, in the order of their ids.
 
@@ -254,6 +265,26 @@ class Joined:
                 if self._is_even:
                     higher.append(tuple([None if better is None else find(better) for _, better in given]))
         return Rated(measure, rows, higher or rows, units)
+
+    def count_left_out(self, measure: Measure) -> NotApplicable:
+        """Return on how many of the answers with at least two ratings a criterion does not apply."""
+        every = some = 0
+        by = [0] * (len(self._given[0]) if self._given else 0)
+        for given in self._given:
+            says = [None if lower is None else measure.is_left_out(lower) for lower, _ in given]
+            rated = [
+                lower is not None and (said or measure.find(lower) is not None)
+                for said, (lower, _) in zip(says, given, strict=True)
+            ]
+            if sum(rated) < 2 or True not in says:
+                continue
+            if says.count(True) == sum(rated):
+                every += 1
+                continue
+            some += 1
+            for number, said in enumerate(says):
+                by[number] += said is True
+        return NotApplicable(every, some, tuple(by))
 
 
 _NO_ENDS = (None, None)

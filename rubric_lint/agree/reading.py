@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,7 +12,6 @@ from rubric_lint.agree.label_scale import EVERYBODY, Scales, rescale
 from rubric_lint.agree.pass_rate import Chosen
 from rubric_lint.agree.ratings import Judgement, Judgements, Outputs, Ratings, combine_records, find_middle, sort_keys
 from rubric_lint.agree.units import About, describe
-from rubric_lint.format.criterion import Shape
 from rubric_lint.messages import join_words, list_names, point_to_known
 from rubric_lint.outputs.decoding import OutputError, decode_entry, place_inside
 from rubric_lint.outputs.entries import Entry, SkippedSheet
@@ -31,14 +31,17 @@ from rubric_lint.outputs.streams import PLAIN, Asked, read_entries
 from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
 from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
     AnswerValue,
     Grade,
     JudgeOutput,
+    NothingAppliesError,
     Prospects,
     Scored,
     ScoringRubric,
     Verdict,
     combine_samples,
+    is_unscored,
 )
 from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
@@ -225,6 +228,7 @@ NO_JUDGE = "it names no model, and the file has outputs of several judges"
 UNKNOWN_SHEET = "none of its columns is known"
 SKIPPED = "nothing is entered, so the rater skipped the answer; the shares hold only if that was by chance"
 NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
+NOTHING_APPLIES = "by it nothing in the rubric applies that earns points, so it has no verdict"
 OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
 TWICE = "one person gave the id different labels; keep one of them"
 OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
@@ -343,6 +347,10 @@ class Reader:
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
+                if labels and is_unscored(fault.message):
+                    self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({record.get('id')})", "label")
+                    self._labels[self._name_rubric(record)] += 1
+                    continue
                 path = place_inside(content, fault).path
                 invalid = Invalid(file, line, record.get("id"), path, fault.message, is_label=labels)
                 if labels:
@@ -464,6 +472,9 @@ class Reader:
         verdict = flat.verdict or own
         if own is not None and verdict is not own:
             self._contradictions += 1
+        if verdict is None and None not in flat.answers:
+            self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({name})", "label")
+            return
         judgement = Judgement((flat.answers, verdict))
         source, text = find_source(value, file), bare_text(value.get("answer"))
         # An empty cell of a sheet is no empty answer.
@@ -548,17 +559,21 @@ class Reader:
         """
         people = [source.rater] if source.rater else [file, stem_of(file)]
         scale = next((self._label_scales[each] for each in (*people, EVERYBODY) if each in self._label_scales), None)
-        if scale is None or rubric.shape is Shape.CHECKLIST:
+        if scale is None:
             return tuple(answers)
         found: list[AnswerValue | None] = []
         for criterion, answer in zip(rubric.criteria, answers, strict=True):
-            allowed = [int(grade.answer) for grade in criterion.grades]
+            allowed = criterion.numbers
+            if answer is None or answer == NOT_APPLICABLE or not allowed:
+                found.append(answer)
+                continue
             if min(scale) < allowed[0] or max(scale) > allowed[-1]:
                 self._kept_scales[criterion.id] = f"{allowed[0]}..{allowed[-1]}"
                 found.append(answer)
                 continue
             try:
-                found.append(None if answer is None else rescale(int(answer), scale, allowed))
+                is_turned = criterion.grades[0].score > criterion.grades[-1].score
+                found.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
         return tuple(found)
@@ -866,10 +881,27 @@ def _find_only_verdict(answers: Sequence[AnswerValue | None], rubric: ScoringRub
         grade = None if answer is None else criterion.grade(answer)
         if grade is not None:
             known[number] = grade
-    if not known or rubric.varies:
+    if not known:
         return None
+    if rubric.varies:
+        return _find_of_varying(known, rubric)
     prospect = Prospects(rubric, known).find(*next(iter(known.items())))
     return prospect.worst if prospect.is_certain else None
+
+
+def _find_of_varying(known: Mapping[int, Grade], rubric: ScoringRubric) -> Verdict | None:
+    """Return the only verdict of a label where what applies decides what points are worth.
+
+    Some empty cells leave only one that certainly fails: what it has comes to a score, and misses a gate.
+    """
+    left_out = Grade(NOT_APPLICABLE, Fraction(0), points=0, gate_met=True, outcome=None)
+    try:
+        verdict = rubric.weigh(known.get(number, left_out) for number in range(len(rubric.criteria))).verdict
+    except NothingAppliesError:
+        return None
+    if len(known) == len(rubric.criteria):
+        return verdict
+    return None if all(grade.gate_met for grade in known.values()) else Verdict.FAIL
 
 
 def bare_text(text: object) -> str | None:

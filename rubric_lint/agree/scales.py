@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import cast
 
 from rubric_lint.format.criterion import Hundredth, Shape
-from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringRubric, Verdict, stops
 
 VERDICTS = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 """The verdicts in ascending order; their values are 0, 1 and 2."""
@@ -47,6 +47,7 @@ class Measure:
     `place` is the position of the criterion in its rubric. `positions` gives the position of each answer on the scale.
     `meets` says for each position whether it meets the gate or passes, and of a check without a gate, whether it is the
     better answer; None if nothing decides that. `steps` has the number of each position's band, if there are several.
+    A rater may say that the criterion does not apply, if it `may_not_apply`.
     """
 
     name: str
@@ -55,15 +56,20 @@ class Measure:
     positions: Mapping[AnswerValue | Verdict | None, int]
     meets: tuple[bool, ...] | None = None
     steps: tuple[int, ...] = ()
+    may_not_apply: bool = False
 
     def step(self, position: int) -> int:
         """Return the number of the band of a value, or of its level."""
         return self.steps[position] if self.steps else position
 
     def find(self, given: Signature) -> int | None:
-        """Return the position of what a rater gave; None if it is left out."""
+        """Return the position of what a rater gave; None if it is left out, or the criterion does not apply."""
         answers, verdict = given
         return self.positions.get(verdict if self.place is None else answers[self.place])
+
+    def is_left_out(self, given: Signature) -> bool:
+        """Return whether a rater said that the criterion does not apply, which is a rating on no scale."""
+        return self.place is not None and given[0][self.place] == NOT_APPLICABLE
 
 
 def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator[Measure]:
@@ -74,7 +80,8 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         if criterion.shape is Shape.CHECKLIST:
             best = criterion.from_worst[-1]
             is_best = tuple(grade is best for grade in criterion.grades)
-            yield Measure(criterion.id, Scale(Kind.CHECK, (0, 1), ("no", "yes")), place, positions, is_best)
+            scale = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
+            yield Measure(criterion.id, scale, place, positions, is_best, may_not_apply=criterion.may_not_apply)
             continue
         kind = Kind.LEVEL if criterion.shape is Shape.LEVELS else Kind.SCORE
         scale = Scale(kind, tuple(map(_exact, answers)), tuple(map(str, answers)))
@@ -91,7 +98,8 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         banded: dict[AnswerValue | Verdict | None, int] = {}
         if len(bands) > 1:  # all answers agree with one band
             banded = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
-        yield Measure(criterion.id, scale, place, positions, meets, tuple(banded.values()))
+        steps = tuple(banded.values())
+        yield Measure(criterion.id, scale, place, positions, meets, steps, criterion.may_not_apply)
         if banded:
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
             yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)

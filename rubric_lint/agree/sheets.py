@@ -4,7 +4,7 @@ import codecs
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rubric_lint.agree.pass_rate import Chosen
@@ -14,10 +14,9 @@ from rubric_lint.dialects.tables.csv_file import armed
 from rubric_lint.dialects.tables.excel_file import LONGEST, encode_text
 from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.answers import Answer
-from rubric_lint.messages import list_scores
 from rubric_lint.outputs.mapping import CRITERION, fold_column
 from rubric_lint.outputs.workbook import HELP
-from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.ids import make_id_key, name_key
 
 _MOST_LISTED = 250
@@ -77,7 +76,7 @@ def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> 
     several = ["rubric"] if len(rubrics) > 1 else []
     texts = [name for name in ("question", "reference", "answer") if any(getattr(each.case, name) for each in answers)]
     used = dict.fromkeys(each.rubric.name for each in answers)
-    criteria = {name_column(each, rubrics[name].shape): None for name in used for each in rubrics[name].criteria}
+    criteria = {name_column(each): None for name in used for each in rubrics[name].criteria}
     rows: list[list[Any]] = [["id", *several, *texts, *criteria, "chosen", "rubric_hash"]]
     for answer in answers:
         shown = [getattr(answer.case, name) or "" for name in texts]
@@ -87,11 +86,11 @@ def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> 
     return rows
 
 
-def name_column(criterion: ScoringCriterion, shape: Shape) -> str:
+def name_column(criterion: ScoringCriterion) -> str:
     """Return the name of the column of a criterion, with what may be entered."""
     folded = fold_column(criterion.id)
     name = f"{CRITERION}{criterion.id}" if folded in LABEL_FIELDS else criterion.id
-    allowed = "yes or no" if shape is Shape.CHECKLIST else list_scores(int(grade.answer) for grade in criterion.grades)
+    allowed = criterion.word_allowed() + (f", or {NOT_APPLICABLE}" if criterion.may_not_apply else "")
     return f"{name} [{allowed}]" if folded == criterion.id.strip().casefold() else name
 
 
@@ -110,17 +109,34 @@ def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[st
     rows: list[list[Any]] = [[*HELP]]
     allowed: dict[str, list[str]] = {}
     for rubric in rubrics:
-        is_checklist = rubric.shape is Shape.CHECKLIST
-        for criterion in rubric.criteria:
+        for place, criterion in enumerate(rubric.criteria):
+            is_check = criterion.shape is Shape.CHECKLIST
             meanings: dict[str, list[str]] = {}
             for grade in criterion.grades:
-                value = ("yes" if grade.answer else "no") if is_checklist else str(grade.answer)
-                allowed.setdefault(name_column(criterion, rubric.shape), []).append(value)
+                value = ("yes" if grade.answer else "no") if is_check else str(grade.answer)
+                allowed.setdefault(name_column(criterion), []).append(value)
                 meanings.setdefault(grade.outcome or "", []).append(value)
-            if is_checklist:
+            if is_check:
                 meanings = {criterion.outcome or "": ["yes"]}
+            elif criterion.has_hundredths and "" in meanings:
+                meanings[""] = [criterion.word_allowed()]
+            if criterion.may_not_apply:
+                left_out = str(NOT_APPLICABLE)
+                allowed[name_column(criterion)].append(left_out)
+                conditions = " and ".join(_list_conditions(rubric, place))
+                meanings[f"It does not apply. It applies only if: {conditions}"] = [left_out]
             rows += [[criterion.id, ", ".join(given), meaning] for meaning, given in meanings.items()]
     return rows, allowed
+
+
+def _list_conditions(rubric: ScoringRubric, place: int) -> Iterator[str]:
+    """Yield the conditions of the groups around a criterion, and its own."""
+    view = rubric.model.view
+    for group in view.outline.groups if view and view.outline else ():
+        if group.applies_if and place in group.leaves:
+            yield group.applies_if
+    if own := rubric.model.criteria[place].applies_if:
+        yield own
 
 
 def write_excel(rows: Sequence[Sequence[Any]], rubrics: Iterable[ScoringRubric]) -> bytes:

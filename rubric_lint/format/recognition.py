@@ -1,7 +1,7 @@
 """Recognise rubrics of our format by their shape, apart from what other tools mean by the same words."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -18,6 +18,9 @@ FIELD = "rubrics"
 
 CRITERIA = "criteria"
 """The field that contains the criteria of a rubric or a group of version 3."""
+
+OF_WHOLE = frozenset({"scale", "pass_threshold", "borderline_threshold", "critical_failures"})
+"""The fields of a rubric of version 3 that mean nothing else, and so are a slip beside `rubrics`."""
 
 PLAIN = frozenset({FIELD, "$schema", "name", "title", "description", "task", "version"})
 """What says nothing about scores beside our rubrics."""
@@ -61,6 +64,10 @@ class Around(NamedTuple):
     threshold_path: Path | None = None
     doubts: tuple[tuple[Path, str], ...] = ()
     is_gate: bool = False
+
+    def without(self, places: Collection[Path]) -> "Around":
+        """Return this without the doubts at some places, of which other findings are."""
+        return self._replace(doubts=tuple(doubt for doubt in self.doubts if doubt[0] not in places))
 
 
 NOTHING_AROUND = Around()

@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
-from rubric_lint.format.recognition import CRITERIA, FIELD
+from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT, VERSION_3, SchemaFile
@@ -44,12 +44,18 @@ def find_violations(
                 yield from _word_fault(schema, fault, document, path)
 
 
-def find_beside(schema: RubricSchema, document: Document) -> Iterator[tuple[str, Problem]]:
-    """Find the fields of a rubric of version 3 that stand beside `rubrics` in its file, where nothing reads them."""
-    for name, guard in schema.joined["then"]["properties"].items():
-        if name in document.data:
-            values = {"field": name, "reason": guard["x-reason"]}
-            yield "schema", Problem("misplaced", (name,), Part.KEY, values, keyword="not")
+def find_beside(
+    schema: RubricSchema, document: Document, holder: Path, *, in_suite: bool
+) -> Iterator[tuple[str, Problem]]:
+    """Find the fields of a rubric of version 3 that stand beside `rubrics` in a mapping, where nothing reads them.
+
+    In a suite, only those are a slip that mean nothing else.
+    """
+    guards = schema.joined["then"]["properties"]
+    for name in document.value(holder):
+        if name in guards and (name in OF_WHOLE or not in_suite):
+            values = {"field": name, "reason": guards[name]["x-reason"]}
+            yield "schema", Problem("misplaced", (*holder, name), Part.KEY, values, keyword="not")
 
 
 def _holds_criteria(value: Any) -> bool:

@@ -31,7 +31,7 @@ from rubric_lint.format.criterion import (
 )
 from rubric_lint.format.groups import Group
 from rubric_lint.format.recognition import CRITERIA, FIELD
-from rubric_lint.format.rubric import fold_id
+from rubric_lint.format.rubric import fold_id, is_placeholder
 from rubric_lint.format.view import OWN, Draft, View, read_text
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
@@ -129,6 +129,11 @@ def is_node(value: Any) -> bool:
     return bool(CRITERIA in value or "scale" in value or find_near(CRITERIA, value))
 
 
+def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:
+    """Return whether a node has a scale that cannot be read; then nothing is known of the marks in its units."""
+    return "scale" in node and scale is None
+
+
 def read_rubric(document: Document, path: Path) -> View:
     """Return the view of the rubric at `path`, valid or not: a list of criteria, or a mapping with them."""
     reading = _Reading(document, path)
@@ -155,7 +160,7 @@ def read_rubric(document: Document, path: Path) -> View:
         threshold=threshold,
         threshold_path=(*path, "pass_threshold") if threshold is not None else None,
         borderline=borderline,
-        span=(scale.worst, scale.best) if scale and reading.is_holistic else None,
+        span=(scale.worst, scale.best) if scale and scale.is_whole and reading.is_holistic else None,
         units=(scale.worst, scale.best) if scale else None,
         grades=grades,
         ids=tuple(reading.ids),
@@ -233,6 +238,7 @@ class _Reading:
                 weight = self._read_entry(entry, at, given, f"{prefix}{name}", is_grouped=bool(prefix))
             weights.append((weight, (*at, "weight") if isinstance(entry, dict) and "weight" in entry else at))
         self._check_weights(path, place, weights)
+        self._check_texts(node, path, ("expected_outcome", "applies_if"))
         return Group("", path, ONE, None, "", "", tuple(members))
 
     def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Given) -> _Given:
@@ -254,7 +260,9 @@ class _Reading:
         if worst == best:
             self._report("bounds", "one-score", place, Part.VALUE, {"range": written})
         elif steps > _MOST_STEPS:
-            values = {"range": written, "most": f"{_MOST_STEPS:,}"}
+            whole = f"[{int(worst)}, {int(best)}], which has whole numbers"
+            shorter = whole if not are_whole and abs(best - worst) <= _MOST_STEPS else "a shorter one"
+            values = {"range": written, "most": f"{_MOST_STEPS:,}", "shorter": shorter}
             self._report("bounds", "long-scale", place, Part.VALUE, values)
         else:
             return _Scale(worst, best, place)
@@ -294,13 +302,14 @@ class _Reading:
         elif own.levels is not None and (scale is None or not isinstance(own.levels, dict | list)):
             fields["levels"] = own.levels
             self.draft.put((index, "levels"), own.levels_path)
+            self._check_ladder(own)
             self._move_gate(fields, index, at, None)
         elif scale and (own.levels is not None or {scale.worst, scale.best} != {0, 1} or not scale.is_whole):
             fields["levels"] = self._spread(index, scale, own)
             fields[SPAN] = (scale.worst, scale.best)
             self._move_gate(fields, index, at, scale)
         else:
-            self._read_check_gate(fields, at, scale)
+            self._read_check_gate(fields, index, at, scale)
         return weight
 
     def _copy(self, entry: str | dict[str, Any], index: int, at: Path) -> dict[str, Any]:
@@ -310,13 +319,23 @@ class _Reading:
             return {"expected_outcome": entry, TEXT: True}
         for name in entry:
             self.draft.put((index, name), (*at, name))
+        self._check_texts(entry, at, ("applies_if",))
         return dict(entry)
+
+    def _check_texts(self, mapping: Mapping[str, Any], at: Path, fields: tuple[str, ...]) -> None:
+        """Report placeholders among the texts that are no outcome of a criterion."""
+        for field in fields:
+            if is_placeholder(text := read_text(mapping, field)):
+                values = {"text": shorten(text.strip())}
+                self._report("placeholder", "unfinished", (*at, field), Part.VALUE, values)
 
     def _read_failure(self, failure: Any, at: Path, name: str) -> None:
         if not isinstance(failure, str | dict):
             return
         index = len(self.data)
         self.draft.put((index,), at)
+        if isinstance(failure, dict):  # it has no other fields, and what it does not have is not read as one
+            failure = {name: failure[name] for name in ("id", "expected_outcome") if name in failure}
         fields = self._copy(failure, index, at)
         own_id = fields.get("id")
         self.ids.append(own_id if isinstance(own_id, str) else name)
@@ -359,6 +378,17 @@ class _Reading:
             levels.append({**level, "level": answer})
         return levels
 
+    def _check_ladder(self, given: _Given) -> None:
+        """Report the levels that no judge can give, as only a scale with a decimal point has others than integers."""
+        levels, place = given.levels, given.levels_path
+        for key in levels if isinstance(levels, dict) else ():
+            if _DECIMAL_KEY.fullmatch(key) and read_key(key) is None:
+                self._report_off(None, (*place, key), f"the key `{shorten(key)}`", "`levels` has", Part.KEY)
+        for number, level in enumerate(levels if isinstance(levels, list) else ()):
+            if isinstance(level, dict) and is_number(level.get("level")) and as_answer(level["level"]) is None:
+                spot = (*place, number, "level")
+                self._report_off(None, spot, self._describe(level["level"], spot), "`level` is")
+
     def _move_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Write the gate of a criterion as one on its levels, whichever field has it."""
         field = next((name for name in ("required_min_level", "required_min_score") if name in fields), "")
@@ -366,28 +396,33 @@ class _Reading:
             if scale and fields.get("required") is True:
                 fields["required_min_level"] = scale.best
                 self.draft.put((index, "required_min_level"), (*at, "required"))
+            elif not scale and "required" in fields and "levels" not in self.document.value(at):
+                values = {"field": "required", "reason": "the gate of a criterion with levels is `required_min_level`"}
+                self._report("schema", "misplaced", (*at, "required"), Part.KEY, values)
             return
-        gate = fields[field]
-        if scale:
-            gate = self._read_gate(scale, gate, (*at, field))
-        fields["required_min_level"] = gate
+        fields["required_min_level"] = self._read_gate(scale, fields[field], (*at, field))
         self.draft.put((index, "required_min_level"), (*at, field))
 
-    def _read_check_gate(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
+    def _read_check_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Read the gate of a yes or no: 1 on a scale of 0 to 1, 0 on one of 1 to 0, where no is better, else 10."""
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
             if scale.worst > scale.best:
                 fields[ASKED] = _FAULT
-        if "required_min_score" in fields:
-            gate = self._read_gate(scale or _USUAL, fields["required_min_score"], (*at, "required_min_score"))
+        if "required_min_level" in fields and not scale:
+            values = {"field": "required_min_level", "reason": "the gate of a yes or no is `required_min_score`"}
+            self._report("schema", "misplaced", (*at, "required_min_level"), Part.KEY, values)
+        field = "required_min_level" if scale and "required_min_level" in fields else "required_min_score"
+        if field in fields:
+            gate = self._read_gate(scale or _USUAL, fields[field], (*at, field))
             if gate is not None and scale:
                 gate = int(scale.share(Fraction(gate)) * HIGHEST)
             fields["required_min_score"] = gate
+            self.draft.put((index, "required_min_score"), (*at, field))
 
-    def _read_gate(self, scale: _Scale, gate: Any, place: Path) -> Answer | None:
-        """Return a gate that is an answer of a scale; None if it is not, which is reported."""
-        answer = scale.read(gate)
+    def _read_gate(self, scale: _Scale | None, gate: Any, place: Path) -> Answer | None:
+        """Return a gate that is an answer of a scale, or an integer without one; None if not, which is reported."""
+        answer = scale.read(gate) if scale else as_answer(gate)
         if answer is None and is_number(gate):
             self._report_off(scale, place, self._describe(gate, place), f"`{place[-1]}` is")
         return answer
@@ -425,7 +460,7 @@ class _Reading:
 
     def _read_group_gate(self, group: Mapping[str, Any], at: Path, scale: _Scale | None) -> Fraction | None:
         """Return the gate of a group as a share; it is in units of its scale, without one from 0 to 1."""
-        if "required_min_score" not in group:
+        if "required_min_score" not in group or _has_unsound_scale(group, scale):
             return None
         place = (*at, "required_min_score")
         share = self._read_share(group["required_min_score"], place, scale)
@@ -436,7 +471,7 @@ class _Reading:
 
     def read_mark(self, node: Mapping[str, Any], field: str, scale: _Scale | None) -> Mark | None:
         """Return a mark of a rubric as a share; None if it has none."""
-        if field not in node:
+        if field not in node or _has_unsound_scale(node, scale):
             return None
         place = (*self.path, field)
         share = self._read_share(node[field], place, scale)
@@ -463,7 +498,7 @@ class _Reading:
         found: list[tuple[str, Fraction]] = []
         before: Path = ()
         is_falling = True
-        for name, minimum in grades.items() if isinstance(grades, dict) else ():
+        for name, minimum in () if not isinstance(grades, dict) or _has_unsound_scale(node, scale) else grades.items():
             place = (*self.path, "grades", name)
             share = self._read_share(minimum, place, scale)
             if share is None:
@@ -535,9 +570,9 @@ class _Reading:
     def _describe(self, value: Any, place: Path) -> str:
         return describe(value, self.document.written_at(place))
 
-    def _report_off(self, scale: _Scale, place: Path, found: str, subject: str, part: Part = Part.VALUE) -> None:
-        """Report a number that is no answer of its scale."""
-        values = {"subject": subject, "found": found, "expected": scale.expected}
+    def _report_off(self, scale: _Scale | None, place: Path, found: str, subject: str, part: Part = Part.VALUE) -> None:
+        """Report a number that is no answer of its scale; without one, these are integers."""
+        values = {"subject": subject, "found": found, "expected": scale.expected if scale else "an integer"}
         self._report("bounds", "unexpected", place, part, values)
 
     def _report(

@@ -168,7 +168,7 @@ def apply(base: Base, name: str, fix: Fix, *, may_split: bool) -> Base:
 
 def _describe(rubric: ScoringRubric) -> object:
     criteria = [(each.id, each.share, each.gate, [grade[:4] for grade in each.grades]) for each in rubric.criteria]
-    return criteria, rubric.full, rubric.pass_from, rubric.borderline_from
+    return criteria, rubric.full, rubric.pass_from, rubric.borderline_from, rubric.tree
 
 
 class Shown(NamedTuple):

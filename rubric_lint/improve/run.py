@@ -14,7 +14,19 @@ from rubric_lint.agree.reading import Reader
 from rubric_lint.edits.intents import Fix
 from rubric_lint.fix import Applied, Fixed
 from rubric_lint.improve.proposals import MODEL, Base, Refusal, RefusedError, Shown, Writer, apply, find_own, list_texts
-from rubric_lint.improve.trial import ASIDE, Decided, Fault, Fold, Paired, Reason, can_gain, decide, fold, keep
+from rubric_lint.improve.trial import (
+    ASIDE,
+    Decided,
+    Fault,
+    Fold,
+    Paired,
+    Reason,
+    can_gain,
+    decide,
+    fold,
+    join_parts,
+    keep,
+)
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase, Message
 from rubric_lint.messages import join_words
@@ -327,8 +339,8 @@ class Improver:
             criteria = []  # those of the first rubric; what was split is met if all its parts are
             for criterion, parts in zip(self._rubric.criteria, places, strict=True):
                 given = [result.criteria[place] for place in parts]
-                answer = given[0].grade.answer if len(given) == 1 else all(each.grade.answer for each in given)
-                if grade := criterion.grade(answer):
+                answer = join_parts([each.grade.answer for each in given])
+                if answer is not None and (grade := criterion.grade(answer)):
                     criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
             result = replace(result, criteria=tuple(criteria), samples=())
             if next(find_unmet(test, document, result, spots), None):
@@ -341,18 +353,18 @@ class Improver:
         if not pairs.keys:
             return
         column = pairs.tables[0].columns[place]
-        names, positions = column.measure.scale.names, column.measure.positions
+        names, find = column.measure.scale.names, column.measure.find
         people = combine_people(self._written.people, self._written.rubric) if self._written.people else {}
         ranked: list[tuple[Fraction, Key, str]] = []
         for number, key in enumerate(pairs.keys):
             samples = [
-                positions[answers[place]]
+                find(given)
                 for judge in self._written.judges.values()
                 if key in judge
-                for answers, _ in judge[key].samples or (judge[key].given,)
+                for given in judge[key].samples or (judge[key].given,)
             ]
             label = column.measure.find(people[key].given) if key in people else None
-            told = f"judge: {', '.join(names[each] for each in samples)}"
+            told = f"judge: {', '.join('does not apply' if each is None else names[each] for each in samples)}"
             told += "" if label is None else f"; people: {names[label]}"
             differs = Fraction(label is not None and label != column.given[number])
             ranked.append((differs * 2 + len(set(samples)) - 1, key, told))

@@ -19,6 +19,7 @@ from rubric_lint.agree.judged.rules import FINDERS
 from rubric_lint.agree.judged.table import Column, Table, build_table
 from rubric_lint.agree.ratings import Judgement, Judgements, Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import Signature, measure_verdicts
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue
 from rubric_lint.scoring.ids import Key
 
 LEAST = 30
@@ -125,13 +126,20 @@ def keep(ratings: Ratings, keys: Collection[Key]) -> Ratings:
     return ratings._replace(judges=cut(ratings.judges), people=cut(ratings.people), panels={})
 
 
+def join_parts(answers: Sequence[AnswerValue | None]) -> AnswerValue | None:
+    """Return what the answers to the parts of a criterion come to: it is met if all that apply are."""
+    if len(answers) == 1:
+        return answers[0]
+    applying = [answer for answer in answers if answer != NOT_APPLICABLE]
+    return all(applying) if applying else NOT_APPLICABLE
+
+
 def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[str, dict[Key, Judgement]]:
     """Return judgements in terms of the first rubric: what was split is met if all its parts are."""
 
     def join(signature: Signature) -> Signature:
         answers, verdict = signature
-        joined = (answers[parts[0]] if len(parts) == 1 else all(answers[place] for place in parts) for parts in places)
-        return tuple(joined), verdict
+        return tuple(join_parts([answers[place] for place in parts]) for parts in places), verdict
 
     def change(each: Judgement) -> Judgement:
         return each._replace(given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None)
@@ -162,13 +170,17 @@ class Paired:
     def measure(self, place: int | None) -> dict[Gain, Figure]:
         """Return the paired differences of a criterion, None for the verdict, as far as the data have them."""
         values = self._find_column(place).measure.scale.values
+        widest = values[-1] - values[0]
         rows = list(zip(self._read_labels(place), *self._observe(place), strict=True))
         pairs: dict[Gain, list[tuple[Fraction | int, Fraction | int]]] = {
             Gain.STEADY: [(one.flips, two.flips) for _, one, two in rows if one.is_sampled and two.is_sampled],
             Gain.CAUGHT: self._list_wrong(place, passes=False),
             Gain.PASSED: self._list_wrong(place, passes=True),
             Gain.NEARER: [
-                (abs(values[one.value] - values[label]), abs(values[two.value] - values[label]))
+                (
+                    widest if one.value is None else abs(values[one.value] - values[label]),
+                    widest if two.value is None else abs(values[two.value] - values[label]),
+                )
                 for label, one, two in rows
                 if label is not None
             ],
@@ -190,10 +202,16 @@ class Paired:
         return found
 
     def _list_wrong(self, place: int | None, *, passes: bool) -> list[tuple[Fraction | int, Fraction | int]]:
-        """Return of each answer that people pass (or fail) whether the judge does not, before and after."""
+        """Return of each answer that people pass (or fail) whether the judge does not, before and after.
+
+        That a criterion does not apply is never right here, or a wording that avoids an answer would be better by it.
+        """
         meets = self._find_column(place).measure.meets
         return [
-            (meets[one.value] is not passes, meets[two.value] is not passes)
+            (
+                one.value is None or meets[one.value] is not passes,
+                two.value is None or meets[two.value] is not passes,
+            )
             for label, one, two in zip(self._read_labels(place), *self._observe(place), strict=True)
             if meets and label is not None and meets[label] is passes
         ]
@@ -202,7 +220,10 @@ class Paired:
         """Return on how many answers as many people say one thing of a criterion as say another."""
         labelled = set[Key]().union(*self.before.people.values()) if self.before.people else set[Key]()
         labels = self._read_labels(place)
-        return sum(label is None and key in labelled for key, label in zip(self.keys, labels, strict=True))
+        measure, people = self._find_column(place).measure, self.before.people.values()
+        left_out = {key for given in people for key in given if measure.is_left_out(given[key].given)}
+        disputed = [key for key, label in zip(self.keys, labels, strict=True) if label is None and key in labelled]
+        return sum(key not in left_out for key in disputed)
 
     def _observe(self, place: int | None) -> "tuple[list[_Seen], list[_Seen]]":
         """Return what judges gave each answer for a criterion, or as the verdict (None), before and after."""
@@ -219,7 +240,13 @@ class Paired:
 
     def count_ordered(self, place: int) -> list[int]:
         """Return how many pairs of answers all samples put in one order, before and after."""
-        return [_count_ordered([each.range for each in side]) for side in self._observe(place)]
+        return [_count_ordered(side) for side in self._list_ranges(place)]
+
+    def _list_ranges(self, place: int) -> list[list[tuple[int, int]]]:
+        """Return the ranges of the answers to which a criterion applies in both, before and after."""
+        pairs = [(one.range, two.range) for one, two in zip(*self._observe(place), strict=True)]
+        both = [(one, two) for one, two in pairs if one is not None and two is not None]
+        return [[one for one, _ in both], [two for _, two in both]]
 
     def compare_pairs(self, place: int) -> Figure:
         """Compare how many pairs of answers all samples put in one order, so that chance tells none apart.
@@ -228,19 +255,19 @@ class Paired:
         none unless more are told apart.
         """
         column = self.tables[0].columns[place]
-        ranges = [[each.range for each in side] for side in self._observe(place)]
+        ranges = self._list_ranges(place)
         counts = self.count_ordered(place)
         changed = counts[1] - counts[0]
         extreme, words = 0, random_words(1)
         for _ in range(_DRAWS if changed > 0 else 0):
-            bits = [next(words) for _ in range(len(self.keys) // 64 + 1)]
+            bits = [next(words) for _ in range(len(ranges[0]) // 64 + 1)]
             drawn: list[list[tuple[int, int]]] = [[], []]
             for number, pair in enumerate(zip(*ranges, strict=True)):
                 swap = bits[number >> 6] >> (number & 63) & 1
                 drawn[0].append(pair[swap])
                 drawn[1].append(pair[1 - swap])
             extreme += abs(_count_ordered(drawn[1]) - _count_ordered(drawn[0])) >= abs(changed)
-        total = math.comb(len(self.keys), 2)
+        total = math.comb(len(ranges[0]), 2)
         p = (extreme + 1) / (_DRAWS + 1) if changed > 0 else None
         shares = [Share(count, total) for count in counts]
         return Figure(Gain.APART, shares[0], shares[1], max(changed, 0), max(-changed, 0), p, column.name)
@@ -258,7 +285,11 @@ class Paired:
 
     def keeps_meaning(self, place: int) -> bool:
         """Return whether values go with those before, at 95%, and hardly differ where samples agreed before."""
-        sides, n = self._observe(place), len(self.keys)
+        pairs = zip(*self._observe(place), strict=True)
+        sides = list(zip(*((one, two) for one, two in pairs if one.range and two.range), strict=True))
+        n = len(sides[0]) if sides else 0
+        if n < LEAST:  # it says too often that the criterion does not apply
+            return False
         r, t = correlate(*([each.mean for each in side] for side in sides)), t_quantile(float(LEVEL), n - 2)
         chance = t / math.sqrt(n - 2 + t * t)
         steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
@@ -294,30 +325,39 @@ def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
 class _Seen(NamedTuple):
     """What the judges gave one answer: the position of their median value, and the sides of all samples.
 
+    If the criterion does not apply by the median, the value is None, and by all samples, the range; for flips, and
+    among sides, that is a side of its own.
+
     `flips` is the share of pairs of samples that differ, a mean over judges; `mean` that of the values of all samples,
     and `sides` are those of the gate, bands or levels that samples are on.
     """
 
-    value: int
+    value: int | None
     flips: Fraction
     is_sampled: bool
-    range: tuple[int, int]
+    range: tuple[int, int] | None
     mean: int
     sides: frozenset[int]
+
+
+_LEFT_OUT = -1
+"""The side of a sample by which a criterion does not apply."""
 
 
 def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: Column) -> list[_Seen]:
     found = list[_Seen]()
     for key in keys:
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
-        samples = [[column.measure.find(given) or 0 for given in each.samples or (each.given,)] for each in judged]
-        sampled = [list(map(column.side, each)) for each in samples if len(each) > 1]
+        samples = [[column.measure.find(given) for given in each.samples or (each.given,)] for each in judged]
+        sides = [[_LEFT_OUT if at is None else column.side(at) for at in each] for each in samples]
+        sampled = [each for each in sides if len(each) > 1]
         differing = sum((flips(tuple(each)) or Fraction(0) for each in sampled), Fraction(0)) / max(len(sampled), 1)
-        every = [position for each in samples for position in each]
+        every = [position for each in samples for position in each if position is not None]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
-        mean = sum(every) * 1000 // len(every)
-        value, ends = column.measure.find(middle[key].given) or 0, (min(every), max(every))
-        found.append(_Seen(value, differing, bool(sampled), ends, mean, frozenset(map(column.side, every))))
+        mean = sum(every) * 1000 // max(len(every), 1)
+        value, ends = column.measure.find(middle[key].given), (min(every), max(every)) if every else None
+        used = frozenset(side for each in sides for side in each)
+        found.append(_Seen(value, differing, bool(sampled), ends, mean, used))
     return found
 
 

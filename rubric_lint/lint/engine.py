@@ -421,7 +421,7 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         for rule, problem in find_violations(schema, document, rubric.path, value):
             if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
-    if rubric.path == (FIELD,) and not rubric.dialect:
+    if rubric.path[-1:] == (FIELD,) and not rubric.dialect:
         yield from _find_beside(document, rubric)
     if (view := rubric.view) is None or not view.dialect.name:
         return
@@ -437,14 +437,15 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
 
 def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
     """Find what is wrong with the fields beside `rubrics` in a file that follows version 3, or says it follows 2."""
-    if rubric.version != VERSION_3 and _OF_VERSION_3.isdisjoint(document.data):
+    holder = rubric.path[:-1]
+    if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
     from rubric_lint.format.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
 
     claim = find_claim(document)
     if rubric.version == VERSION_3:
-        if claim is None or claim.name == "rubric":  # in a suite, such names are those of other tools
-            yield from find_beside(rubric.schema, document)
+        in_suite = bool(holder) or (claim is not None and claim.name != "rubric")
+        yield from find_beside(rubric.schema, document, holder, in_suite=in_suite)
         return
     for name in document.data if claim and claim.name == "rubric" else ():
         if name in _OF_VERSION_3:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rubric_lint.dialects.search.locate import find_claim_span
+from rubric_lint.dialects.search.locate import find_claim
 from rubric_lint.finding import Finding, Severity
 from rubric_lint.fix import Applied, Fixed, Left, Note, find_version, fix, word_new
 from rubric_lint.format.criterion import USUAL_THRESHOLDS, Mark
@@ -116,23 +116,23 @@ def _find_obstacles(examined: Examined, raised: Sequence[tuple[Document, _Marks]
 def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | Refused:
     """Return the text in which the rubrics have their marks, and the documents name the schema of version 3."""
     changed = []
-    is_named = any(find_claim_span(document) for document, _ in raised)
+    unnamed = [document for document, _ in raised if find_claim(document) is None]
     for document, marks in raised:
         data = track(document)
         for path, fields in marks.items():
             if fields:
                 _move_marks(data, path, fields)
-        is_json = document.kind.is_json and find_claim_span(document) is None
-        if is_json:
+        needs_field = document in unnamed and document.kind.is_json
+        if needs_field:
             put(data, next(iter(data)), _SCHEMA, _choose_schema(marks).bundled_id)
-        if is_json or any(marks.values()):
+        if needs_field or any(marks.values()):
             changed.append((document, data))
     text = write_all(changed) if changed else source.text
     if isinstance(text, Refused):
         return text
     edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]
-    if not (edits or is_named) and not raised[0][0].kind.is_json:
-        edits = [Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline)]
+    if unnamed and not unnamed[0].kind.is_json:
+        edits.append(Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline))
     return splice(text, edits)
 
 

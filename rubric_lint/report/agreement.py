@@ -119,6 +119,20 @@ def is_few(comparison: Comparison) -> bool:
     return all(compared.answers < LEAST for compared in comparison.measures)
 
 
+def _word_left_out(comparison: Comparison) -> Iterator[str]:
+    """Yield of each conditional criterion to how many answers it does not apply; such ratings are compared nowhere."""
+    for compared in comparison.measures:
+        left_out = compared.not_applicable
+        if not left_out or not left_out.every + left_out.some:
+            continue
+        parts = [f"{left_out.every:,} by all"] if left_out.every else []
+        ones = zip(comparison.raters, left_out.by, strict=True)
+        alone = "alone" if len(comparison.raters) == 2 else "and not by all"
+        parts += [f"{n:,} by {shorten_name(name, 30)} {alone}" for name, n in ones if n]
+        name = shorten_name(compared.measure.name)
+        yield f"{name} does not apply to some answers, which are not compared: {join_words(parts)}."
+
+
 def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
     """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
     measures = comparison.measures
@@ -134,7 +148,7 @@ def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
             Column("bad caught", [_bounded(gate.shares.bad_caught) if gate else "" for gate in gates]),
             Column("good passed", [_bounded(gate.shares.good_passed) if gate else "" for gate in gates]),
         ]
-    return Section(_title(comparison), columns, notes)
+    return Section(_title(comparison), columns, [*_word_left_out(comparison), *notes])
 
 
 _FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough figures, {FIRM} firm ones."
@@ -150,7 +164,7 @@ def _title(comparison: Comparison) -> str:
 def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     measures = comparison.measures
     figures = [(each.measure, list(each.figures.values())) for each in measures]
-    notes = list(_explain(figures))
+    notes = [*_explain(figures), *_word_left_out(comparison)]
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
         notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
@@ -194,6 +208,9 @@ def _word_gate(gate: Gate) -> Iterator[str]:
         return
     if gate.cut:
         yield f"without a gate, labels {gate.cut.word(is_bad=True)} are bad"
+    if gate.inapplicable and gate.inapplicable.judge:
+        count = count_answers(gate.inapplicable.judge)
+        yield f"by the judge alone it does not apply to {count}, which lower bounds count against the judge"
     shares = gate.shares
     is_said = gate.reasons == (Reason.FEW_LABELS,) and shares.bad_caught.n > 0 and shares.good_passed.n > 0
     if shares.open and not is_said:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from rubric_lint.finding import Unread
-from rubric_lint.format.criterion import Shape, Thresholds, to_fraction
+from rubric_lint.format.criterion import Hundredth, Shape, Thresholds, to_fraction
+from rubric_lint.format.schema_files import VERSION_3
 from rubric_lint.messages import join_words, percent
 from rubric_lint.report.machine import count_all
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
@@ -92,7 +93,7 @@ class ShowText:
             yield from self._tabulate(rubric)
         if rubric.examples:
             yield ""
-            scores = [_word_score(each.score, rubric.thresholds) for each in rubric.examples]
+            scores = [_word_score(each.score, rubric.thresholds, rubric.scale) for each in rubric.examples]
             room, most = (
                 max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in rubric.examples)), scores)
             )
@@ -106,7 +107,7 @@ class ShowText:
     def _list_groups(self, rubric: ShownRubric) -> Iterator[str]:
         """Yield a line for each group: its weight in the node around it, its gate and its condition."""
         for group in rubric.groups:
-            gate = "" if group.gate is None else f", gate >= {float(group.gate):.12g}"
+            gate = f", gate >= {group.written_gate}" if group.written_gate else ""
             condition = f", applies if: {group.applies_if}" if group.applies_if else ""
             outcome = f": {group.outcome}" if group.outcome else ""
             yield from self._wrap("  ", f"group {group.id} (weight {group.weight:.12g}{gate}{condition}){outcome}")
@@ -138,12 +139,12 @@ class ShowText:
                 yield f"    {self._clip(outcome, 4)}"
             if each.applies_if:
                 yield f"    {self._clip(f'applies if: {each.applies_if}', 4)}"
-            yield from self._list_steps("    ", each)
+            yield from self._list_steps("    ", each, is_long=rubric.version == VERSION_3)
 
-    def _list_steps(self, indent: str, criterion: ShownCriterion) -> Iterator[str]:
-        """Yield a row for each band or level, the lowest first."""
+    def _list_steps(self, indent: str, criterion: ShownCriterion, *, is_long: bool = False) -> Iterator[str]:
+        """Yield a row for each band or level, the lowest first; of a long scale, for its ends and what is described."""
         steps: Sequence[ShownBand | ShownLevel] = criterion.bands or criterion.levels
-        if len(steps) > _MOST_STEPS:  # of a long scale, those that are described, and its ends
+        if is_long or len(steps) > _MOST_STEPS:
             steps = [step for step in steps if step in (steps[0], steps[-1]) or step.outcome]
         heads = [_head_step(step) for step in steps]
         room = max(map(len, heads), default=0)
@@ -237,13 +238,15 @@ def _align(row: Sequence[str], widths: Sequence[int]) -> str:
     return f"{name}  {weight}  {share} {percent}  {gate}"
 
 
-def _word_score(score: Fraction, thresholds: Thresholds) -> str:
-    """Return a score with three decimals, or with as many as show on which side of each threshold it is."""
-    limits = (Fraction(0), Fraction(1), *map(to_fraction, thresholds))
+def _word_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
+    """Return a score in units of a scale with three decimals, or with as many as show its side of each threshold."""
+    worst, best = map(Hundredth.fraction, scale or (0, 1))
+    exact, *others = [worst + (best - worst) * share for share in (score, *map(to_fraction, thresholds))]
+    limits = (worst, best, *others)
     digits = 3
-    while [_compare(round(score, digits), limit) for limit in limits] != [_compare(score, limit) for limit in limits]:
+    while [_compare(round(exact, digits), limit) for limit in limits] != [_compare(exact, limit) for limit in limits]:
         digits += 1
-    return f"{float(round(score, digits)):.{digits}f}"
+    return f"{float(round(exact, digits)):.{digits}f}"
 
 
 def _compare(score: Fraction, limit: Fraction) -> int:

@@ -271,8 +271,21 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
         if find_void(found) is None:
             yield from _word_units(found, found.worst)
         yield from _word_chosen(found)
+        yield from _word_inapplicable(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
+
+
+def _word_inapplicable(found: Assessment) -> Iterator[str]:
+    """Yield to how many labelled answers conditional criteria do not apply, and what that counts as."""
+    counts = {each.id: each.inapplicable for each in found.criteria if each.inapplicable}
+    people = [f"{list_names([name])} to {each.people:,}" for name, each in counts.items() if each.people]
+    judge = [f"{list_names([name])} to {each.judge:,}" for name, each in counts.items() if each.judge]
+    if people:
+        yield f"By people some criteria do not apply: {join_words(people)} labelled answers, which say nothing of them."
+    if judge:
+        told = "By the judge alone some criteria do not apply"
+        yield f"{told}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
 
 
 def _word_invalid(review: Review) -> Iterator[str]:
@@ -514,7 +527,8 @@ def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment)
     if shares.open:
         return word_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):
-        return word_missing(shares, found.asked.runs, is_verdict=False)
+        left_out = criterion.inapplicable.judge if criterion.inapplicable else 0
+        return word_missing(shares, found.asked.runs, is_verdict=False, left_out=left_out)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"

@@ -87,7 +87,8 @@ def reduce_rubric(rubric: ScoringRubric, places: Sequence[int]) -> ScoringRubric
     criteria = tuple(rubric.criteria[place] for place in places)
     full = int(rubric.full * sum((each.share for each in criteria if each.share > 0), Fraction(0)))
     pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
-    return replace(rubric, criteria=criteria, full=full, pass_from=pass_from, borderline_from=borderline_from)
+    limits = replace(rubric, full=full, pass_from=pass_from, borderline_from=borderline_from)
+    return replace(limits, criteria=criteria, tree=None)  # groups without a gate say nothing of the score
 
 
 def compute_worth(scored: Scored, reward: str) -> Fraction:
@@ -304,9 +305,11 @@ class TrlReward(Rewarder):
             log_metric(f"{self.__name__}/skipped", counts.skipped / max(counts.completions, 1))
             results = [each.result.scored for each in rewarded if each.result.scored]
             if results and len(self.rubrics) == 1:
-                for graded in zip(*(scored.criteria for scored in results), strict=True):
-                    mean = sum((each.grade.score for each in graded), Fraction(0)) / len(graded)
-                    log_metric(f"{self.__name__}/criteria/{graded[0].criterion.id}", float(mean))
+                for given in zip(*(scored.criteria for scored in results), strict=True):
+                    graded = [each for each in given if each.applies]
+                    mean = sum((each.grade.score for each in graded), Fraction(0)) / max(len(graded), 1)
+                    if graded:
+                        log_metric(f"{self.__name__}/criteria/{graded[0].criterion.id}", float(mean))
         if log_extra:
             log_extra(f"{self.__name__}/invalid", [each.reason for each in rewarded])
 
@@ -401,7 +404,7 @@ class VerifiersReward(Rewarder):
         scored = rewarded.result.scored
         if scored is None or rewarded.reward is None:
             raise RewardError(f"{self.__name__}: invalid judge output: {rewarded.reason}")
-        for each in scored.criteria:
+        for each in (each for each in scored.criteria if each.applies):
             trace.record_metric(f"{self.__name__}/{each.criterion.id}", float(each.grade.score))
         about = {**scored.to_json(), "reward": rewarded.reward, "dropped": [*rewarded.dropped]}
         trace.info.setdefault("rubric_lint", {})[self.__name__] = about

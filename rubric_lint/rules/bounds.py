@@ -36,7 +36,7 @@ RULE = Rule(
         "falling-range": "`{field}` goes from {lowest} to {highest}; {advice}",
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",
-        "long-scale": "the scale {range} has more than {most} steps, which no judge tells apart; write a shorter one",
+        "long-scale": "the scale {range} has more than {most} steps, which no judge tells apart; write {shorter}",
         "decimal-bands": (
             "bands have whole numbers, and this scale has a decimal point; write it without one, such as [0, 100]"
         ),

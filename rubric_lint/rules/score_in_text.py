@@ -110,7 +110,7 @@ def _ask(entry: Criterion) -> Asked | None:
         return Asked("yes or no", 0)
     if entry.levels:
         numbers = [level.number for level in entry.levels if level.number is not None]
-        is_of_scale = entry.fields is not None and SPAN in entry.fields
+        is_of_scale = bool(numbers) and entry.fields is not None and SPAN in entry.fields
         return Asked(f"a number from {min(numbers)} to {max(numbers)}", int(max(numbers))) if is_of_scale else None
     lowest, highest = sorted(entry.scale.ends) if entry.scale else (LOWEST, HIGHEST)
     return Asked(f"a score from {lowest} to {highest}", highest)

@@ -132,6 +132,12 @@ class ScoringCriterion:
         return gate_met, -score if self.share < 0 else score
 
     @property
+    def is_turned(self) -> bool:
+        """Whether higher answers are the worse ones, by what they earn or by the gate."""
+        first, last = (self.merit(each.score, gate_met=each.gate_met) for each in (self.grades[0], self.grades[-1]))
+        return first > last
+
+    @property
     def from_worst(self) -> tuple[Grade, ...]:
         """The grades from that of the worst answer to that of the best."""
         return tuple(sorted(self.grades, key=lambda grade: self.merit(grade.score, gate_met=grade.gate_met)))

@@ -81,13 +81,17 @@ class ShownCriterion(NamedTuple):
 
 
 class ShownGroup(NamedTuple):
-    """A group of a rubric of version 3; `weight` is that in the node around it, `gate` the lowest share that passes."""
+    """A group of a rubric of version 3; `weight` is that in the node around it, `gate` the lowest share that passes.
+
+    `written_gate` is the gate as the file writes it; empty without one.
+    """
 
     id: str
     weight: float
     gate: Fraction | None
     outcome: str
     applies_if: str
+    written_gate: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the group as it appears in reports."""

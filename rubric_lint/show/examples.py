@@ -1,5 +1,6 @@
 """Choose example outputs of a rubric that show how its weights, gates and thresholds work, and score them."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -12,6 +13,9 @@ from rubric_lint.show import ShownExample
 
 _MOST_LISTED = 4
 """The most criteria whose answers a title lists."""
+
+_MOST_TRIED = 100
+"""The most criteria of a rubric whose levels are tried one by one: of more, hardly one decides alone."""
 
 
 def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
@@ -46,9 +50,12 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     highest = "all criteria met" if is_checklist else "all criteria at their highest"
     rest = "the rest at their best" if turned else "the rest at their highest"
     yield "every criterion at its best" if turned else highest, best
-    for name, threshold in (("to pass", pass_at), ("for borderline", borderline_at)):
+    for verdict, name, threshold in (
+        (Verdict.PASS, "to pass", pass_at),
+        (Verdict.BORDERLINE, "for borderline", borderline_at),
+    ):
         enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
-        if len(enough) == len(criteria):
+        if len(enough) == len(criteria) and rubric.weigh(enough).verdict is verdict:
             pairs = zip(criteria, enough, strict=True)
             listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
             yield f"each just high enough {name}{listed}", enough
@@ -72,12 +79,15 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
 
 def _find_step(rubric: ScoringRubric, best: tuple[Grade, ...]) -> tuple[int, Grade] | None:
     """Return the highest level between the ends of one criterion that alone prevents a pass, and whose it is."""
-    steps = [
-        (grade.score, at, grade)
-        for at, criterion in enumerate(rubric.criteria)
-        for grade in criterion.grades[1:-1]
-        if grade.gate_met and rubric.weigh(_replace(best, at, grade)).verdict is not Verdict.PASS
-    ]
+    steps: list[tuple[Fraction, int, Grade]] = []
+    for at, criterion in enumerate(rubric.criteria if len(rubric.criteria) <= _MOST_TRIED else ()):
+        between = [grade for grade in criterion.grades[1:-1] if grade.gate_met]
+
+        def passes(grade: Grade, at: int = at) -> bool:
+            return rubric.weigh(_replace(best, at, grade)).verdict is Verdict.PASS
+
+        if count := bisect_left(between, 1, key=passes):  # what is better than a grade that passes passes too
+            steps.append((between[count - 1].score, at, between[count - 1]))
     return max(steps, key=lambda step: (step[0], -step[1]))[1:] if steps else None
 
 
@@ -109,11 +119,16 @@ def _replace(grades: tuple[Grade, ...], at: int, grade: Grade) -> tuple[Grade, .
 
 
 def _name(criterion: ScoringCriterion, grade: Grade) -> str:
-    return f"{shorten(criterion.id)} {grade.answer}"
+    answer: object = grade.answer
+    if isinstance(answer, bool):
+        answer = "met" if answer else "not met"
+    return f"{shorten(criterion.id)} {answer}"
 
 
 def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
     is_reversed = _is_reversed(criterion)
+    if criterion.is_failure:
+        return f"{shorten(criterion.id)} found, which fails an answer; {rest}"
     if is_reversed and isinstance(grade.answer, bool):
         return f"{shorten(criterion.id)} met, which counts against an answer; the rest at their best"
     if isinstance(grade.answer, bool):

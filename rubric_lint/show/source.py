@@ -205,7 +205,14 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
         return {}
     pass_at, borderline_at = rubric.thresholds
     groups = [
-        ShownGroup(group.id, float(group.weight), group.gate, group.outcome, group.applies_if)
+        ShownGroup(
+            id=group.id,
+            weight=float(group.weight),
+            gate=group.gate,
+            outcome=group.outcome,
+            applies_if=group.applies_if,
+            written_gate="" if group.gate is None else view.document.written_at((*group.path, "required_min_score")),
+        )
         for group in (view.outline.groups if view.outline else ())
     ]
     return {

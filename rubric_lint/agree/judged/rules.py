@@ -52,14 +52,15 @@ _LEAST_LENGTHS = 60
 
 def find_flat(table: Table) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band."""
-    tests, n = len(table.columns), table.answers
+    tests = len(table.columns)
     needed = count_needed(_MOST_ALIKE, share_of(tests))
-    if n < needed:
-        yield Untested("judged-flat", names_of(table.columns), _few(n), needed)
-        return
+    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in table.columns], needed)
     for column in table.columns:
-        steps = list(map(column.measure.step, column.given))
-        usual = max(sorted(set(steps)), key=steps.count)
+        n = len(column.known)
+        if n < needed:
+            continue
+        steps = [None if position is None else column.measure.step(position) for position in column.given]
+        usual = max(sorted({*map(column.measure.step, column.known)}), key=steps.count)
         count = steps.count(usual)
         if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
             continue
@@ -88,6 +89,17 @@ def _name_step(column: Column, step: int) -> str:
     return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
 
 
+def _list_few(rule: str, table: Table, counts: Iterable[tuple[Column, int]], needed: int) -> Iterator[Untested]:
+    """Yield the criteria with fewer answers than a rule needs, those with equally many together."""
+    few: dict[int, list[Column]] = {}
+    for column, n in counts:
+        if n < needed:
+            few.setdefault(n, []).append(column)
+    for n, columns in few.items():
+        where = "" if n == table.answers else " to which it applies"
+        yield Untested(rule, names_of(columns), f"{_few(n)}{where}", needed)
+
+
 def _few(n: int) -> str:
     return "1 judged answer" if n == 1 else f"{n} judged answers"
 
@@ -112,6 +124,11 @@ def find_unstable(table: Table) -> Outcomes:
         return
     samples = join_words([str(size) for size in table.samples], "or")
     for place, rate in table.flips.items():
+        sampled = table.sampled_of.get(place, table.sampled)
+        if sampled < _LEAST and place is not None:
+            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples to which it applies"
+            yield Untested("judged-unstable", (table.columns[place].name,), have, _LEAST, "answers with samples")
+            continue
         flipped = math.floor(rate * sampled)
         if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
             continue
@@ -127,7 +144,8 @@ def find_unstable(table: Table) -> Outcomes:
             yield Decision("judged-unstable", Target(), "verdict", values)
         else:
             column = table.columns[place]
-            names, gate = column.measure.scale.names, (column.measure.meets or ()).index(True)
+            meets, names = column.measure.meets or (), column.measure.scale.names
+            gate = next(at for at in range(1, len(meets)) if meets[at] is not meets[at - 1])
             advice = f"say what separates {names[gate - 1]} from {names[gate]}"
             if column.is_check:
                 advice = "say what an answer must have to meet it"
@@ -145,26 +163,30 @@ def find_inverse(table: Table) -> Outcomes:
         yield Untested(rule, names_of(columns), _few(n), _LEAST)
         return
     tests = len(columns)
+    found = correlate_with_rest(columns)
+    yield from _list_few(rule, table, [(column, n) for column, (_, n) in zip(columns, found, strict=True)], _LEAST)
     # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
     # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
-    critical = NormalDist().inv_cdf(level_of(tests)) / math.sqrt(n - 1)
-    found = correlate_with_rest(columns)
-    lowest, place = min((1.0 if r is None else r, place) for place, r in enumerate(found))
-    hidden = list(zip(columns, found, strict=True))
-    if lowest < critical:
-        column, _ = hidden.pop(place)
+    quantile = NormalDist().inv_cdf(level_of(tests))
+    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, found, strict=True) if n >= _LEAST}
+    ranked = [((1.0 if r is None else r) * math.sqrt(n - 1), name) for name, (_, r, n) in hidden.items()]
+    lowest, name = min(ranked, default=(0.0, ""), key=lambda each: each[0])
+    if lowest < quantile:
+        column, r, n = hidden.pop(name)
+        critical = quantile / math.sqrt(n - 1)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        values = {"r": f"{lowest:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
+        values = {"r": f"{r:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
         code = "turned" if column.is_turned else "correlation"
         yield Decision(rule, Target(column.name), code, {**values, "advice": advice})
-    yield from _list_hidden(hidden, n)
+    for n in dict.fromkeys(n for _, _, n in hidden.values()):
+        yield from _list_hidden([(column, r) for column, r, of in hidden.values() if of == n], n)
 
 
 def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Iterator[Untested]:
     """Yield the criteria whose direction the answers hide, by their correlations."""
     constant, alone, blind, needed = list[str](), list[str](), list[str](), 0
     for column, r in hidden:
-        off = n - max(column.given.count(position) for position in set(column.given))
+        off = len(column.known) - max(column.known.count(position) for position in set(column.known))
         if r is None:
             (alone if off else constant).append(column.name)
         elif 10 * off <= n:
@@ -182,19 +204,29 @@ def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Itera
         yield Untested("judged-inverse", tuple(blind), reason, needed, "more answers with another value")
 
 
-def correlate_with_rest(columns: Sequence[Column]) -> list[float | None]:
-    """Return for each column the correlation of its worth with the mean of the others; None if one is constant.
+def correlate_with_rest(columns: Sequence[Column]) -> list[tuple[float | None, int]]:
+    """Return for each column the correlation of its worth with the mean of the others, and of how many answers.
 
+    It is None if one of the two is constant. Criteria that do not apply to an answer are left out of its mean.
     Spearman's correlation of the item with the rest; Henrysson 1963, https://doi.org/10.1007/BF02289618.
     """
     unit = math.lcm(*(worth.denominator for column in columns for worth in column.worth))
-    values = []
+    values: list[list[int | None]] = []
     for column in columns:
         worth = [int(each * unit) for each in column.worth]
-        values.append([worth[position] for position in column.given])
-    totals = [sum(row) for row in zip(*values, strict=True)]
-    rests = [[total - value for total, value in zip(totals, each, strict=True)] for each in values]
-    return [correlate(rank(each), rank(rest)) for each, rest in zip(values, rests, strict=True)]
+        values.append([None if position is None else worth[position] for position in column.given])
+    rows = [[value for value in row if value is not None] for row in zip(*values, strict=True)]
+    whole = math.lcm(*({len(row) - 1 for row in rows} - {0, -1}))  # means as integers
+    found = []
+    for each in values:
+        pairs = [
+            (value, (sum(row) - value) * (whole // (len(row) - 1)))
+            for value, row in zip(each, rows, strict=True)
+            if value is not None and len(row) > 1
+        ]
+        r = correlate(*(rank(side) for side in zip(*pairs, strict=True))) if pairs else None
+        found.append((r, len(pairs)))
+    return found
 
 
 def find_disagreement(table: Table) -> Outcomes:
@@ -278,6 +310,8 @@ def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column |
         return Decision("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
     if min(units for _, units in worst.asked) < bounds.needed:
         asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+        if of.inapplicable and of.inapplicable.judge:
+            asked = " to which the judge says it applies"
         return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
     return ""
 
@@ -296,8 +330,10 @@ def word_unmeasured(column: Column) -> str:
 
 def word_missing_labels(column: Column) -> str:
     """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
-    if not column.given:
-        return "no judge output has a value for it"
+    if not column.known:
+        return "by the judge it applies to no answer" if column.given else "no judge output has a value for it"
+    if column.left_out and not any(label is not None for label in column.labels):
+        return "by people it applies to no judged answer"
     return "" if any(label is not None for label in column.labels) else "no label has a value for it"
 
 
@@ -353,10 +389,8 @@ def find_length(table: Table) -> Outcomes:
     rule, columns = "judged-length", table.columns
     of = name_lengthened(table)
     tests, names = len(of), tuple("score" if name is None else name for name in of)
-    labelled: dict[int, list[int]] = {}
-    for number, labels in enumerate(zip(*(column.labels for column in columns), strict=True)):
-        if len(row := [label for label in labels if label is not None]) == len(columns):
-            labelled[number] = row
+    rows = enumerate(zip(*(column.labels for column in columns), strict=True))
+    labelled = {number: row for number, row in rows if _is_whole(columns, number, row)}
     known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
     n = len(known)
     if n < _LEAST_LENGTHS:
@@ -371,25 +405,37 @@ def find_length(table: Table) -> Outcomes:
         yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
         return
     for place, name in enumerate(of):
-        if name is None:
-            judged = [_add_points(columns, [column.given[number] for column in columns]) for number in known]
-            people = [_add_points(columns, labelled[number]) for number in known]
-        else:
-            judged = [columns[place].given[number] for number in known]
-            people = [labelled[number][place] for number in known]
+        kept, judged, people = list[int](), list[Number](), list[Number]()
+        for number in known:
+            row = [column.given[number] for column in columns]
+            sides = (row, labelled[number])
+            given = [table.weigh(side) if name is None else side[place] for side in sides]
+            if given[0] is not None and given[1] is not None:
+                kept.append(number)
+                judged.append(given[0])
+                people.append(given[1])
+        if len(kept) < _LEAST_LENGTHS:
+            answers = "answer with its" if len(kept) == 1 else "answers with their"
+            have = f"{len(kept) or 'no'} labelled {answers} text to which it applies"
+            yield Untested(rule, (names[place],), have, _LEAST_LENGTHS, "labelled answers with their text", (name,))
+            continue
+        lengths = [table.lengths[number] or 0 for number in kept]
         found = correlate_within(lengths, judged, people)
         if found is None or found.p > level_of(tests):
             continue
-        longest = sorted(range(n), key=lambda i: (-abs(judged[i] - people[i]), -lengths[i]))
+        longest = sorted(range(len(kept)), key=lambda i: (-abs(Fraction(judged[i]) - people[i]), -lengths[i]))
         figures = {
             "turn": "higher" if found.r > 0 else "lower",
             "r": f"{found.r:.2f}",
-            "n": n,
+            "n": len(kept),
             "p": f"p = {found.p:.1g}" if found.p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
             "budget": corrected(tests),
-            "look": name_answers(table, [known[i] for i in longest]),
+            "look": name_answers(table, [kept[i] for i in longest]),
         }
         yield Decision(rule, Target(name), "score" if name is None else "criterion", figures)
+
+
+Number = int | Fraction
 
 
 class Correlation(NamedTuple):
@@ -400,7 +446,7 @@ class Correlation(NamedTuple):
 
 
 def correlate_within(
-    first: Sequence[int], second: Sequence[int], groups: Sequence[int], least: int = _LEAST
+    first: Sequence[Number], second: Sequence[Number], groups: Sequence[Number], least: int = _LEAST
 ) -> Correlation | None:
     """Return Spearman's correlation of two columns within groups; None if at most `least` values can be compared.
 
@@ -409,7 +455,7 @@ def correlate_within(
     exchanges within groups; S/sqrt(V) is compared with Student's t, as Spearman's correlation is. Stratified:
     van Elteren 1960.
     """
-    members: dict[int, list[int]] = {}
+    members: dict[Number, list[int]] = {}
     for number, group in enumerate(groups):
         members.setdefault(group, []).append(number)
     ranks = rank(first), rank(second)
@@ -444,9 +490,9 @@ def name_lengthened(table: Table) -> tuple[str | None, ...]:
     return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
 
 
-def _add_points(columns: Sequence[Column], positions: Sequence[int]) -> int:
-    """Return the points of an answer by the positions of its values on their scales, as they are scored."""
-    return max(sum(column.points[position] for column, position in zip(columns, positions, strict=True)), 0)
+def _is_whole(columns: Sequence[Column], number: int, labels: Sequence[int | None]) -> bool:
+    """Return whether people said something of every criterion of an answer, if only that it does not apply."""
+    return all(label is not None or number in each.left_out for label, each in zip(labels, columns, strict=True))
 
 
 class Finder(NamedTuple):

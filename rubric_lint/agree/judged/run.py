@@ -353,7 +353,6 @@ class JudgedFinder:
             return Review(loaded.name, fault=f"the rubric has errors ({', '.join(sorted(errors))}); fix them first")
         try:
             rubric = loaded.prepare()
-            rubric.require_points("assessing how judges decide")
         except RubricError as fault:
             return Review(loaded.name, fault=str(fault))
         return self._cache.review(rubric, self._sources, among, takes_unnamed=self._is_only)

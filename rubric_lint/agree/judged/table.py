@@ -14,7 +14,7 @@ from rubric_lint.agree.decision import Reason
 from rubric_lint.agree.labelled import Labelled, find_units, is_idle, lay_out, list_judges
 from rubric_lint.agree.ratings import Ratings, combine_people, sort_keys
 from rubric_lint.agree.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
-from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
 
 
@@ -22,8 +22,9 @@ class Column(NamedTuple):
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
-    the position on the scale of each answer's value, `labels` that of its label (None: it has none), and `used` the
-    positions of all outputs. It `is_idle` if it changes no result.
+    the position on the scale of each answer's value (None: it does not apply), `labels` that of its label (None: it has
+    none), and `used` the positions of all outputs, with None. By the labels of the answers with the numbers `left_out`
+    it does not apply. It `is_idle` if it changes no result.
     """
 
     measure: Measure
@@ -32,15 +33,21 @@ class Column(NamedTuple):
     worth: tuple[Fraction, ...]
     points: tuple[int, ...]
     best: int
-    given: Sequence[int]
-    used: frozenset[int]
+    given: Sequence[int | None]
+    used: frozenset[int | None]
     labels: Sequence[int | None] = ()
     is_idle: bool = False
+    left_out: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
         """The id of the criterion."""
         return self.measure.name
+
+    @property
+    def known(self) -> Sequence[int]:
+        """The positions of the answers to which it applies."""
+        return [position for position in self.given if position is not None]
 
     @property
     def is_check(self) -> bool:
@@ -72,7 +79,8 @@ class Table(NamedTuple):
     `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion
     (None: the verdict), the labelled answers on which the judge is compared with people, and `void` why labels say
     nothing about a judge. It is so many a `look` at these data.
-    `bare` judged answers are compared by the verdict alone, as the label or the judge gives no other answer.
+    `bare` judged answers are compared by the verdict alone, as the label or the judge gives no other answer. If a
+    criterion may not apply, `sampled_of` has by its place how many of the sampled answers it applies to.
     """
 
     columns: tuple[Column, ...]
@@ -85,6 +93,8 @@ class Table(NamedTuple):
     void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
     bare: int = 0
     look: int = 1
+    sampled_of: Mapping[int | None, int] = MappingProxyType({})
+    rubric: ScoringRubric | None = None
 
     @property
     def answers(self) -> int:
@@ -97,12 +107,29 @@ class Table(NamedTuple):
         rows = zip(*(each.labels for each in self.columns), strict=True)
         return self.bare + sum(any(label is not None for label in row) for row in rows)
 
+    def weigh(self, positions: Sequence[int | None]) -> Fraction | None:
+        """Return the score of an answer by the positions of its values, None for one that does not apply.
+
+        None if nothing applies that earns points.
+        """
+        if self.rubric is None:
+            return None
+        grades = [
+            criterion.all_grades[-1 if position is None else position]
+            for criterion, position in zip(self.rubric.criteria, positions, strict=True)
+        ]
+        try:
+            return self.rubric.weigh(grades).score
+        except NothingAppliesError:
+            return None
+
 
 def make_columns(
     rubric: ScoringRubric,
-    given: Sequence[Sequence[int]],
-    used: Sequence[frozenset[int]] | None = None,
+    given: Sequence[Sequence[int | None]],
+    used: Sequence[frozenset[int | None]] | None = None,
     labels: Sequence[Sequence[int | None]] | None = None,
+    left_out: Sequence[frozenset[int]] | None = None,
 ) -> tuple[Column, ...]:
     """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
     return tuple(
@@ -117,6 +144,7 @@ def make_columns(
             used[place] if used is not None else frozenset(given[place]),
             () if labels is None else labels[place],
             is_idle(criterion),
+            frozenset() if left_out is None else left_out[place],
         )
         for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
     )
@@ -142,16 +170,23 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
             outputs.update(each for each in judgement.samples or (judgement.given,) if None not in each[0])
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
-    used = list[frozenset[int]]()
-    given, labels = list[list[int]](), list[list[int | None]]()
-    for place, (measure, *_) in enumerate(_list_scales(rubric)):
-        positions = measure.positions
-        given.append([positions[middle[key].given[0][place]] for key in keys])
+    used = list[frozenset[int | None]]()
+    given, labels, left_out = list[list[int | None]](), list[list[int | None]](), list[frozenset[int]]()
+    for measure, *_ in _list_scales(rubric):
+        given.append([measure.find(middle[key].given) for key in keys])
         labels.append([measure.find(people[key].given) if key in people else None for key in keys])
-        used.append(frozenset(positions[answers[place]] for answers, _ in outputs))
-    columns = make_columns(rubric, given, used, labels)
+        labelled = enumerate(keys) if measure.may_not_apply else ()
+        left_out.append(
+            frozenset(at for at, key in labelled if key in people and measure.is_left_out(people[key].given))
+        )
+        used.append(frozenset(map(measure.find, outputs)))
+    columns = make_columns(rubric, given, used, labels, left_out)
     gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
-    rates = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
+    counts = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
+    rates = {place: rate for place, (rate, _) in counts.items()}
+    applying: dict[int | None, int] = {
+        place: n for place, (_, n) in counts.items() if place in gates and gates[place].may_not_apply
+    }
     sizes = {len(samples) for judges in sampled.values() for samples in judges}
     known = [lengths.get(key) for key in keys]
     compared = {}
@@ -166,7 +201,8 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
         answers, verdict = people[key].given if key in people else ((), None)
         is_bare = None in middle[key].given[0] or all(answer is None for answer in answers)
         bare += verdict is not None and is_bare
-    return Table(columns, keys, rates, tuple(sorted(sizes)), known, len(sampled), compared, bare=bare)
+    about = tuple(sorted(sizes)), known, len(sampled), compared
+    return Table(columns, keys, rates, *about, bare=bare, sampled_of=applying, rubric=rubric)
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
@@ -178,19 +214,22 @@ def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
     return list(found.values())
 
 
-def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> Fraction:
-    """Return how often samples differ in the gate of a criterion, or in the verdict; judges of one answer share it."""
+def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> tuple[Fraction, int]:
+    """Return how often samples differ in the gate of a criterion, or in the verdict, and in how many answers.
 
-    def observe(signature: Signature) -> int:
-        answers, verdict = signature
+    Judges of one answer share it. Samples to which the criterion does not apply do not count.
+    """
+
+    def observe(signature: Signature) -> int | None:
         if measure is None or measure.place is None:
-            return VERDICTS.index(verdict)
-        position = measure.positions[answers[measure.place]]
-        return int(measure.meets[position]) if measure.meets else position
+            return VERDICTS.index(signature[1])
+        position = measure.find(signature)
+        return position if position is None or not measure.meets else int(measure.meets[position])
 
     shares = []
     for judges in sampled.values():
         whole = [samples for samples in judges if measure is None or all(None not in answers for answers, _ in samples)]
-        rates = [flips(tuple(map(observe, samples))) or Fraction(0) for samples in whole]
+        found = [flips(tuple(map(observe, samples))) for samples in whole]
+        rates = [rate for rate in found if rate is not None]
         shares += [sum(rates, Fraction(0)) / len(rates)] if rates else []
-    return sum(shares, Fraction(0)) / max(len(shares), 1)
+    return sum(shares, Fraction(0)) / max(len(shares), 1), len(shares)

@@ -30,7 +30,6 @@ from rubric_lint.cli.score.options import (
     find_labels,
     load,
     require_existing,
-    require_points,
 )
 from rubric_lint.messages import UserError, point_to_known, visible
 from rubric_lint.project.opening import explain_os_error, open_stream
@@ -68,7 +67,6 @@ def measure_agreement(
     from rubric_lint.agree.reading import Reader, UnusableError  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
-    rubrics = require_points({**rubrics}, "measuring agreement")
     reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
@@ -174,7 +172,7 @@ def agree(given: Given) -> int:
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
-    rubrics = require_points(load(given.rubric, given), "measuring agreement")
+    rubrics = load(given.rubric, given)
     check_reading(given, rubrics)
     given.labels = find_labels(given, given.results)
     check_label_scale(given, rubrics)

@@ -50,18 +50,6 @@ def load(
     return rubrics
 
 
-def require_points(rubrics: "dict[str, ScoringRubric]", purpose: str) -> "dict[str, ScoringRubric]":
-    """Return the rubrics; raise UserError if the points of one depend on the answer, which a purpose needs constant."""
-    from rubric_lint.scoring.grading import VaryingPointsError  # noqa: PLC0415
-
-    try:
-        for rubric in rubrics.values():
-            rubric.require_points(purpose)
-    except VaryingPointsError as wrong:
-        raise UserError(str(wrong)) from None
-    return rubrics
-
-
 def read_threshold(value: str) -> Decimal:
     """Read a score as an exact decimal."""
     try:
@@ -182,8 +170,8 @@ def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> N
     """
     if not given.label_scales:
         return
-    criteria = [each for rubric in rubrics.values() if rubric.shape != "checklist" for each in rubric.criteria]
-    scales = {(int(each.grades[0].answer), int(each.grades[-1].answer)): None for each in criteria}
+    numbers = [each.numbers for rubric in rubrics.values() for each in rubric.criteria]
+    scales = {(each[0], each[-1]): None for each in numbers if each}
     if not scales:
         raise click.UsageError("--label-scale: the rubric has neither scores nor levels, so its labels have no scale")
     for low, high in given.label_scales.values():

@@ -182,7 +182,8 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
         return rubric, []
     keeps_all = target is not None and target.keeps_all
     title = target.title if target else "version 2"
-    if found := next(_find_unsayable(rubric, keeps_all=keeps_all), None):
+    has_penalties = keeps_all or (target is not None and target.has_penalties)
+    if found := next(_find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties), None):
         message = f"{found[1]}: {title} has no field for it, and verdicts would change; use --to rubric or --to json"
         raise ExportError(name, found[0], message, is_in_document=True)
     if rubric.span != (LOWEST, HIGHEST):
@@ -202,7 +203,7 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     rubric = _write_decimal_marks(rubric)
     lost: list[Criterion] = []
     if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
-        lost = [each for each in rubric.criteria if each.weight is None or each.weight < 0 or each.is_negated]
+        lost = [each for each in rubric.criteria if _is_lost(each, has_penalties=has_penalties)]
     if lost and len(lost) == len(rubric.criteria):
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
     left_out = {each.path for each in lost}
@@ -210,10 +211,15 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
 
 
-def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, str]]:
+def _is_lost(criterion: Criterion, *, has_penalties: bool) -> bool:
+    weight = criterion.weight
+    return weight is None or criterion.is_negated or (weight < 0 and not has_penalties)
+
+
+def _find_unsayable(rubric: Rubric, *, keeps_all: bool, has_penalties: bool) -> Iterator[tuple[Path, str]]:
     """Find what only version 3 can say and without which a verdict would change: its places in the document, and what.
 
-    With `keeps_all`, the target has what costs points, and other scales of bands.
+    With `has_penalties`, the target has weights below 0; with `keeps_all`, negation and other scales of bands too.
     """
     view = rubric.view
     if view is None or rubric.dialect:
@@ -223,13 +229,11 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool) -> Iterator[tuple[Path, 
         place = view.place(each.path)
         if each.applies_if:
             yield (*place, "applies_if"), f"the condition of `{each.id}`"
-        if each.weight is not None and each.weight < 0 and (view.tree or not keeps_all):
+        if each.weight is not None and each.weight < 0 and (view.tree or not has_penalties):
             yield (*place, "weight"), f"the weight {each.weight} of `{each.id}`"
         if each.is_negated and not keeps_all:
-            yield (
-                place,
-                f"the critical failure `{each.id}`" if each.is_failure else f"that a no is better in `{each.id}`",
-            )
+            what = "the critical failure" if each.is_failure else "that a no is better in"
+            yield place, f"{what} `{each.id}`"
         if what := _find_scale(each, keeps_all=keeps_all):
             yield place, what
 

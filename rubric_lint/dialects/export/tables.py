@@ -275,13 +275,22 @@ def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
 
 
 _BOTH = {"pass", "borderline"}
-CSV = ExportTarget("csv", "CSV", _write_csv, is_single=True, keeps=_BOTH)
-EXCEL = ExportTarget("xlsx", "Excel", _write_excel, shows=frozenset({"id"}), names_rubrics=True, keeps=_BOTH)
+CSV = ExportTarget("csv", "CSV", _write_csv, is_single=True, has_penalties=True, keeps=_BOTH)
+EXCEL = ExportTarget(
+    "xlsx",
+    "Excel",
+    _write_excel,
+    shows=frozenset({"id"}),
+    names_rubrics=True,
+    has_penalties=True,
+    keeps=_BOTH,
+)
 MARKDOWN = ExportTarget(
     "markdown",
     "Markdown",
     _write_markdown,
     shows=frozenset({"id", "input", "expected_output"}),
     names_rubrics=True,
+    has_penalties=True,
     keeps=_BOTH,
 )

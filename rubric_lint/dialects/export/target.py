@@ -345,9 +345,9 @@ class ShapeError(ExportError):
 
 
 def shares(rubric: Rubric) -> tuple[Fraction, ...]:
-    """Return the exact share of each criterion in the average; all 0 if all weights are 0."""
+    """Return the exact share of each criterion in the average; the weights themselves if none is above 0."""
     weights = [Fraction(criterion.weight or 0) for criterion in rubric.criteria]
-    total = sum(weights)
+    total = sum(weight for weight in weights if weight > 0)
     return tuple(weight / total if total else weight for weight in weights)
 
 
@@ -375,8 +375,8 @@ class ExportTarget:
     `names_cases`, each case has its own name there, from whatever field that is. With `names_rubrics`, each of several
     rubrics has its whole name there. With `keeps_all`, it has what only other systems have: criteria that cost points
     or are negated, and levels of which the lowest is worth something; with `has_version_3`, all that is scored. With
-    `mixes`, a rubric may have criteria of several shapes. With `keeps_comments`, it has those of criteria. `keeps` are
-    the thresholds that its files hold.
+    `has_penalties`, it has weights below 0. With `mixes`, a rubric may have criteria of several shapes. With
+    `keeps_comments`, it has those of criteria. `keeps` are the thresholds that its files hold.
     With `writes_mark`, it writes the pass mark of a rubric wherever that was read, such as from its suite.
     Where it has no `average`, `weights` or `gates`, these say what it does instead, and they are reported as lost.
     """
@@ -392,6 +392,7 @@ class ExportTarget:
     names_cases: bool = False
     names_rubrics: bool = False
     keeps_all: bool = False
+    has_penalties: bool = False
     has_version_3: bool = False
     mixes: bool = False
     keeps_comments: bool = False

@@ -207,7 +207,7 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
     noted = {place for place, _ in view.doubts}
     new: dict[Path, UnmappedKey] = {}
     for doubt in found:
-        if doubt.place not in noted and not _is_of_case(doubt):
+        if doubt.place not in noted and doubt.place not in above and not _is_of_case(doubt):  # a rubric is no doubt
             new.setdefault(doubt.place, doubt)
     inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
     others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}

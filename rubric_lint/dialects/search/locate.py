@@ -1,7 +1,7 @@
 """Locate the rubrics in a document, with their format and version."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rubric_lint.dialects import AGENTV, find_families, find_views
 from rubric_lint.format.recognition import (
     FIELD,
+    OF_WHOLE,
     PLAIN,
     Around,
     find_misspelt,
@@ -284,7 +285,11 @@ def search(
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
         leftovers = [path for path in leftovers if path not in above]
-    rubrics = [each if each.view else each._replace(around=_look_around(document, each.path)) for each in rubrics]
+    beside = {(name,) for name in OF_WHOLE} if claim and claim.name == "rubric" else set()  # they are errors there
+    rubrics = [
+        each if each.view else each._replace(around=_look_around(document, each.path).without(beside))
+        for each in rubrics
+    ]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
 
 
@@ -300,20 +305,27 @@ def _read_version_3(
     if may_be_whole and not rubrics and is_node(document.data):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
-    found = [location if location.view else _view_version_3(document, location.path) for location in rubrics]
-    found += [_view_version_3(document, path) for path in more]
+    paths = {*more, *(location.path for location in rubrics)}
+    top = schema_for(VERSION_3).joined["properties"]
+    said = {(*path[:-1], name) for path in paths for name in (top if path == (FIELD,) else OF_WHOLE)} | paths
+    found = [each if each.view else _view_version_3(document, each.path, said) for each in rubrics]
+    found += [_view_version_3(document, path, said) for path in more]
     return sorted(found, key=lambda location: document.span(location.path).start)
 
 
-def _view_version_3(document: Document, path: Path) -> Location:
-    """Return a rubric of version 3 in a file: without a mark of its own, it has that of what stands around it."""
+def _view_version_3(document: Document, path: Path, said: Collection[Path]) -> Location:
+    """Return a rubric of version 3 in a file: without a mark of its own, it has that of what stands around it.
+
+    `said` are the places of which, and within which, nothing is a doubt: rubrics, and what is an error beside them.
+    """
     from rubric_lint.format.version_3 import read_rubric  # noqa: PLC0415  (as above)
 
     view, around = read_rubric(document, path), _look_around(document, path)
     if view.threshold is None and around.threshold is not None:
         view = replace(view, threshold=around.threshold, threshold_path=around.threshold_path, is_gate=around.is_gate)
-    told = schema_for(VERSION_3).joined["properties"] if path == (FIELD,) else ()  # it is an error beside the rubric
-    doubts = tuple(doubt for doubt in around.doubts if doubt[0][-1] not in told)
+    doubts = tuple(
+        doubt for doubt in around.doubts if not any(doubt[0][: at + 1] in said for at in range(len(doubt[0])))
+    )
     return Location(path, VERSION_3, replace(view, doubts=doubts))
 
 
