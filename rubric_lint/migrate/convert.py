@@ -19,6 +19,7 @@ from rubric_lint.dialects.search.agentv_parts import (
     find_assertion_lists,
     find_assertions,
     find_suite_cases,
+    find_unloaded,
     is_suite,
 )
 from rubric_lint.dialects.search.agentv_releases import RELEASES, Release
@@ -41,6 +42,14 @@ from rubric_lint.text.tree import AliasNode, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
+SUITES = {"agentv-4": agentv_4_suite, "agentv-5": checks}
+"""The module that knows what is of each release."""
+
+
+def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
+    """Find what a release refuses, skips or never reads of a suite as it stands."""
+    yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
+    yield from SUITES[target.name].find_gaps(document)
 
 
 def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
@@ -59,8 +68,7 @@ def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release
             yield Unmet("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
     for _, owner, key, *_ in document.duplicates:
         yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
-    suite = checks if target.name == "agentv-5" else agentv_4_suite
-    yield from suite.find_obstacles(document)
+    yield from SUITES[target.name].find_obstacles(document)
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import suite_lists
 from rubric_lint.format.schema_files import BASE
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
-from rubric_lint.migrate import agentv_4_suite, agentv_5_suite
+from rubric_lint.migrate import agentv_4_suite
 from rubric_lint.migrate.agentv import find_custom, find_other_files, is_foreign, is_read_as_it_is
-from rubric_lint.migrate.convert import SCALE, Converted, convert, find_blockers
+from rubric_lint.migrate.convert import SCALE, SUITES, Converted, convert, find_blockers
 from rubric_lint.patch import Refused, former_path, write_all
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.rules import BY_NAME
@@ -46,13 +46,6 @@ _WHOLE = (
 _DEPRECATED = (
     "deprecated fields are rewritten with the suite, not before; `rubric-lint fix` without `--to` rewrites them alone"
 )
-_SUITES = {"agentv-4": agentv_4_suite, "agentv-5": agentv_5_suite}
-
-
-def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
-    """Find what a release refuses, skips or never reads of a suite as it stands."""
-    yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
-    yield from _SUITES[target.name].find_gaps(document)
 
 
 def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
@@ -236,7 +229,7 @@ class _Rewriting:
         if unread := [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
-        find_gaps = _SUITES[self.target.name].find_gaps
+        find_gaps = SUITES[self.target.name].find_gaps
         gaps = _sort(self._leave(document, gap) for document in after for gap in find_gaps(document))
         if new.source.text == self.file.source.text:
             return replace(self.fixed, unmet=gaps, notes=seldom_meant)
@@ -333,7 +326,7 @@ class _Rewriting:
                 "it"
             )
         for document in self.file.suites:
-            yield from map(Note, _SUITES[self.target.name].list_assumptions(document))
+            yield from map(Note, SUITES[self.target.name].list_assumptions(document))
             for outside in (*find_other_files(document), *find_custom(document)):
                 yield self._note(document, outside)
 

@@ -17,7 +17,7 @@ from rubric_lint.format.criterion import HIGHEST, LOWEST, Band, Criterion, Level
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.messages import join_words
-from rubric_lint.migrate.target import find_unread
+from rubric_lint.migrate.convert import find_unread
 from rubric_lint.project.files import File, Unreadable
 from rubric_lint.project.opening import LIMIT
 from rubric_lint.project.settings import FileSettings, SettingsFinder
