@@ -22,6 +22,7 @@ OURS = {  # what is opened elsewhere, none of it a user's file to read
     "judge/journal.py: os.open": "the results of a run, opened to be appended to",
     "run/cache.py: open": "a cache file that was just created, to be written",
     "format/schema_files.py: read_text": "schemas of the package",
+    "format/version_3.py: read_text": "no file: the text of a field",
     "cli/commands.py: open": "the null device",
     "cli/commands.py: os.open": "the null device",
     "cli/score/agree.py: open": "a new file, to be written",
