@@ -251,7 +251,7 @@ def _lacks_quotes(fault: SchemaFault) -> bool:
 
 
 # The fields of which an entry needs one; a misspelt one counts.
-_INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels")}
+_INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels", CRITERIA)}
 
 
 def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
@@ -263,11 +263,12 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
     if fault.schema.get("additionalProperties", True):  # a condition only names its own fields
         known |= schema.entry_fields.keys()
     strangers = [key for key in fault.value if key not in known]
+    wanted = {*absent, *schema.entry_fields}
     return [
         name
         for name in absent
         if not any(
-            (bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields)
+            (bool(schema.suggest(key, {name, *_INSTEAD.get(name, ())} & wanted)) or key in schema_for().entry_fields)
             for key in strangers
         )
     ]

@@ -124,9 +124,10 @@ def holds_rubric(value: Any) -> bool:
 
 def is_node(value: Any) -> bool:
     """Return whether a document is meant as a rubric: it has criteria, a misspelt name of them, or a scale."""
-    if not isinstance(value, dict) or any(find_near(FIELD, (key,)) or key == FIELD for key in value):
+    if not isinstance(value, dict) or FIELD in value:
         return False
-    return bool(CRITERIA in value or "scale" in value or find_near(CRITERIA, value))
+    is_near = "scale" in value or find_near(CRITERIA, value)
+    return CRITERIA in value or bool(is_near and not find_near(FIELD, value))
 
 
 def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import AGENTV, find_families, find_views
 from rubric_lint.format.recognition import (
+    CRITERIA,
     FIELD,
     OF_WHOLE,
     PLAIN,
@@ -278,9 +279,9 @@ def search(
         rubrics.sort(key=lambda location: document.span(location.path).start)
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
-        rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole)
+        rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole, is_claimed=claim is not None)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
-        leftovers = [path for path in leftovers if path not in above]
+        leftovers = [path for path in leftovers if path not in above and rubrics[0].path] if rubrics else leftovers
     if not (rubrics or is_claimed or part):
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
@@ -294,15 +295,16 @@ def search(
 
 
 def _read_version_3(
-    document: Document, rubrics: list[Location], leftovers: list[Path], *, may_be_whole: bool
+    document: Document, rubrics: list[Location], leftovers: list[Path], *, may_be_whole: bool, is_claimed: bool
 ) -> list[Location]:
     """Return the rubrics of a file of version 3, each with its view; the whole document may be one.
 
-    So is what was left over because it is a mapping, as in version 2 no rubric is.
+    If it has `criteria` and declares the schema, whatever `rubrics` in it are is an error. What was left over because
+    it is a mapping is a rubric, as in version 2 it is not.
     """
     from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (few files follow it)
 
-    if may_be_whole and not rubrics and is_node(document.data):
+    if may_be_whole and is_node(document.data) and (not rubrics or (is_claimed and CRITERIA in document.data)):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
     paths = {*more, *(location.path for location in rubrics)}
