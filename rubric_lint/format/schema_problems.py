@@ -8,7 +8,7 @@ from typing import Any
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
-from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE
+from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE, is_place
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT, VERSION_3, SchemaFile
@@ -44,18 +44,30 @@ def find_violations(
                 yield from _word_fault(schema, fault, document, path)
 
 
-def find_beside(
-    schema: RubricSchema, document: Document, holder: Path, *, in_suite: bool
-) -> Iterator[tuple[str, Problem]]:
-    """Find the fields of a rubric of version 3 that stand beside `rubrics` in a mapping, where nothing reads them.
+def find_beside(schema: RubricSchema, document: Document, path: Path, *, in_suite: bool) -> Iterator[Problem]:
+    """Find the fields of a rubric of version 3 that stand around the one at a path, where nothing reads them.
 
-    In a suite, only those are a slip that mean nothing else.
+    In a suite, only those are a slip that mean nothing else, or whose value is right in a rubric.
     """
-    guards = schema.joined["then"]["properties"]
-    for name in document.value(holder):
-        if name in guards and (name in OF_WHOLE or not in_suite):
-            values = {"field": name, "reason": guards[name]["x-reason"]}
-            yield "schema", Problem("misplaced", (*holder, name), Part.KEY, values, keyword="not")
+    guards, known = schema.joined["then"]["properties"], {**schema.entry_fields, **schema.fields_of(schema.whole)}
+    holders = {path[:-1]: None}
+    if in_suite:
+        defaults = [("defaults",)] if isinstance(document.data, dict) and "defaults" in document.data else []
+        above = (*(path[:length] for length in range(len(path) - 1)), *defaults)
+        holders |= {each: None for each in above if is_place(each, in_suite=True)}
+    for holder in holders:
+        mapping = document.value(holder)
+        for name, value in mapping.items() if isinstance(mapping, dict) else ():
+            is_slip = not in_suite or name in OF_WHOLE
+            if not is_slip and name in _SLIPS_BY_VALUE and (name != CRITERIA or FIELD in mapping):
+                is_slip = schema.is_valid_field(known, name, value)
+            if is_slip and name in guards:
+                values = {"field": name, "reason": guards[name]["x-reason"]}
+                yield Problem("misplaced", (*holder, name), Part.KEY, values, keyword="not")
+
+
+_SLIPS_BY_VALUE = frozenset({"applies_if", CRITERIA, "grades", "levels"})
+"""The fields of version 3 that may mean other things in a suite, if their value is not that of a rubric."""
 
 
 def _holds_criteria(value: Any) -> bool:

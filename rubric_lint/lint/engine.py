@@ -447,7 +447,8 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
     claim = find_claim(document)
     if rubric.version == VERSION_3:
         in_suite = bool(holder) or (claim is not None and claim.name != "rubric")
-        yield from find_beside(rubric.schema, document, holder, in_suite=in_suite)
+        found = find_beside(rubric.schema, document, rubric.path, in_suite=in_suite)
+        yield from (("schema", problem) for problem in found)
         return
     for name in document.data if claim and claim.name == "rubric" else ():
         if name in _OF_VERSION_3:

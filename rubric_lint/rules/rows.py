@@ -145,6 +145,7 @@ _OF_SEARCH = (
         _ERROR,
         {
             "misnamed": "`{key}` is not read; did you mean `{wanted}`?",
+            "outside": "`criteria` is not read here; put it below `rubrics`: write `{whole}`",
             "empty": "`rubrics` {empty}, so nothing is judged by it; list its criteria or remove it",
             "not-a-list": "`rubrics` is {found}, expected a list of criteria",
             "misspelt-field": "`rubrics` is not read, as `{key}` is not a field; did you mean `{wanted}`?",

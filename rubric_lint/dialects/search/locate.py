@@ -98,6 +98,10 @@ def find_claim(document: Document) -> Claim | None:
     return read_claim(url) if url else None
 
 
+SUITE_OF_3 = Claim("suite", VERSION_3)
+"""What a suite of version 3 declares."""
+
+
 def find_claim_span(document: Document) -> Span | None:
     """Return where a document itself declares it: the URL in the comment, or the value of `$schema`."""
     if found := _choose_ours(_find_modelines(document)):
@@ -261,7 +265,7 @@ def search(
         mappings: Iterable[tuple[Path, dict[str, Any]]] = find_places(document.data)
     else:  # a dialect needs all mappings anyway
         mappings = document.mappings if families else walk_mappings(document.data, without=found)
-    leftovers = _find(mappings, found, is_claimed=is_claimed)
+    leftovers = _find(mappings, found, is_claimed=is_claimed, is_suite_of_3=claim == SUITE_OF_3)
     rubrics = [Location(path, follows) for path in found]
     if families and (views := _find_views(document, families)):
         taken = {view.path for view in views}
@@ -302,14 +306,16 @@ def _read_version_3(
     If it has `criteria` and declares the schema, whatever `rubrics` in it are is an error. What was left over because
     it is a mapping is a rubric, as in version 2 it is not.
     """
-    from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (few files follow it)
+    from rubric_lint.format.schema_problems import find_beside  # noqa: PLC0415  (few files follow version 3)
+    from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (as above)
 
     if may_be_whole and is_node(document.data) and (not rubrics or (is_claimed and CRITERIA in document.data)):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
     paths = {*more, *(location.path for location in rubrics)}
     top = schema_for(VERSION_3).joined["properties"]
-    said = {(*path[:-1], name) for path in paths for name in (top if path == (FIELD,) else OF_WHOLE)} | paths
+    said = paths | ({(name,) for name in top} if (FIELD,) in paths else set())
+    said |= {each.path for path in paths for each in find_beside(schema_for(VERSION_3), document, path, in_suite=True)}
     found = [each if each.view else _view_version_3(document, each.path, said) for each in rubrics]
     found += [_view_version_3(document, path, said) for path in more]
     return sorted(found, key=lambda location: document.span(location.path).start)
@@ -420,9 +426,16 @@ def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
 
 
 def _find(
-    mappings: Iterable[tuple[Path, Mapping[str, Any]]], found: dict[Path, None], *, is_claimed: bool
+    mappings: Iterable[tuple[Path, Mapping[str, Any]]],
+    found: dict[Path, None],
+    *,
+    is_claimed: bool,
+    is_suite_of_3: bool = False,
 ) -> list[Path]:
-    """Add to `found` the fields that contain rubrics; return those of near-rubrics, in document order."""
+    """Add to `found` the fields that contain rubrics; return those of near-rubrics, in document order.
+
+    With `is_suite_of_3`, the document declares the schema of suites of version 3, so `criteria` are of a rubric, too.
+    """
     leftovers: list[Path] = []
     ours: dict[tuple[int, bool], bool] = {}  # a list may be shared thousands of times
     last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
@@ -443,13 +456,21 @@ def _find(
                     found[last] = None
                 else:
                     leftovers.append((*path, key))
-        if FIELD not in mapping and is_holder(path):
+        if is_suite_of_3 and FIELD not in mapping and is_place(path, in_suite=True) and _has_criteria(mapping):
+            leftovers.append((*path, CRITERIA))
+        elif FIELD not in mapping and is_holder(path):
             leftovers += [
                 (*path, key)
                 for key, value in mapping.items()
                 if type(value) is list and holds_only_ours(value) and key not in case_lists() and not _resembles(key)
             ]
     return leftovers
+
+
+def _has_criteria(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a case has the criteria of a rubric; a grader of another type may have others."""
+    value = mapping.get(CRITERIA)
+    return (holds_texts(value) or holds_only_ours(value)) and mapping.get("type", FIELD) == FIELD
 
 
 @lru_cache(maxsize=1 << 10)
