@@ -137,7 +137,7 @@ def test_what_a_judge_may_return(name):
 
 
 def test_what_stands_beside_rubrics_is_found_there_and_in_a_suite_what_is_no_part_of_the_suite():
-    text = "# $schema: {}-v3.schema.json\nscale: [1, 5]\nrubrics: {{criteria: [Names the day]}}\ncriteria: [It]\nweight: 2\n"
+    text = "# $schema: {}-v3.schema.json\nscale: [1, 5]\nrubrics: {{criteria: [It]}}\ncriteria: [It]\nweight: 2\n"
     of_rubric, of_suite = (lint("a.yaml", text.format(name).encode()).findings for name in ("rubric", "suite"))
     expected = [("schema.misplaced", f"/{name}") for name in ("scale", "criteria", "weight")]
     assert [(finding.code, finding.pointer) for finding in of_rubric] == expected
