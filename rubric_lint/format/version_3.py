@@ -392,10 +392,12 @@ class _Reading:
 
     def _move_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Write the gate of a criterion as one on its levels, whichever field has it."""
-        is_second = not scale or "required_min_level" in fields
-        if is_second and "required" in fields and "levels" not in self.document.value(at):  # else the schema says it
-            reason = "a criterion with levels or a scale has one gate; write `required_min_level`"
-            self._report("schema", "misplaced", (*at, "required"), Part.KEY, {"field": "required", "reason": reason})
+        has_levels = "required" in fields and "levels" in self.document.value(at)
+        if "required" in fields and (has_levels or not scale or "required_min_level" in fields):
+            if not has_levels:  # else the schema says it
+                reason = "a criterion with levels or a scale has one gate; write `required_min_level`"
+                values = {"field": "required", "reason": reason}
+                self._report("schema", "misplaced", (*at, "required"), Part.KEY, values)
             del fields["required"]
         field = next((name for name in ("required_min_level", "required_min_score") if name in fields), "")
         if not field:
@@ -433,7 +435,18 @@ class _Reading:
     def _read_bands(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
         """Check the bounds and the gate of bands, and give them the ends of their scale."""
         if scale and not scale.is_whole:
-            self._report("bounds", "decimal-bands", scale.path, Part.VALUE, {})
+            is_own = "score_ranges" in fields
+            place = (*at, "score_ranges") if is_own else scale.path
+            how = f"give `{shorten(self.ids[-1])}` a `scale: [0, 100]` of its own" if is_own else "write [0, 100]"
+            values = {"scale": f"[{scale.worst}, {scale.best}]", "how": f"{how}, and the bands in whole numbers of it"}
+            self._report(
+                "bounds",
+                "decimal-bands",
+                place,
+                Part.KEY if is_own else Part.VALUE,
+                values,
+                Place("the scale", scale.path),
+            )
             fields.pop("score_ranges", None)  # what the rules would say of them is beside the point
             fields.pop("score_range", None)
             return

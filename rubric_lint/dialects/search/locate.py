@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import AGENTV, find_families, find_views
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.recognition import (
     CRITERIA,
     FIELD,
@@ -30,7 +31,7 @@ from rubric_lint.format.schema_files import CURRENT, VERSION_3, Claim, read_clai
 from rubric_lint.messages import find_near
 from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import DATA, Kind, Source, Span, kind_of
 from rubric_lint.text.tree import walk_mappings
 
@@ -329,6 +330,13 @@ def _view_version_3(document: Document, path: Path, said: Collection[Path]) -> L
     from rubric_lint.format.version_3 import read_rubric  # noqa: PLC0415  (as above)
 
     view, around = read_rubric(document, path), _look_around(document, path)
+    at = around.threshold_path or ()
+    if view.threshold is not None and any(isinstance(step, int) for step in at):
+        # that of a whole suite is for the rubrics without one
+        other = Place("the other one", at, Part.KEY)
+        values = {"field": "pass_threshold", "other": at[-1]}
+        problem = Problem("two-marks", (*path, "pass_threshold"), Part.KEY, values, (other,))
+        view = replace(view, problems=(*view.problems, ("bounds", problem)))
     if view.threshold is None and around.threshold is not None:
         view = replace(view, threshold=around.threshold, threshold_path=around.threshold_path, is_gate=around.is_gate)
     doubts = tuple(
