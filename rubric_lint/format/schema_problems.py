@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -113,7 +114,7 @@ def _find_in_node(
     criteria = node.get(CRITERIA)
     entries = criteria if isinstance(criteria, list) else []
     alone = {**node, CRITERIA: ["It"]} if entries else node  # errors of the criteria have their own words below
-    yield from find_in(schema, definition, document, path, alone)
+    yield from _find_slips(list(find_in(schema, definition, document, path, alone)), node, path, document)
     for index, entry in enumerate(entries):
         if not schema.is_valid_entry(entry):
             yield from _find_in_entry(schema, document, (*path, CRITERIA, index), entry)
@@ -133,22 +134,30 @@ def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: 
     else:
         found = list(find_in(schema, schema.item, document, path, entry))
         if isinstance(entry, dict):
-            yield from _find_slips(found, entry, path)
+            yield from _find_slips(found, entry, path, document if schema.version == VERSION_3 else None)
         elif not isinstance(entry, str) and document.is_alias(path):  # it may be right where it is written
             yield from ((rule, problem._replace(part=Part.ENTRY)) for rule, problem in found)
         else:
             yield from found
 
 
-def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
-    """Yield problems of an entry, with one in the place of all that come from one slip."""
-    slips = (("score_ranges", _word_range_keys), ("levels", _word_names))
+def _find_slips(
+    found: list[tuple[str, Problem]], entry: Mapping[str, Any], path: Path, document: Document | None
+) -> Iterator[tuple[str, Problem]]:
+    """Yield problems of an entry, with one in the place of all that come from one slip.
+
+    `document` is given if the scales in it hold for what is below them.
+    """
+    scale = _find_scale(document, path) if document and "levels" in entry else None
+    slips = (("score_ranges", _word_range_keys), ("levels", partial(_word_names, scale=scale)))
     for field, word in slips:
         place = (*path, field)
         within = [each for each in found if each[1].path[:-1] == place]
-        if within and (slip := word(entry.get(field), place)):
-            # A value may break another rule, which has no words for a slip in the keys.
-            rule, first = next((each for each in within if each[1].part is slip.part), within[0])
+        slip = word(entry.get(field), place) if within else None
+        # A value may break another rule, which has no words for a slip in the keys; and keys may be numbers that fit.
+        fitting = [each for each in within if slip and (each[1].part is slip.part or slip.path == place)]
+        if slip and fitting:
+            rule, first = fitting[0]
             yield rule, slip._replace(keyword=first.keyword)
             found = [each for each in found if each not in within]
     yield from found
@@ -172,13 +181,29 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
     return Problem("range-keys", (*place, key), Part.KEY, values, repair=repair)
 
 
-def _word_names(levels: Any, place: Path) -> Problem | None:
+def _find_scale(document: Document, path: Path) -> list[Any] | None:
+    """Return the scale that holds at a path: that of the nearest mapping with one, if it has two ends."""
+    for length in range(len(path), -1, -1):
+        mapping = document.value(path[:length])
+        if isinstance(mapping, dict) and "scale" in mapping:
+            scale = mapping["scale"]
+            return scale if isinstance(scale, list) and len(scale) == 2 else None
+    return None
+
+
+def _word_names(levels: Any, place: Path, *, scale: list[Any] | None) -> Problem | None:
     """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
     if isinstance(levels, dict) and levels and all(read_key(name) is None for name in levels):
         names = quote_names(levels)
         return Problem("named-keys", (*place, next(iter(levels))), Part.KEY, {"names": names})
     if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
         return None
+    if scale:
+        between = "..., " if len(levels) > 2 else ""
+        numbered = (
+            f"{shorten(str(scale[0]))}: {shorten(levels[0])}, {between}{shorten(str(scale[1]))}: {shorten(levels[-1])}"
+        )
+        return Problem("names", place, Part.KEY, {"numbered": numbered})
     shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3]))
     more = ", ..." if len(levels) > 3 else ""
     return Problem("names", place, Part.KEY, {"numbered": f"{shown}{more}"}, choices=number_levels(place, len(levels)))

@@ -30,8 +30,10 @@ from rubric_lint.format.criterion import (
     to_fraction,
 )
 from rubric_lint.format.groups import Group
-from rubric_lint.format.recognition import CRITERIA, FIELD
+from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.format.rubric import fold_id, is_placeholder
+from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import VERSION_3
 from rubric_lint.format.view import OWN, Draft, View, read_text
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
@@ -122,12 +124,16 @@ def holds_rubric(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list)
 
 
-def is_node(value: Any) -> bool:
-    """Return whether a document is meant as a rubric: it has criteria, a misspelt name of them, or a scale."""
+def is_node(value: Any, *, is_claimed: bool) -> bool:
+    """Return whether a document is meant as a rubric: it has criteria, a misspelt name of them, or a field of its own.
+
+    With `is_claimed`, it declares the schema, so other names of criteria are misspelt ones, too.
+    """
     if not isinstance(value, dict) or FIELD in value:
         return False
-    is_near = "scale" in value or find_near(CRITERIA, value)
-    return CRITERIA in value or bool(is_near and not find_near(FIELD, value))
+    find = schema_for(VERSION_3).suggest if is_claimed else find_near
+    is_near = not OF_WHOLE.isdisjoint(value) or any(find(key, (CRITERIA,)) for key in value)
+    return CRITERIA in value or (is_near and not find_near(FIELD, value))
 
 
 def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:

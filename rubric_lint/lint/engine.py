@@ -267,6 +267,8 @@ def _word_no_rubrics(document: Document) -> Problem:
 
     if document.kind not in DATA:
         return Problem("no-rubrics-kind", (), Part.HEAD)
+    if (claim := find_claim(document)) and claim.version == VERSION_3:
+        return Problem("no-criteria-version-3", (), Part.HEAD)
     if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
     return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})

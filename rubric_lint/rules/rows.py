@@ -89,6 +89,7 @@ _OF_SCHEMAS = (
                 "missing field `rubrics`: a file of version 2 has it at the top level; if this is a rubric of version "
                 "3, {how}"
             ),
+            "no-criteria-version-3": "missing field `criteria`: a rubric file of version 3 has it at the top level",
             "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
             "too-many-criteria": (
                 "the rubric has over {most} criteria, with those of aliases, so none is read; write several rubrics"

@@ -310,7 +310,8 @@ def _read_version_3(
     from rubric_lint.format.schema_problems import find_beside  # noqa: PLC0415  (few files follow version 3)
     from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (as above)
 
-    if may_be_whole and is_node(document.data) and (not rubrics or (is_claimed and CRITERIA in document.data)):
+    is_sure = is_claimed and isinstance(document.data, dict) and CRITERIA in document.data
+    if may_be_whole and (is_sure or not rubrics) and is_node(document.data, is_claimed=is_claimed):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
     paths = {*more, *(location.path for location in rubrics)}
