@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
@@ -271,6 +271,12 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
+    if text := _write_scale(fault, path):
+        repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
+        subject = "`scale` has" if "count" in problem.values else problem.values.get("subject")
+        found = problem.values.get("count", problem.values.get("found"))
+        values = {"subject": subject, "found": found, "expected": expected_of(fault.schema), "range": text}
+        return problem._replace(code="range-string", values=values, repair=repair)
     is_scale, is_range = path[-1:] == ("scale",), path[-1:] == ("score_range",)
     written = isinstance(fault.value, str) and (is_scale or is_range) and re.fullmatch(RANGE, fault.value)
     if written and (is_scale or int(written[1]) <= int(written[2]) <= HIGHEST):
@@ -280,6 +286,23 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
     if _lacks_quotes(fault) and not fault.is_key and path and not _find_tag(document, path):
         return problem._replace(repair=quote(path, document.written_at(path)))
     return problem
+
+
+def _write_scale(fault: SchemaFault, path: Path) -> str:
+    """Return the right form of `scale: {min: 1, max: 5}`, `[1, 2, 3, 4, 5]`, or of one end in quotes; else nothing."""
+    value = fault.value
+    if path[-2:-1] == ("scale",):
+        return value if isinstance(value, str) and re.fullmatch(r"-?[1-9][0-9]{0,2}|0", value) else ""
+    if path[-1:] != ("scale",) or fault.schema.get("maxItems") != 2:
+        return ""
+    if isinstance(value, dict) and tuple(value) in {("min", "max"), ("worst", "best"), ("lowest", "highest")}:
+        value = [*value.values()]
+    elif not (isinstance(value, list) and len(value) > 2):
+        return ""
+    if any(type(end) is not int for end in value) or value[0] == value[-1]:
+        return ""
+    is_run = len(value) == 2 or {later - end for end, later in pairwise(value)} in ({1}, {-1})
+    return f"[{value[0]}, {value[-1]}]" if is_run else ""
 
 
 def _lacks_quotes(fault: SchemaFault) -> bool:
