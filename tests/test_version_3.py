@@ -642,3 +642,9 @@ def test_a_gate_that_only_the_settings_say_is_written_in_units_of_the_scale(scal
 def test_a_file_in_toml_is_refused_with_the_formats_that_are_read():
     text = f'"$schema" = "{MODELINE.split("=")[1].strip()}"\nscale = [1, 5]\ncriteria = ["Names the cause"]\n'
     assert list_found("a.rubric.toml", text.encode()) == ["1:1 error schema.no-rubrics-kind"]
+
+
+def test_an_error_of_a_group_names_the_innermost_group():
+    text = "criteria: [{id: g, weight: x, criteria: [{criteria: [It sinks], scal: [1, 5]}, {id: a, weight: y}]}]\n"
+    messages = [each.message.partition(":")[0] for each in lint("a.yaml", (MODELINE + text).encode()).findings]
+    assert messages == ["group `g`", "group `g/1`", "criterion `g/a`", "criterion `g/a`"]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice, pairwise
+from math import inf
 from typing import Any
 
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
@@ -255,6 +256,8 @@ def _word_fault(
             path = (*path, value)
         rule = rules.get("null") if keyword == "type" and value is None else None
         code, values = _describe_value(fault, document, path)
+        if (schema.version, code, path[-1:]) == (CURRENT, "minimum", ("weight",)) and fault.value > -inf:
+            code, values = "below-zero", {**values, "how": word_claim(document, path[:-2])}
         name = rule or rules.get(keyword, "schema")
         problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values, keyword=keyword)
         yield name, _mend(name, fault, document, base, problem)

@@ -153,6 +153,8 @@ def read_rubric(document: Document, path: Path) -> View:
         return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY, problems=(("schema", problem),))
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
+    if borderline is not None and borderline == threshold:
+        reading.report_idle_borderline()
     grades = reading.read_grades(node, scale)
     outline = root if any(True for _ in root.groups) else None
     tree = root if reading.needs_tree(root) else None
@@ -516,6 +518,12 @@ class _Reading:
             }
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)
         return mark
+
+    def report_idle_borderline(self) -> None:
+        """Report a borderline at the pass mark, from which on answers pass."""
+        place = (*self.path, "borderline_threshold")
+        mark = Place("the other one", (*self.path, "pass_threshold"))
+        self._report("idle-gate", "idle-borderline", place, Part.VALUE, {}, mark)
 
     def read_grades(self, node: Mapping[str, Any], scale: _Scale | None) -> tuple[tuple[str, Fraction], ...]:
         """Return the grades, each with the lowest share that earns it, from the highest to the lowest."""

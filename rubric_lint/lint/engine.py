@@ -518,7 +518,7 @@ def _make_findings(
         template = BY_NAME[rule].messages[code]
         has_line = "{line}" in template
         criterion = _find_criterion(path, rubric) if rubric is not None else None
-        name = f"{criterion.label}: " if criterion is not None else ""
+        name = f"{criterion.label}: " if criterion is not None else _name_group(path, rubric)
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
@@ -573,6 +573,12 @@ def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
         prefixes = (path[:length] for length in range(len(path), -1, -1))
         found = next((held[prefix] for prefix in prefixes if prefix in held), None)
     return None if found is None or found.shapes[0] is Shape.HOLISTIC else found
+
+
+def _name_group(path: Path, rubric: Rubric | None) -> str:
+    """Name the innermost group at the place of a problem that is in no criterion; empty if there is none."""
+    around = [group for group in rubric.groups if path[: len(group.path)] == group.path] if rubric else []
+    return f"group `{shorten(max(around, key=lambda group: len(group.path)).id)}`: " if around else ""
 
 
 def _identify(document: Document, criterion: Criterion | None) -> tuple[str, ...]:
