@@ -73,7 +73,7 @@ VALUES = [
     ("weight: .inf", "weight.infinite"),
     ("weight: 1e400", "weight.infinite"),
     ("weight: -.inf", "weight.minimum"),
-    ("weight: -1", "weight.minimum"),
+    ("weight: -1", "weight.below-zero"),
     ("weight: heavy", "schema.unexpected"),
     ("weight:", "schema.unexpected", "weight"),
     ("weight: [1]", "schema.unexpected"),

@@ -249,7 +249,9 @@ def test_texts_of_a_rubric_command_no_terminal(run, tmp_path, said):
 def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path, repository):
     broken = OLD.replace("{0: Wrong", "{5: Nearly, 0: Wrong").replace("weight: 3", "weight: -3")
     (tmp_path / "broken.yaml").write_text(broken, "utf-8")
-    below = message("weight.minimum", subject="`weight`", found="is -3", least=0)
+    line = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+    how = f"write `{line}` in the first line of the file"
+    below = message("weight.below-zero", subject="`weight`", found="is -3", least=0, how=how)
     fault = f"3:13: weight: criterion `accuracy`: {below}"
     told = "rubric-lint: OLD has errors, so its scores are undefined: {} (`rubric-lint` says how), then "
     told += "compare again"

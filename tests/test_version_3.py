@@ -56,7 +56,9 @@ def list_found(name, data, how=FileSettings()):  # noqa: B008 (as above)
 
 @pytest.mark.parametrize("case", FOUND)
 def test_what_is_wrong_is_found_at_its_place(case):
-    assert list_found("a.yaml", (MODELINE + FOUND[case]["rubric"]).encode()) == FOUND[case]["found"]
+    text = FOUND[case]["rubric"]
+    head = "\n" if text.startswith("# yaml") else MODELINE
+    assert list_found("a.yaml", (head + text).encode()) == FOUND[case]["found"]
 
 
 def test_groups_become_one_list_with_paths_as_ids():
@@ -640,3 +642,9 @@ def test_a_gate_that_only_the_settings_say_is_written_in_units_of_the_scale(scal
 def test_a_file_in_toml_is_refused_with_the_formats_that_are_read():
     text = f'"$schema" = "{MODELINE.split("=")[1].strip()}"\nscale = [1, 5]\ncriteria = ["Names the cause"]\n'
     assert list_found("a.rubric.toml", text.encode()) == ["1:1 error schema.no-rubrics-kind"]
+
+
+def test_an_error_of_a_group_names_the_innermost_group():
+    text = "criteria: [{id: g, weight: x, criteria: [{criteria: [It sinks], scal: [1, 5]}, {id: a, weight: y}]}]\n"
+    messages = [each.message.partition(":")[0] for each in lint("a.yaml", (MODELINE + text).encode()).findings]
+    assert messages == ["group `g`", "group `g/1`", "criterion `g/a`", "criterion `g/a`"]

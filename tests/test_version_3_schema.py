@@ -136,9 +136,9 @@ def test_what_a_judge_may_return(name):
         assert open_validator(joined).is_valid(output) == expected
 
 
-def test_what_stands_beside_rubrics_is_found_there_and_in_a_suite_only_what_means_nothing_else():
-    text = "# $schema: {}-v3.schema.json\nscale: [1, 5]\nrubrics: {{criteria: [Names the day]}}\ncriteria: [It]\n"
+def test_what_stands_beside_rubrics_is_found_there_and_in_a_suite_what_is_no_part_of_the_suite():
+    text = "# $schema: {}-v3.schema.json\nscale: [1, 5]\nrubrics: {{criteria: [It]}}\ncriteria: [It]\nweight: 2\n"
     of_rubric, of_suite = (lint("a.yaml", text.format(name).encode()).findings for name in ("rubric", "suite"))
-    expected = [("schema.misplaced", "/scale"), ("schema.misplaced", "/criteria")]
+    expected = [("schema.misplaced", f"/{name}") for name in ("scale", "criteria", "weight")]
     assert [(finding.code, finding.pointer) for finding in of_rubric] == expected
-    assert [(finding.code, finding.pointer) for finding in of_suite] == expected[:1]
+    assert [(finding.code, finding.pointer) for finding in of_suite] == expected[:2]

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from functools import partial
+from itertools import islice, pairwise
+from math import inf
 from typing import Any
 
 from rubric_lint.edits.intents import PutUnder, RenameKey, Repair, ReplaceValue
 from rubric_lint.finding import Problem
 from rubric_lint.format.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, outcome_field, read_key
-from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE
+from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE, is_place
 from rubric_lint.format.repairs import number_levels, quote, word_rivals, write_placeholder
 from rubric_lint.format.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.format.schema_files import CURRENT, VERSION_3, SchemaFile
@@ -44,18 +46,30 @@ def find_violations(
                 yield from _word_fault(schema, fault, document, path)
 
 
-def find_beside(
-    schema: RubricSchema, document: Document, holder: Path, *, in_suite: bool
-) -> Iterator[tuple[str, Problem]]:
-    """Find the fields of a rubric of version 3 that stand beside `rubrics` in a mapping, where nothing reads them.
+def find_beside(schema: RubricSchema, document: Document, path: Path, *, in_suite: bool) -> Iterator[Problem]:
+    """Find the fields of a rubric of version 3 that stand around the one at a path, where nothing reads them.
 
-    In a suite, only those are a slip that mean nothing else.
+    In a suite, only those are a slip that mean nothing else, or whose value is right in a rubric.
     """
-    guards = schema.joined["then"]["properties"]
-    for name in document.value(holder):
-        if name in guards and (name in OF_WHOLE or not in_suite):
-            values = {"field": name, "reason": guards[name]["x-reason"]}
-            yield "schema", Problem("misplaced", (*holder, name), Part.KEY, values, keyword="not")
+    guards, known = schema.joined["then"]["properties"], {**schema.entry_fields, **schema.fields_of(schema.whole)}
+    holders = {path[:-1]: None}
+    if in_suite:
+        defaults = [("defaults",)] if isinstance(document.data, dict) and "defaults" in document.data else []
+        above = (*(path[:length] for length in range(len(path) - 1)), *defaults)
+        holders |= {each: None for each in above if is_place(each, in_suite=True)}
+    for holder in holders:
+        mapping = document.value(holder)
+        for name, value in mapping.items() if isinstance(mapping, dict) else ():
+            is_slip = not in_suite or name in OF_WHOLE
+            if not is_slip and name in _SLIPS_BY_VALUE and (name != CRITERIA or FIELD in mapping):
+                is_slip = schema.is_valid_field(known, name, value)
+            if is_slip and name in guards:
+                values = {"field": name, "reason": guards[name]["x-reason"]}
+                yield Problem("misplaced", (*holder, name), Part.KEY, values, keyword="not")
+
+
+_SLIPS_BY_VALUE = frozenset({"applies_if", CRITERIA, "grades", "levels"})
+"""The fields of version 3 that may mean other things in a suite, if their value is not that of a rubric."""
 
 
 def _holds_criteria(value: Any) -> bool:
@@ -101,7 +115,7 @@ def _find_in_node(
     criteria = node.get(CRITERIA)
     entries = criteria if isinstance(criteria, list) else []
     alone = {**node, CRITERIA: ["It"]} if entries else node  # errors of the criteria have their own words below
-    yield from find_in(schema, definition, document, path, alone)
+    yield from _find_slips(list(find_in(schema, definition, document, path, alone)), node, path, document)
     for index, entry in enumerate(entries):
         if not schema.is_valid_entry(entry):
             yield from _find_in_entry(schema, document, (*path, CRITERIA, index), entry)
@@ -121,22 +135,30 @@ def _find_in_entry(schema: RubricSchema, document: Document, path: Path, entry: 
     else:
         found = list(find_in(schema, schema.item, document, path, entry))
         if isinstance(entry, dict):
-            yield from _find_slips(found, entry, path)
+            yield from _find_slips(found, entry, path, document if schema.version == VERSION_3 else None)
         elif not isinstance(entry, str) and document.is_alias(path):  # it may be right where it is written
             yield from ((rule, problem._replace(part=Part.ENTRY)) for rule, problem in found)
         else:
             yield from found
 
 
-def _find_slips(found: list[tuple[str, Problem]], entry: dict[str, Any], path: Path) -> Iterator[tuple[str, Problem]]:
-    """Yield problems of an entry, with one in the place of all that come from one slip."""
-    slips = (("score_ranges", _word_range_keys), ("levels", _word_names))
+def _find_slips(
+    found: list[tuple[str, Problem]], entry: Mapping[str, Any], path: Path, document: Document | None
+) -> Iterator[tuple[str, Problem]]:
+    """Yield problems of an entry, with one in the place of all that come from one slip.
+
+    `document` is given if the scales in it hold for what is below them.
+    """
+    scale = _find_scale(document, path) if document and "levels" in entry else None
+    slips = (("score_ranges", _word_range_keys), ("levels", partial(_word_names, scale=scale)))
     for field, word in slips:
         place = (*path, field)
         within = [each for each in found if each[1].path[:-1] == place]
-        if within and (slip := word(entry.get(field), place)):
-            # A value may break another rule, which has no words for a slip in the keys.
-            rule, first = next((each for each in within if each[1].part is slip.part), within[0])
+        slip = word(entry.get(field), place) if within else None
+        # A value may break another rule, which has no words for a slip in the keys; and keys may be numbers that fit.
+        fitting = [each for each in within if slip and (each[1].part is slip.part or slip.path == place)]
+        if slip and fitting:
+            rule, first = fitting[0]
             yield rule, slip._replace(keyword=first.keyword)
             found = [each for each in found if each not in within]
     yield from found
@@ -160,13 +182,29 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
     return Problem("range-keys", (*place, key), Part.KEY, values, repair=repair)
 
 
-def _word_names(levels: Any, place: Path) -> Problem | None:
+def _find_scale(document: Document, path: Path) -> list[Any] | None:
+    """Return the scale that holds at a path: that of the nearest mapping with one, if it has two ends."""
+    for length in range(len(path), -1, -1):
+        mapping = document.value(path[:length])
+        if isinstance(mapping, dict) and "scale" in mapping:
+            scale = mapping["scale"]
+            return scale if isinstance(scale, list) and len(scale) == 2 else None
+    return None
+
+
+def _word_names(levels: Any, place: Path, *, scale: list[Any] | None) -> Problem | None:
     """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
     if isinstance(levels, dict) and levels and all(read_key(name) is None for name in levels):
         names = quote_names(levels)
         return Problem("named-keys", (*place, next(iter(levels))), Part.KEY, {"names": names})
     if not isinstance(levels, list) or len(levels) < 2 or not all(isinstance(name, str) for name in levels):
         return None
+    if scale:
+        between = "..., " if len(levels) > 2 else ""
+        numbered = (
+            f"{shorten(str(scale[0]))}: {shorten(levels[0])}, {between}{shorten(str(scale[1]))}: {shorten(levels[-1])}"
+        )
+        return Problem("names", place, Part.KEY, {"numbered": numbered})
     shown = ", ".join(f"{number}: {shorten(name)}" for number, name in enumerate(levels[:3]))
     more = ", ..." if len(levels) > 3 else ""
     return Problem("names", place, Part.KEY, {"numbered": f"{shown}{more}"}, choices=number_levels(place, len(levels)))
@@ -218,6 +256,8 @@ def _word_fault(
             path = (*path, value)
         rule = rules.get("null") if keyword == "type" and value is None else None
         code, values = _describe_value(fault, document, path)
+        if (schema.version, code, path[-1:]) == (CURRENT, "minimum", ("weight",)) and fault.value > -inf:
+            code, values = "below-zero", {**values, "how": word_claim(document, path[:-2])}
         name = rule or rules.get(keyword, "schema")
         problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values, keyword=keyword)
         yield name, _mend(name, fault, document, base, problem)
@@ -234,6 +274,12 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
+    if text := _write_scale(fault, path):
+        repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
+        subject = "`scale` has" if "count" in problem.values else problem.values.get("subject")
+        found = problem.values.get("count", problem.values.get("found"))
+        values = {"subject": subject, "found": found, "expected": expected_of(fault.schema), "range": text}
+        return problem._replace(code="range-string", values=values, repair=repair)
     is_scale, is_range = path[-1:] == ("scale",), path[-1:] == ("score_range",)
     written = isinstance(fault.value, str) and (is_scale or is_range) and re.fullmatch(RANGE, fault.value)
     if written and (is_scale or int(written[1]) <= int(written[2]) <= HIGHEST):
@@ -245,13 +291,30 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
     return problem
 
 
+def _write_scale(fault: SchemaFault, path: Path) -> str:
+    """Return the right form of `scale: {min: 1, max: 5}`, `[1, 2, 3, 4, 5]`, or of one end in quotes; else nothing."""
+    value = fault.value
+    if path[-2:-1] == ("scale",):
+        return value if isinstance(value, str) and re.fullmatch(r"-?[1-9][0-9]{0,2}|0", value) else ""
+    if path[-1:] != ("scale",) or fault.schema.get("maxItems") != 2:
+        return ""
+    if isinstance(value, dict) and tuple(value) in {("min", "max"), ("worst", "best"), ("lowest", "highest")}:
+        value = [*value.values()]
+    elif not (isinstance(value, list) and len(value) > 2):
+        return ""
+    if any(type(end) is not int for end in value) or value[0] == value[-1]:
+        return ""
+    is_run = len(value) == 2 or {later - end for end, later in pairwise(value)} in ({1}, {-1})
+    return f"[{value[0]}, {value[-1]}]" if is_run else ""
+
+
 def _lacks_quotes(fault: SchemaFault) -> bool:
     """Return whether a value that should be a string is a number, true or false."""
     return isinstance(fault.value, int | float) and expected_of(fault.schema) == "a string"
 
 
 # The fields of which an entry needs one; a misspelt one counts.
-_INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels")}
+_INSTEAD = {"expected_outcome": ("expected_outcome", "description", "score_ranges", "levels", CRITERIA)}
 
 
 def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
@@ -263,11 +326,12 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
     if fault.schema.get("additionalProperties", True):  # a condition only names its own fields
         known |= schema.entry_fields.keys()
     strangers = [key for key in fault.value if key not in known]
+    wanted = {*absent, *schema.entry_fields}
     return [
         name
         for name in absent
         if not any(
-            (bool(schema.suggest(key, _INSTEAD.get(name, (name,)))) or key in schema_for().entry_fields)
+            (bool(schema.suggest(key, {name, *_INSTEAD.get(name, ())} & wanted)) or key in schema_for().entry_fields)
             for key in strangers
         )
     ]

@@ -30,8 +30,10 @@ from rubric_lint.format.criterion import (
     to_fraction,
 )
 from rubric_lint.format.groups import Group
-from rubric_lint.format.recognition import CRITERIA, FIELD
+from rubric_lint.format.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.format.rubric import fold_id, is_placeholder
+from rubric_lint.format.schema import schema_for
+from rubric_lint.format.schema_files import VERSION_3
 from rubric_lint.format.view import OWN, Draft, View, read_text
 from rubric_lint.messages import describe, find_near, shorten
 from rubric_lint.text.document import Document
@@ -122,11 +124,16 @@ def holds_rubric(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list)
 
 
-def is_node(value: Any) -> bool:
-    """Return whether a document is meant as a rubric: it has criteria, a misspelt name of them, or a scale."""
-    if not isinstance(value, dict) or any(find_near(FIELD, (key,)) or key == FIELD for key in value):
+def is_node(value: Any, *, is_claimed: bool) -> bool:
+    """Return whether a document is meant as a rubric: it has criteria, a misspelt name of them, or a field of its own.
+
+    With `is_claimed`, it declares the schema, so other names of criteria are misspelt ones, too.
+    """
+    if not isinstance(value, dict) or FIELD in value:
         return False
-    return bool(CRITERIA in value or "scale" in value or find_near(CRITERIA, value))
+    find = schema_for(VERSION_3).suggest if is_claimed else find_near
+    is_near = not OF_WHOLE.isdisjoint(value) or any(find(key, (CRITERIA,)) for key in value)
+    return CRITERIA in value or (is_near and not find_near(FIELD, value))
 
 
 def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:
@@ -146,6 +153,8 @@ def read_rubric(document: Document, path: Path) -> View:
         return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY, problems=(("schema", problem),))
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
+    if borderline is not None and borderline == threshold:
+        reading.report_idle_borderline()
     grades = reading.read_grades(node, scale)
     outline = root if any(True for _ in root.groups) else None
     tree = root if reading.needs_tree(root) else None
@@ -391,10 +400,12 @@ class _Reading:
 
     def _move_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
         """Write the gate of a criterion as one on its levels, whichever field has it."""
-        is_second = not scale or "required_min_level" in fields
-        if is_second and "required" in fields and "levels" not in self.document.value(at):  # else the schema says it
-            reason = "a criterion with levels or a scale has one gate; write `required_min_level`"
-            self._report("schema", "misplaced", (*at, "required"), Part.KEY, {"field": "required", "reason": reason})
+        has_levels = "required" in fields and "levels" in self.document.value(at)
+        if "required" in fields and (has_levels or not scale or "required_min_level" in fields):
+            if not has_levels:  # else the schema says it
+                reason = "a criterion with levels or a scale has one gate; write `required_min_level`"
+                values = {"field": "required", "reason": reason}
+                self._report("schema", "misplaced", (*at, "required"), Part.KEY, values)
             del fields["required"]
         field = next((name for name in ("required_min_level", "required_min_score") if name in fields), "")
         if not field:
@@ -432,7 +443,18 @@ class _Reading:
     def _read_bands(self, fields: dict[str, Any], at: Path, scale: _Scale | None) -> None:
         """Check the bounds and the gate of bands, and give them the ends of their scale."""
         if scale and not scale.is_whole:
-            self._report("bounds", "decimal-bands", scale.path, Part.VALUE, {})
+            is_own = "score_ranges" in fields
+            place = (*at, "score_ranges") if is_own else scale.path
+            how = f"give `{shorten(self.ids[-1])}` a `scale: [0, 100]` of its own" if is_own else "write [0, 100]"
+            values = {"scale": f"[{scale.worst}, {scale.best}]", "how": f"{how}, and the bands in whole numbers of it"}
+            self._report(
+                "bounds",
+                "decimal-bands",
+                place,
+                Part.KEY if is_own else Part.VALUE,
+                values,
+                Place("the scale", scale.path),
+            )
             fields.pop("score_ranges", None)  # what the rules would say of them is beside the point
             fields.pop("score_range", None)
             return
@@ -496,6 +518,12 @@ class _Reading:
             }
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)
         return mark
+
+    def report_idle_borderline(self) -> None:
+        """Report a borderline at the pass mark, from which on answers pass."""
+        place = (*self.path, "borderline_threshold")
+        mark = Place("the other one", (*self.path, "pass_threshold"))
+        self._report("idle-gate", "idle-borderline", place, Part.VALUE, {}, mark)
 
     def read_grades(self, node: Mapping[str, Any], scale: _Scale | None) -> tuple[tuple[str, Fraction], ...]:
         """Return the grades, each with the lowest share that earns it, from the highest to the lowest."""

@@ -267,6 +267,8 @@ def _word_no_rubrics(document: Document) -> Problem:
 
     if document.kind not in DATA:
         return Problem("no-rubrics-kind", (), Part.HEAD)
+    if (claim := find_claim(document)) and claim.version == VERSION_3:
+        return Problem("no-criteria-version-3", (), Part.HEAD)
     if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
     return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
@@ -447,7 +449,8 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
     claim = find_claim(document)
     if rubric.version == VERSION_3:
         in_suite = bool(holder) or (claim is not None and claim.name != "rubric")
-        yield from find_beside(rubric.schema, document, holder, in_suite=in_suite)
+        found = find_beside(rubric.schema, document, rubric.path, in_suite=in_suite)
+        yield from (("schema", problem) for problem in found)
         return
     for name in document.data if claim and claim.name == "rubric" else ():
         if name in _OF_VERSION_3:
@@ -515,7 +518,7 @@ def _make_findings(
         template = BY_NAME[rule].messages[code]
         has_line = "{line}" in template
         criterion = _find_criterion(path, rubric) if rubric is not None else None
-        name = f"{criterion.label}: " if criterion is not None else ""
+        name = f"{criterion.label}: " if criterion is not None else _name_group(path, rubric)
         # Without the line: what several aliases of one text lack is one finding, and the line is another for each.
         message = template.format_map({**values, "line": ""} if has_line else values)
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
@@ -570,6 +573,12 @@ def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
         prefixes = (path[:length] for length in range(len(path), -1, -1))
         found = next((held[prefix] for prefix in prefixes if prefix in held), None)
     return None if found is None or found.shapes[0] is Shape.HOLISTIC else found
+
+
+def _name_group(path: Path, rubric: Rubric | None) -> str:
+    """Name the innermost group at the place of a problem that is in no criterion; empty if there is none."""
+    around = [group for group in rubric.groups if path[: len(group.path)] == group.path] if rubric else []
+    return f"group `{shorten(max(around, key=lambda group: len(group.path)).id)}`: " if around else ""
 
 
 def _identify(document: Document, criterion: Criterion | None) -> tuple[str, ...]:

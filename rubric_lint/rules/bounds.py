@@ -37,15 +37,16 @@ RULE = Rule(
         "harbor-range": "`max` is {highest}, and `min` is {lowest}; Harbor asks for a `max` above `min`",
         "empty-range": "the range {range} is empty: its lowest value is above its highest; swap them",
         "long-scale": "the scale {range} has more than {most} steps, which no judge tells apart; write {shorter}",
-        "decimal-bands": (
-            "bands have whole numbers, and this scale has a decimal point; write it without one, such as [0, 100]"
-        ),
+        "decimal-bands": "bands have whole numbers, and the scale {scale} ({line}) has a decimal point; {how}",
         "grade-order": (
             "the minimum of grade `{grade}` is not below that of `{other}` ({line}); write the grades from the best to "
             "the worst, each with its own minimum"
         ),
         "borderline-above-pass": (
             "`borderline_threshold` is {borderline}, and answers pass from {pass} on; write a lower one, or none"
+        ),
+        "two-marks": (
+            "the rubric has a pass mark, `{field}`, and so has what is around it, `{other}` ({line}); remove one"
         ),
         "one-score": "the scale {range} has one score, which every answer gets; write its lowest and its highest one",
     },

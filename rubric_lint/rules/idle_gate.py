@@ -67,6 +67,10 @@ RULE = Rule(
             "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a "
             "share, write {share}"
         ),
+        "idle-borderline": (
+            "`borderline_threshold` is the same mark as `pass_threshold` ({line}), so no answer is borderline; write a "
+            "lower one, or remove it"
+        ),
         "not-read": "{system} does not read `{field}` {when}; {advice}",
     },
     check,

@@ -89,6 +89,7 @@ _OF_SCHEMAS = (
                 "missing field `rubrics`: a file of version 2 has it at the top level; if this is a rubric of version "
                 "3, {how}"
             ),
+            "no-criteria-version-3": "missing field `criteria`: a rubric file of version 3 has it at the top level",
             "unknown-version": ("this rubric-lint knows only {known} of the schema, not {version}; is it out of date?"),
             "too-many-criteria": (
                 "the rubric has over {most} criteria, with those of aliases, so none is read; write several rubrics"
@@ -145,6 +146,7 @@ _OF_SEARCH = (
         _ERROR,
         {
             "misnamed": "`{key}` is not read; did you mean `{wanted}`?",
+            "outside": "`criteria` is not read here; put it below `rubrics`: write `{whole}`",
             "empty": "`rubrics` {empty}, so nothing is judged by it; list its criteria or remove it",
             "not-a-list": "`rubrics` is {found}, expected a list of criteria",
             "misspelt-field": "`rubrics` is not read, as `{key}` is not a field; did you mean `{wanted}`?",

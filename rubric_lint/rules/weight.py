@@ -31,6 +31,7 @@ RULE = Rule(
     Severity.ERROR,
     {
         **of_schema("unexpected", "minimum", "none-counts"),
+        "below-zero": "{subject} {found}, expected at least {least}; version 3 has weights below 0: to use it, {how}",
         "infinite": "{field} is {found}, expected a finite number{least}",
         "lacking": "no `{field}`, which other criteria have; say how much it counts",
         "unknown-word": '`{field}` is "{word}", for which the settings have no weight; they have {known}',

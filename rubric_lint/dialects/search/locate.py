@@ -7,7 +7,9 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import AGENTV, find_families, find_views
+from rubric_lint.finding import Place, Problem
 from rubric_lint.format.recognition import (
+    CRITERIA,
     FIELD,
     OF_WHOLE,
     PLAIN,
@@ -29,7 +31,7 @@ from rubric_lint.format.schema_files import CURRENT, VERSION_3, Claim, read_clai
 from rubric_lint.messages import find_near
 from rubric_lint.shapes.vocabulary import Containers
 from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.text.path import Part, Path
 from rubric_lint.text.source import DATA, Kind, Source, Span, kind_of
 from rubric_lint.text.tree import walk_mappings
 
@@ -95,6 +97,10 @@ def find_claim(document: Document) -> Claim | None:
         return read_claim(url) if isinstance(url, str) else None
     url = _find_url_above_all(document)
     return read_claim(url) if url else None
+
+
+SUITE_OF_3 = Claim("suite", VERSION_3)
+"""What a suite of version 3 declares."""
 
 
 def find_claim_span(document: Document) -> Span | None:
@@ -260,7 +266,7 @@ def search(
         mappings: Iterable[tuple[Path, dict[str, Any]]] = find_places(document.data)
     else:  # a dialect needs all mappings anyway
         mappings = document.mappings if families else walk_mappings(document.data, without=found)
-    leftovers = _find(mappings, found, is_claimed=is_claimed)
+    leftovers = _find(mappings, found, is_claimed=is_claimed, is_suite_of_3=claim == SUITE_OF_3)
     rubrics = [Location(path, follows) for path in found]
     if families and (views := _find_views(document, families)):
         taken = {view.path for view in views}
@@ -278,9 +284,9 @@ def search(
         rubrics.sort(key=lambda location: document.span(location.path).start)
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
-        rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole)
+        rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole, is_claimed=claim is not None)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
-        leftovers = [path for path in leftovers if path not in above]
+        leftovers = [path for path in leftovers if path not in above and rubrics[0].path] if rubrics else leftovers
     if not (rubrics or is_claimed or part):
         rubrics = _find_home(document)
         above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
@@ -294,20 +300,24 @@ def search(
 
 
 def _read_version_3(
-    document: Document, rubrics: list[Location], leftovers: list[Path], *, may_be_whole: bool
+    document: Document, rubrics: list[Location], leftovers: list[Path], *, may_be_whole: bool, is_claimed: bool
 ) -> list[Location]:
     """Return the rubrics of a file of version 3, each with its view; the whole document may be one.
 
-    So is what was left over because it is a mapping, as in version 2 no rubric is.
+    If it has `criteria` and declares the schema, whatever `rubrics` in it are is an error. What was left over because
+    it is a mapping is a rubric, as in version 2 it is not.
     """
-    from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (few files follow it)
+    from rubric_lint.format.schema_problems import find_beside  # noqa: PLC0415  (few files follow version 3)
+    from rubric_lint.format.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (as above)
 
-    if may_be_whole and not rubrics and is_node(document.data):
+    is_sure = is_claimed and isinstance(document.data, dict) and CRITERIA in document.data
+    if may_be_whole and (is_sure or not rubrics) and is_node(document.data, is_claimed=is_claimed):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
     paths = {*more, *(location.path for location in rubrics)}
     top = schema_for(VERSION_3).joined["properties"]
-    said = {(*path[:-1], name) for path in paths for name in (top if path == (FIELD,) else OF_WHOLE)} | paths
+    said = paths | ({(name,) for name in top} if (FIELD,) in paths else set())
+    said |= {each.path for path in paths for each in find_beside(schema_for(VERSION_3), document, path, in_suite=True)}
     found = [each if each.view else _view_version_3(document, each.path, said) for each in rubrics]
     found += [_view_version_3(document, path, said) for path in more]
     return sorted(found, key=lambda location: document.span(location.path).start)
@@ -321,6 +331,13 @@ def _view_version_3(document: Document, path: Path, said: Collection[Path]) -> L
     from rubric_lint.format.version_3 import read_rubric  # noqa: PLC0415  (as above)
 
     view, around = read_rubric(document, path), _look_around(document, path)
+    at = around.threshold_path or ()
+    if view.threshold is not None and any(isinstance(step, int) for step in at):
+        # that of a whole suite is for the rubrics without one
+        other = Place("the other one", at, Part.KEY)
+        values = {"field": "pass_threshold", "other": at[-1]}
+        problem = Problem("two-marks", (*path, "pass_threshold"), Part.KEY, values, (other,))
+        view = replace(view, problems=(*view.problems, ("bounds", problem)))
     if view.threshold is None and around.threshold is not None:
         view = replace(view, threshold=around.threshold, threshold_path=around.threshold_path, is_gate=around.is_gate)
     doubts = tuple(
@@ -418,9 +435,16 @@ def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
 
 
 def _find(
-    mappings: Iterable[tuple[Path, Mapping[str, Any]]], found: dict[Path, None], *, is_claimed: bool
+    mappings: Iterable[tuple[Path, Mapping[str, Any]]],
+    found: dict[Path, None],
+    *,
+    is_claimed: bool,
+    is_suite_of_3: bool = False,
 ) -> list[Path]:
-    """Add to `found` the fields that contain rubrics; return those of near-rubrics, in document order."""
+    """Add to `found` the fields that contain rubrics; return those of near-rubrics, in document order.
+
+    With `is_suite_of_3`, the document declares the schema of suites of version 3, so `criteria` are of a rubric, too.
+    """
     leftovers: list[Path] = []
     ours: dict[tuple[int, bool], bool] = {}  # a list may be shared thousands of times
     last: Path = (None,)  # type: ignore[assignment]  # below the last rubric nothing is another one
@@ -441,13 +465,21 @@ def _find(
                     found[last] = None
                 else:
                     leftovers.append((*path, key))
-        if FIELD not in mapping and is_holder(path):
+        if is_suite_of_3 and FIELD not in mapping and is_place(path, in_suite=True) and _has_criteria(mapping):
+            leftovers.append((*path, CRITERIA))
+        elif FIELD not in mapping and is_holder(path):
             leftovers += [
                 (*path, key)
                 for key, value in mapping.items()
                 if type(value) is list and holds_only_ours(value) and key not in case_lists() and not _resembles(key)
             ]
     return leftovers
+
+
+def _has_criteria(mapping: Mapping[str, Any]) -> bool:
+    """Return whether a case has the criteria of a rubric; a grader of another type may have others."""
+    value = mapping.get(CRITERIA)
+    return (holds_texts(value) or holds_only_ours(value)) and mapping.get("type", FIELD) == FIELD
 
 
 @lru_cache(maxsize=1 << 10)

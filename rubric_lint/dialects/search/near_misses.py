@@ -1,14 +1,16 @@
 """Find what looks like a rubric but is not read: lost criteria, which are findings, and near misses with a reason."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.dialects import has_words_of_named
 from rubric_lint.dialects.search.documents import is_prompt, may_ask_for_scores, may_hold_scale
 from rubric_lint.dialects.search.locate import (
+    SUITE_OF_3,
     Search,
     count_signs,
+    find_claim,
     has_home_beside,
     has_signs_of_forms,
     has_signs_of_home,
@@ -17,7 +19,9 @@ from rubric_lint.dialects.search.locate import (
 )
 from rubric_lint.finding import Problem, Step, Unread
 from rubric_lint.format.recognition import (
+    CRITERIA,
     FIELD,
+    OF_WHOLE,
     find_misspelt,
     has_own_words,
     holds_only_ours,
@@ -56,9 +60,11 @@ def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: b
     With `in_suite`, the file has rubrics, so its top level counts as a case. With `of_agentv`, some of them are
     AgentV's.
     """
-    document = repeat_in_cases(document)
+    document, is_suite_of_3 = repeat_in_cases(document), find_claim(document) == SUITE_OF_3
     for path in found.leftovers:
-        if is_place(path[:-1], in_suite=in_suite):
+        if path[-1] == CRITERIA and is_suite_of_3:
+            yield Problem("outside", path, Part.KEY, {"whole": _word_whole(document.value(path[:-1]))})
+        elif is_place(path[:-1], in_suite=in_suite):
             yield from _find_leftover(document, path, of_agentv=of_agentv)
     if of_agentv:
         # Files with a rubric of AgentV have loaded the module already.
@@ -91,6 +97,12 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
     elif holds_criteria(value) or (document.number is not None and holds_texts(value)):
         wanted = "outcome" if of_agentv else "expected_outcome"
         yield Problem("no-criteria", path, Part.KEY, {"wanted": wanted})
+
+
+def _word_whole(owner: Mapping[str, Any]) -> str:
+    """Write the outline of the rubric whose fields a mapping has: `rubrics: {scale: ..., criteria: ...}`."""
+    fields = [name for name in owner if name in OF_WHOLE or name in {CRITERIA, "grades", "levels"}]
+    return f"{FIELD}: {{{', '.join(f'{name}: ...' for name in fields)}}}"
 
 
 def word_empty(value: Any) -> str:
