@@ -47,6 +47,13 @@ def test_a_list_becomes_a_mapping_and_nothing_else_changes():
     assert raised((V2 + LIST).replace("\n", "\r\n")) == (V3 + new).replace("\n", "\r\n")
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_new_schema_line_ends_as_the_other_lines_do(line_end, mark):
+    fixed = raise_file("a.rubric.yaml", (mark + LIST.replace("\n", line_end)).encode(), DEFAULTS)
+    assert (fixed.doubt, fixed.data.decode()) == ("", mark + (V3 + LIST).replace("\n", line_end))
+
+
 def test_without_thresholds_in_the_settings_only_the_schema_changes():
     assert raised(V2 + LIST, DEFAULTS) == V3 + LIST
     assert raised(V2 + LIST, STRICT._replace(borderline_at=STRICT.pass_at)) == V3 + LIST.replace(

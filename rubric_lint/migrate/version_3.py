@@ -24,6 +24,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
 from rubric_lint.suggest import suggest
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import new_line
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.scalar import resolve
@@ -132,7 +133,8 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
         return text
     edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]
     if unnamed and not unnamed[0].kind.is_json:
-        edits.append(Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline))
+        line_end = new_line(unnamed[0])
+        edits.append(Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline.replace("\n", line_end)))
     return splice(text, edits)
 
 
