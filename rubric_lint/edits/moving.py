@@ -113,7 +113,9 @@ def _check_comments(sharing: Sharing, path: Path, moved: Collection[int], act: s
             )
         head = "" if at or path else _find_head_comment(document, entry.start)
         if (lead and not at) or head:
-            raise _refuse(document, entry.lead - len(head), f"this comment may be about all of them; {act} them by hand")
+            raise _refuse(
+                document, entry.lead - len(head), f"this comment may be about all of them; {act} them by hand"
+            )
     last = layout.entries[-1]
     if len(layout.entries) - 1 in moved and has_comment_below(document, last.end - 1, layout.column):
         reason = f"it is unclear whether the comment below is about this one; {act} them by hand"

@@ -33,7 +33,7 @@ from rubric_lint.format.groups import Group
 from rubric_lint.format.recognition import CRITERIA, FIELD
 from rubric_lint.format.rubric import fold_id, is_placeholder
 from rubric_lint.format.view import OWN, Draft, View, read_text
-from rubric_lint.messages import describe, find_near, shorten
+from rubric_lint.messages import describe, find_near, shorten, word_never_missed
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -467,7 +467,8 @@ class _Reading:
         place = (*at, "required_min_score")
         share = self._read_share(group["required_min_score"], place, scale)
         if share == 0:
-            values: dict[str, object] = {"gate": self.document.written_at(place), "kind": "score"}
+            is_falling = scale is not None and scale.worst > scale.best
+            values = word_never_missed(self.document.written_at(place), "score", is_falling=is_falling)
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
         elif is_number(weight := group.get("weight")) and weight < 0:
             values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}
