@@ -1,5 +1,6 @@
 """`convert --to rubric` writes any rubric that is scored; the same judge outputs get the same score and verdict."""
 
+import json
 import shlex
 from decimal import Decimal
 from fractions import Fraction
@@ -75,6 +76,13 @@ def test_what_has_no_single_score_is_refused_at_its_place(name, text, reason, tm
     code, written, told = convert(name, text, tmp_path)
     assert (code, written) == (1, "")
     assert told.startswith(f"rubric-lint: {name}:{reason}")
+
+
+def test_the_field_that_names_the_schema_is_not_lost(tmp_path):
+    address = "https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+    text = json.dumps({"$schema": address, "criteria": [{"id": "a", "expected_outcome": "Names it"}]})
+    expected = f"# yaml-language-server: $schema={address}\ncriteria:\n  - id: a\n    expected_outcome: Names it\n"
+    assert convert("c.rubric.json", text, tmp_path) == (0, expected, "")
 
 
 LOWER = """\

@@ -62,6 +62,8 @@ def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
     else:
         for each in _walk(document.value(rubric.path), joined["definitions"][rubric.schema.whole], joined, rubric.path):
             is_text = each.is_told and isinstance(each.value, str)
+            if each.path == ("$schema",):  # says which format it is, and what is written says it again
+                continue
             if view and is_text and each.value not in {view.name, view.task} and not view.reads(each.path):
                 yield each._replace(is_told=False, carried=frozenset())  # as of parts that only hold others
             else:
