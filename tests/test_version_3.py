@@ -519,6 +519,24 @@ def test_a_gate_that_is_never_missed_is_worded_as_written_on_a_falling_scale(sai
     said(*(each.message for each in lint("a.yaml", (MODELINE + text).encode()).findings))
 
 
+@pytest.mark.parametrize("name", ["a.yaml", "a.json"])
+def test_a_number_that_becomes_an_id_is_a_string(name):
+    head, text = (
+        MODELINE,
+        "criteria:\n  - {id: g, criteria: [{expected_outcome: Names it}, {expected_outcome: Cites it}]}\n",
+    )
+    ids = [f", {key}: {number}" for key, number in (("id", '"1"'), ("id", '"2"'))]
+    if name == "a.json":
+        criteria = [{"id": "g", "criteria": [{"expected_outcome": each} for each in ("Names it", "Cites it")]}]
+        head, text = "", json.dumps({"$schema": MODELINE.split("=")[1].strip(), "criteria": criteria})
+        ids = [each.replace("id", '"id"') for each in ids]
+    fixed = fix(name, (head + text).encode(), unsafe=True)
+    first, second, third = text.split("}", 2)
+    assert fixed.text == f"{head}{first}{ids[0]}}}{second}{ids[1]}}}{third}"
+    assert [each.rule for each in fixed.applied] == ["missing-id"] * 2
+    assert fixed.applied[0].title == 'write the id that it has now, `id: "1"`'
+
+
 @pytest.fixture
 def faulty_file(tmp_path, monkeypatch):
     """A committed file with an old field in a group."""
