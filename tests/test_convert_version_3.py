@@ -85,6 +85,18 @@ def test_the_field_that_names_the_schema_is_not_lost(tmp_path):
     assert convert("c.rubric.json", text, tmp_path) == (0, expected, "")
 
 
+def test_markdown_says_the_marks_of_a_rubric(tmp_path):
+    text = dedent("""\
+        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+        pass_threshold: 70%
+        borderline_threshold: 0.5
+        criteria: [{id: a, expected_outcome: Names it}]
+    """)
+    code, written, told = convert("c.rubric.yaml", text, tmp_path, "--to", "markdown")
+    assert (code, told) == (0, "")
+    assert "passes from a score of 0.7 and is borderline from 0.5." in written
+
+
 LOWER = """\
 [[shape]]
 name = "late"

@@ -519,6 +519,13 @@ def test_a_gate_that_is_never_missed_is_worded_as_written_on_a_falling_scale(sai
     said(*(each.message for each in lint("a.yaml", (MODELINE + text).encode()).findings))
 
 
+def test_a_split_band_names_the_mark_as_written():
+    bands = "score_ranges: {0: None is named, 6: All are named}"
+    text = f"pass_threshold: 70%\ncriteria: [{{id: a, expected_outcome: Names all, {bands}}}]\n"
+    (found,) = lint("a.yaml", (MODELINE + text).encode()).findings
+    assert found.message.startswith("criterion `a`: the threshold `pass_threshold: 70%` splits this band")
+
+
 @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
 def test_a_number_that_becomes_an_id_is_a_string(name):
     head, text = (

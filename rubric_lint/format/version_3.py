@@ -488,11 +488,11 @@ class _Reading:
         if scale is None or not is_number(node[field]):
             return mark
         written = self.document.decimal(place)
-        if scale.worst == 0 and scale.best >= HIGHEST // 2 and 0 < written < 1:
+        if scale.lowest == 0 and scale.highest >= HIGHEST // 2 and 0 < written < 1:
             values = {
                 "field": field,
                 "found": written,
-                "best": scale.best,
+                "highest": scale.highest,
                 "share": f"{(written * 100).normalize():f}%",
             }
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)

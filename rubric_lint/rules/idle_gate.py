@@ -68,8 +68,8 @@ RULE = Rule(
             "answers that show it, move it to `critical_failures`; else remove `{field}`"
         ),
         "low-mark": (
-            "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a "
-            "share, write {share}"
+            "`{field}` is {found}, and the scale goes up to {highest}, so nearly every answer is above it; if you mean "
+            "a share, write {share}"
         ),
         "not-read": "{system} does not read `{field}` {when}; {advice}",
     },
