@@ -126,6 +126,10 @@ def test_each_line_of_json_lines_names_the_schema():
 REFUSED = {
     "an error": ("a.rubric.yaml", "rubrics:\n  - {id: a, expected_outcome: It, weight: -1}\n", STRICT),
     "a file of cases": ("a.yaml", "- {id: a, rubrics: [It]}\n", STRICT._replace(part="cases")),
+    "a list that is no rubric so far": (
+        *("a.yaml", "defaults: {rubrics: [Is polite]}\ntests:\n  - {id: a, rubrics: [It]}\n"),
+        FileSettings(pass_at=Decimal("0.9"), borderline_at=Decimal("0.5")),
+    ),
     "an alias": ("a.yaml", "tests:\n  - {id: a, rubrics: &all [It]}\n  - {id: b, rubrics: *all}\n", STRICT),
 }
 

@@ -496,6 +496,7 @@ criteria:
   - {id: h, scale: [1, 5], required_min_score: 2, criteria: [{id: a, expected_outcome: Names the place}]}
   - {id: i, scale: [1, 0], required_min_score: 1, expected_outcome: Names a rival}
   - {id: j, scale: [0, 1], required_min_score: 0, expected_outcome: Names a friend}
+  - {id: p, required_min_score: 3, expected_outcome: Length, score_ranges: {1: It is short, 4: It is long}}
 """
 
 
@@ -509,7 +510,14 @@ def test_show_says_which_side_of_a_mark_is_better():
         "group g (weight 1, gate <= 2)",
         "group h (weight 1, gate >= 2)",
     ]
+    assert any(line.startswith("  p ") and "<= 3" in line for line in lines)
     assert sum("never missed" in line for line in lines if line.startswith(("  i ", "  j "))) == 2
+
+
+def test_show_has_no_outcome_where_the_file_has_none():
+    text = "criteria: [Names the date]\ncritical_failures: [{id: f, description: Insults}]\n"
+    (rubric,) = show("a.yaml", (MODELINE + text).encode()).rubrics
+    assert [each.outcome for each in rubric.criteria] == ["Names the date", "Critical failure"]
 
 
 def test_a_gate_that_is_never_missed_is_worded_as_written_on_a_falling_scale(said):

@@ -59,11 +59,13 @@ def raise_file(
         finding = Finding(VERSION_3, Severity.ERROR, text.reason, text.span, text.document.pointer(text.path))
         return replace(fixed, unmet=(Left(finding, text.reason),))
     source = source._replace(text=text)
-    doubt = _find_doubt(before, examine_file(name, source.to_bytes(text), _without_thresholds(settings)))
+    after = examine_file(name, source.to_bytes(text), _without_thresholds(settings))
+    unmet = tuple(_find_new(before, after))
+    doubt = "" if unmet else _find_doubt(before, after)
     if source.to_bytes(fixed.before.text) != data:
         doubt = "its bytes cannot be reproduced exactly"
-    if doubt:
-        return replace(fixed, doubt=doubt, applied=())
+    if unmet or doubt:
+        return replace(fixed, unmet=unmet, doubt=doubt, applied=() if doubt else fixed.applied)
     result = lint(name, source.to_bytes(text), settings)._replace(source=source)
     applied = (*fixed.applied, Applied(VERSION_3, "raised to version 3"))
     has_moved = any(marks for _, found in raised for marks in found.values())
@@ -110,6 +112,20 @@ def _find_obstacles(examined: Examined, raised: Sequence[tuple[Document, _Marks]
     for document, marks in raised:
         if document.part:
             path, reason = next(iter(marks)), "a suite of AgentV names this file, and it reads no rubric of version 3"
+            finding = Finding(VERSION_3, Severity.ERROR, reason, document.span(path), document.pointer(path))
+            yield Left(finding, reason)
+
+
+def _find_new(before: Examined, after: Examined) -> Iterator[Left]:
+    """Find what is no rubric so far, as nothing says so, and would be one in version 3."""
+    known = {(document.number, rubric.path) for document, rubric in before.rubrics}
+    documents = {document.number: document for document in before.documents}
+    for new, rubric in after.rubrics:
+        path = rubric.path
+        if path and (new.number, path) not in known and len(after.rubrics) > len(before.rubrics):
+            reason = f"`{path[-1]}` is not read as a rubric now, and would be in version 3; remove it, or let the file "
+            reason += f"name the schema `{newest('suite', 'v2').bundled_id}` first"
+            document = documents[new.number]
             finding = Finding(VERSION_3, Severity.ERROR, reason, document.span(path), document.pointer(path))
             yield Left(finding, reason)
 

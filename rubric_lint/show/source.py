@@ -275,9 +275,8 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
 
 
 def _word_outcome(criterion: Criterion) -> str | None:
-    if criterion.is_failure:
-        return f"Critical failure: {criterion.outcome}"
-    return f"Counts against: {criterion.outcome}" if criterion.is_negated else criterion.outcome
+    head = "Critical failure" if criterion.is_failure else "Counts against" if criterion.is_negated else ""
+    return ": ".join(filter(None, (head, criterion.outcome))) or None
 
 
 def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
