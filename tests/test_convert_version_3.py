@@ -97,6 +97,45 @@ def test_markdown_says_the_marks_of_a_rubric(tmp_path):
     assert "passes from a score of 0.7 and is borderline from 0.5." in written
 
 
+def test_one_rubric_of_a_file_keeps_the_comments_of_its_criteria(tmp_path):
+    head = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json\n"
+    text = """\
+id: one
+criteria:
+  # of a group
+  - id: g
+    criteria:
+      - {id: a, expected_outcome: Names the date}  # one
+      # two
+      - id: b
+        expected_outcome: Names the place  # three
+critical_failures:
+  - Invents a source  # four
+---
+id: two
+criteria:
+  - Names the date
+"""
+    expected = """\
+id: one
+criteria:
+  - id: g
+    criteria:
+      # one
+      - id: a
+        expected_outcome: Names the date
+      # two
+      # three
+      - id: b
+        expected_outcome: Names the place
+critical_failures:
+  # four
+  - Invents a source
+"""
+    said = "rubric-lint: c.rubric.yaml:4:3: lost: a comment that is not of a criterion\n"
+    assert convert("c.rubric.yaml", head + text, tmp_path, "--rubric", "one") == (0, head + expected, said)
+
+
 LOWER = """\
 [[shape]]
 name = "late"

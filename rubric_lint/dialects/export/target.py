@@ -191,8 +191,7 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     """
     kept: dict[int, list[Span]] = {}
     source, view, comments = document.source, rubric.view, document.tree.comments
-    is_copied = view is not None and not rubric.dialect  # its groups hold entries of their own
-    if is_copied or document.kind.is_program or not comments:
+    if document.kind.is_program or not comments:
         return kept
     above_all = document.preamble.end if not document.preamble.start else 0
     parts = [(-1, 0, above_all)]
