@@ -1,5 +1,6 @@
 """`convert --to rubric` writes any rubric that is scored; the same judge outputs get the same score and verdict."""
 
+import json
 import shlex
 from decimal import Decimal
 from fractions import Fraction
@@ -75,6 +76,64 @@ def test_what_has_no_single_score_is_refused_at_its_place(name, text, reason, tm
     code, written, told = convert(name, text, tmp_path)
     assert (code, written) == (1, "")
     assert told.startswith(f"rubric-lint: {name}:{reason}")
+
+
+def test_the_field_that_names_the_schema_is_not_lost(tmp_path):
+    address = "https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+    text = json.dumps({"$schema": address, "criteria": [{"id": "a", "expected_outcome": "Names it"}]})
+    expected = f"# yaml-language-server: $schema={address}\ncriteria:\n  - id: a\n    expected_outcome: Names it\n"
+    assert convert("c.rubric.json", text, tmp_path) == (0, expected, "")
+
+
+def test_markdown_says_the_marks_of_a_rubric(tmp_path):
+    text = dedent("""\
+        # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+        pass_threshold: 70%
+        borderline_threshold: 0.5
+        criteria: [{id: a, expected_outcome: Names it}]
+    """)
+    code, written, told = convert("c.rubric.yaml", text, tmp_path, "--to", "markdown")
+    assert (code, told) == (0, "")
+    assert "passes from a score of 0.7 and is borderline from 0.5." in written
+
+
+def test_one_rubric_of_a_file_keeps_the_comments_of_its_criteria(tmp_path):
+    head = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json\n"
+    text = """\
+id: one
+criteria:
+  # of a group
+  - id: g
+    criteria:
+      - {id: a, expected_outcome: Names the date}  # one
+      # two
+      - id: b
+        expected_outcome: Names the place  # three
+critical_failures:
+  - Invents a source  # four
+---
+id: two
+criteria:
+  - Names the date
+"""
+    expected = """\
+id: one
+criteria:
+  - id: g
+    criteria:
+      # one
+      - id: a
+        expected_outcome: Names the date
+      # two
+      # three
+      - id: b
+        expected_outcome: Names the place
+critical_failures:
+  # four
+  - Invents a source
+"""
+    said = "rubric-lint: c.rubric.yaml:4:3: lost: a comment that is not of a criterion\n"
+    assert convert("c.rubric.yaml", head + text, tmp_path, "--rubric", "one") == (0, head + expected, said)
 
 
 LOWER = """\

@@ -47,6 +47,13 @@ def test_a_list_becomes_a_mapping_and_nothing_else_changes():
     assert raised((V2 + LIST).replace("\n", "\r\n")) == (V3 + new).replace("\n", "\r\n")
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_new_schema_line_ends_as_the_other_lines_do(line_end, mark):
+    fixed = raise_file("a.rubric.yaml", (mark + LIST.replace("\n", line_end)).encode(), DEFAULTS)
+    assert (fixed.doubt, fixed.data.decode()) == ("", mark + (V3 + LIST).replace("\n", line_end))
+
+
 def test_without_thresholds_in_the_settings_only_the_schema_changes():
     assert raised(V2 + LIST, DEFAULTS) == V3 + LIST
     assert raised(V2 + LIST, STRICT._replace(borderline_at=STRICT.pass_at)) == V3 + LIST.replace(
@@ -119,6 +126,10 @@ def test_each_line_of_json_lines_names_the_schema():
 REFUSED = {
     "an error": ("a.rubric.yaml", "rubrics:\n  - {id: a, expected_outcome: It, weight: -1}\n", STRICT),
     "a file of cases": ("a.yaml", "- {id: a, rubrics: [It]}\n", STRICT._replace(part="cases")),
+    "a list that is no rubric so far": (
+        *("a.yaml", "defaults: {rubrics: [Is polite]}\ntests:\n  - {id: a, rubrics: [It]}\n"),
+        FileSettings(pass_at=Decimal("0.9"), borderline_at=Decimal("0.5")),
+    ),
     "an alias": ("a.yaml", "tests:\n  - {id: a, rubrics: &all [It]}\n  - {id: b, rubrics: *all}\n", STRICT),
 }
 

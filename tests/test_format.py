@@ -190,6 +190,7 @@ def test_the_order_is_that_of_the_schema():
 VERSION_3 = """\
 # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
 # the whole
+
 critical_failures: [{expected_outcome: Invents it, id: f}]
 criteria:
   - criteria:  # inner
@@ -207,6 +208,7 @@ pass_threshold: 70%
 IN_ORDER_3 = """\
 # yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
 # the whole
+
 pass_threshold: 70%
 criteria:
   - id: g
@@ -227,9 +229,9 @@ def test_groups_and_the_whole_of_version_3_are_in_order():
 
 
 def test_below_rubrics_and_in_a_range_as_in_the_whole_file():
-    head, body = VERSION_3.replace("rubric-v3", "suite-v3").split("# the whole\n")
+    head, body = VERSION_3.replace("rubric-v3", "suite-v3").split("# the whole\n\n")
     suite = f"{head}tests:\n  - rubrics:\n" + "".join(f"      {line}\n" for line in body.splitlines())
-    whole = IN_ORDER_3.split("# the whole\n")[1]
+    whole = IN_ORDER_3.split("# the whole\n\n")[1]
     expected = f"{head}tests:\n  - rubrics:\n" + "".join(f"      {line}\n" for line in whole.splitlines())
     assert formatted(suite, "a.yaml") == expected
     at = suite.index("id: z")

@@ -22,6 +22,8 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import load_bundled
 from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.project.settings import FileSettings
+from rubric_lint.report.show import ShowText
+from rubric_lint.report.terminal import Style
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.show.source import show
 
@@ -484,6 +486,72 @@ def test_show_has_all_that_version_3_adds():
         ("date", "1/4", "The question asks for one", None),
         ("failure-1", "0", None, True),
     ]
+
+
+FALLING = """\
+scale: [5, 1]
+pass_threshold: 2
+borderline_threshold: 3
+grades: {gold: 1.5}
+criteria:
+  - {id: g, required_min_score: 2, criteria: [{id: a, expected_outcome: Names the date}]}
+  - {id: h, scale: [1, 5], required_min_score: 2, criteria: [{id: a, expected_outcome: Names the place}]}
+  - {id: i, scale: [1, 0], required_min_score: 1, expected_outcome: Names a rival}
+  - {id: j, scale: [0, 1], required_min_score: 0, expected_outcome: Names a friend}
+  - {id: p, required_min_score: 3, expected_outcome: Length, score_ranges: {1: It is short, 4: It is long}}
+"""
+
+
+def test_show_says_which_side_of_a_mark_is_better():
+    pieces = []
+    ShowText(pieces.append, Style(columns=200)).add(show("a.yaml", (MODELINE + FALLING).encode()))
+    lines = "".join(pieces).splitlines()
+    assert "; pass <= 2, borderline <= 3, on the scale from 5 to 1" in lines[1]
+    assert [line.strip() for line in lines if line.startswith(("  grades", "  group"))] == [
+        "grades: gold <= 1.5",
+        "group g (weight 1, gate <= 2)",
+        "group h (weight 1, gate >= 2)",
+    ]
+    assert any(line.startswith("  p ") and "<= 3" in line for line in lines)
+    assert sum("never missed" in line for line in lines if line.startswith(("  i ", "  j "))) == 2
+
+
+def test_show_has_no_outcome_where_the_file_has_none():
+    text = "criteria: [Names the date]\ncritical_failures: [{id: f, description: Insults}]\n"
+    (rubric,) = show("a.yaml", (MODELINE + text).encode()).rubrics
+    assert [each.outcome for each in rubric.criteria] == ["Names the date", "Critical failure"]
+
+
+def test_a_gate_that_is_never_missed_is_worded_as_written_on_a_falling_scale(said):
+    text = FALLING + "  - {id: k, scale: [5, 1], required_min_score: 5, expected_outcome: Names it}\n"
+    text += "  - {id: l, required_min_score: 5, criteria: [{id: a, expected_outcome: Names them}]}\n"
+    text += "  - {id: m, scale: [5, 1], expected_outcome: Names all, levels: {5: None is named, 1: All are named}}\n"
+    said(*(each.message for each in lint("a.yaml", (MODELINE + text).encode()).findings))
+
+
+def test_a_split_band_names_the_mark_as_written():
+    bands = "score_ranges: {0: None is named, 6: All are named}"
+    text = f"pass_threshold: 70%\ncriteria: [{{id: a, expected_outcome: Names all, {bands}}}]\n"
+    (found,) = lint("a.yaml", (MODELINE + text).encode()).findings
+    assert found.message.startswith("criterion `a`: the threshold `pass_threshold: 70%` splits this band")
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.json"])
+def test_a_number_that_becomes_an_id_is_a_string(name):
+    head, text = (
+        MODELINE,
+        "criteria:\n  - {id: g, criteria: [{expected_outcome: Names it}, {expected_outcome: Cites it}]}\n",
+    )
+    ids = [f", {key}: {number}" for key, number in (("id", '"1"'), ("id", '"2"'))]
+    if name == "a.json":
+        criteria = [{"id": "g", "criteria": [{"expected_outcome": each} for each in ("Names it", "Cites it")]}]
+        head, text = "", json.dumps({"$schema": MODELINE.split("=")[1].strip(), "criteria": criteria})
+        ids = [each.replace("id", '"id"') for each in ids]
+    fixed = fix(name, (head + text).encode(), unsafe=True)
+    first, second, third = text.split("}", 2)
+    assert fixed.text == f"{head}{first}{ids[0]}}}{second}{ids[1]}}}{third}"
+    assert [each.rule for each in fixed.applied] == ["missing-id"] * 2
+    assert fixed.applied[0].title == 'write the id that it has now, `id: "1"`'
 
 
 @pytest.fixture

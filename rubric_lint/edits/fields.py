@@ -167,8 +167,8 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
     span, last = fields[-1]
     quote = text[document.span(last, Part.KEY).start]
     key = f"{quote}{name}{quote}" if quote in "\"'" else name
-    if isinstance(read_scalar(scalar), str):
-        scalar = _quote(document, scalar)
+    if document.kind.is_json and isinstance(value := read_scalar(scalar), str):
+        scalar = json.dumps(value, ensure_ascii=False)
     if document.is_flow(last):
         between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""
         separator = between if _SEPARATOR.fullmatch(between) else ", "
@@ -184,10 +184,6 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
 def _break(document: Document, field: Span) -> str:
     """Return a line end, with the spaces that indent the new line like a field of the same mapping."""
     return new_line(document) + " " * column_of(document.source.text, field)
-
-
-def _quote(document: Document, text: str) -> str:
-    return f'"{text}"' if document.kind.is_json else text
 
 
 def escape_text(document: Document, path: Path, has_escapes: bool, marks: Marks) -> list[Edit]:

@@ -254,7 +254,7 @@ class AddField(Intent):
         return document.value(self.path)
 
     def change(self, found: Any) -> None:
-        found[self.name] = resolve(self.text)
+        found[self.name] = read_scalar(self.text)
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         yield (*self.path, self.name), self.text

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from itertools import count
+from itertools import count, takewhile
 
 from rubric_lint.edits.lines import ObstacleError, has_comment_below
 from rubric_lint.edits.sharing import Sharing
@@ -111,12 +111,24 @@ def _check_comments(sharing: Sharing, path: Path, moved: Collection[int], act: s
             raise _refuse(
                 document, entry.lead, f"it is unclear which of them this comment is about; {act} them by hand"
             )
-        if lead and not at:
-            raise _refuse(document, entry.lead, f"this comment may be about all of them; {act} them by hand")
+        head = "" if at or path else _find_head_comment(document, entry.start)
+        if (lead and not at) or head:
+            raise _refuse(
+                document, entry.lead - len(head), f"this comment may be about all of them; {act} them by hand"
+            )
     last = layout.entries[-1]
     if len(layout.entries) - 1 in moved and has_comment_below(document, last.end - 1, layout.column):
         reason = f"it is unclear whether the comment below is about this one; {act} them by hand"
         raise _refuse(document, last.start, reason)
+
+
+def _find_head_comment(document: Document, start: int) -> str:
+    """Return the text from the first comment right above the content of a document to it; empty without one.
+
+    The line that names the schema is about the whole document, and so is what a blank line or `---` separates.
+    """
+    above = document.source.text[document.preamble.start : start].splitlines(keepends=True)
+    return "".join([*takewhile(lambda line: line.startswith("#") and "$schema" not in line, reversed(above))][::-1])
 
 
 def _refuse(document: Document, at: int, reason: str) -> ObstacleError:

@@ -433,7 +433,8 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
             subject = f"the outcome of {subject}"
     match fault.keyword:
         case "pattern" if fault.wanted == r"\S" and not is_key:
-            return "blank", {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
+            code = "blank-condition" if path[-1] == "applies_if" else "blank"
+            return code, {"subject": subject, "found": "blank" if subject.endswith(" is") else "a blank string"}
         case "minItems" | "minProperties" if not fault.value:
             expected = (
                 schema.get("x-expected") or f"at least {'1 item' if fault.wanted == 1 else f'{fault.wanted} items'}"

@@ -35,7 +35,7 @@ from rubric_lint.format.rubric import fold_id, is_placeholder
 from rubric_lint.format.schema import schema_for
 from rubric_lint.format.schema_files import VERSION_3
 from rubric_lint.format.view import OWN, Draft, View, read_text
-from rubric_lint.messages import describe, find_near, shorten
+from rubric_lint.messages import describe, find_near, shorten, word_never_missed
 from rubric_lint.text.document import Document
 from rubric_lint.text.path import Part, Path
 
@@ -489,7 +489,8 @@ class _Reading:
         place = (*at, "required_min_score")
         share = self._read_share(group["required_min_score"], place, scale)
         if share == 0:
-            values: dict[str, object] = {"gate": self.document.written_at(place), "kind": "score"}
+            is_falling = scale is not None and scale.worst > scale.best
+            values = word_never_missed(self.document.written_at(place), "score", is_falling=is_falling)
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
         elif is_number(weight := group.get("weight")) and weight < 0:
             values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}
@@ -509,11 +510,11 @@ class _Reading:
         if scale is None or not is_number(node[field]):
             return mark
         written = self.document.decimal(place)
-        if scale.worst == 0 and scale.best >= HIGHEST // 2 and 0 < written < 1:
+        if scale.lowest == 0 and scale.highest >= HIGHEST // 2 and 0 < written < 1:
             values = {
                 "field": field,
                 "found": written,
-                "best": scale.best,
+                "highest": scale.highest,
                 "share": f"{(written * 100).normalize():f}%",
             }
             self._report("idle-gate", "low-mark", place, Part.VALUE, values)

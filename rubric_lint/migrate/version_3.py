@@ -24,6 +24,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
 from rubric_lint.suggest import suggest
 from rubric_lint.text.document import Document
+from rubric_lint.text.lines import new_line
 from rubric_lint.text.path import Path
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.scalar import resolve
@@ -58,11 +59,13 @@ def raise_file(
         finding = Finding(VERSION_3, Severity.ERROR, text.reason, text.span, text.document.pointer(text.path))
         return replace(fixed, unmet=(Left(finding, text.reason),))
     source = source._replace(text=text)
-    doubt = _find_doubt(before, examine_file(name, source.to_bytes(text), _without_thresholds(settings)))
+    after = examine_file(name, source.to_bytes(text), _without_thresholds(settings))
+    unmet = tuple(_find_new(before, after))
+    doubt = "" if unmet else _find_doubt(before, after)
     if source.to_bytes(fixed.before.text) != data:
         doubt = "its bytes cannot be reproduced exactly"
-    if doubt:
-        return replace(fixed, doubt=doubt, applied=())
+    if unmet or doubt:
+        return replace(fixed, unmet=unmet, doubt=doubt, applied=() if doubt else fixed.applied)
     result = lint(name, source.to_bytes(text), settings)._replace(source=source)
     applied = (*fixed.applied, Applied(VERSION_3, "raised to version 3"))
     has_moved = any(marks for _, found in raised for marks in found.values())
@@ -113,6 +116,20 @@ def _find_obstacles(examined: Examined, raised: Sequence[tuple[Document, _Marks]
             yield Left(finding, reason)
 
 
+def _find_new(before: Examined, after: Examined) -> Iterator[Left]:
+    """Find what is no rubric so far, as nothing says so, and would be one in version 3."""
+    known = {(document.number, rubric.path) for document, rubric in before.rubrics}
+    documents = {document.number: document for document in before.documents}
+    for new, rubric in after.rubrics:
+        path = rubric.path
+        if path and (new.number, path) not in known and len(after.rubrics) > len(before.rubrics):
+            reason = f"`{path[-1]}` is not read as a rubric now, and would be in version 3; remove it, or let the file "
+            reason += f"name the schema `{newest('suite', 'v2').bundled_id}` first"
+            document = documents[new.number]
+            finding = Finding(VERSION_3, Severity.ERROR, reason, document.span(path), document.pointer(path))
+            yield Left(finding, reason)
+
+
 def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | Refused:
     """Return the text in which the rubrics have their marks, and the documents name the schema of version 3."""
     changed = []
@@ -132,7 +149,8 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
         return text
     edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]
     if unnamed and not unnamed[0].kind.is_json:
-        edits.append(Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline))
+        line_end = new_line(unnamed[0])
+        edits.append(Edit(Span(0, 0), _choose_schema(raised[0][1]).modeline.replace("\n", line_end)))
     return splice(text, edits)
 
 

@@ -76,16 +76,18 @@ class ShowText:
         lower: object = borderline_at
         if rubric.marks:
             told, lower = rubric.marks
-        borderline = f", borderline >= {lower}" if borderline_at < pass_at else ""
+        worst, best = rubric.scale or (0, 1)
+        sign = "<=" if worst > best else ">="
+        borderline = f", borderline {sign} {lower}" if borderline_at < pass_at else ""
         if rubric.scale:
             borderline += f", on the scale from {rubric.scale[0]} to {rubric.scale[1]}"
-        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass >= {told}{borderline}{_word_best(rubric)}")
+        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass {sign} {told}{borderline}{_word_best(rubric)}")
         if faults := self._count(rubric.errors, rubric.warnings):
             yield f"  {faults}"
         if rubric.task:
             yield f"  judges: {self._clip(rubric.task, 10)}"
         if rubric.grades:
-            grades = ", ".join(f"{name} >= {mark}" for name, _, mark in rubric.grades)
+            grades = ", ".join(f"{name} {sign} {mark}" for name, _, mark in rubric.grades)
             yield from self._wrap("  ", f"grades: {grades}")
         yield from self._list_groups(rubric)
         if rubric.criteria:
@@ -107,7 +109,7 @@ class ShowText:
     def _list_groups(self, rubric: ShownRubric) -> Iterator[str]:
         """Yield a line for each group: its weight in the node around it, its gate and its condition."""
         for group in rubric.groups:
-            gate = f", gate >= {group.written_gate}" if group.written_gate else ""
+            gate = f", gate {group.written_gate}" if group.written_gate else ""
             condition = f", applies if: {group.applies_if}" if group.applies_if else ""
             outcome = f": {group.outcome}" if group.outcome else ""
             yield from self._wrap("  ", f"group {group.id} (weight {group.weight:.12g}{gate}{condition}){outcome}")
@@ -124,6 +126,7 @@ class ShowText:
             weight = "?" if each.weight is None else f"{each.weight:.12g}"
             share = ("?", "") if each.share is None else (str(each.share), percent(each.share))
             check = "must not be met" if each.is_negated else "must be met"
+            check = check if each.gate else "never missed"
             sign = "<=" if each.is_turned else ">="
             worst = f"{sign} {each.gate}" if each.bands or each.levels else check
             table.append((name, weight, *share, "-" if each.gate is None else worst))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rubric_lint.finding import Problem, Severity
 from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Shape
 from rubric_lint.format.rubric import Rubric
+from rubric_lint.messages import word_never_missed
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
 
@@ -29,9 +30,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             numbers = [level.number for level in criterion.levels or () if level.number is not None]
             worst, best = criterion.fields.get(SPAN, (0, 1))
             if numbers and gate == (max if worst > best else min)(numbers):
-                yield Problem("never-missed", criterion.gate_path, values={"gate": str(gate), "kind": "level"})
+                values = word_never_missed(gate, "level", is_falling=worst > best)
+                yield Problem("never-missed", criterion.gate_path, values=values)
         elif gate == (criterion.scale.ends[0] if criterion.scale else LOWEST):
-            values = {"gate": rubric.word_gate(gate), "kind": "score"}
+            worst, best = criterion.fields.get(SPAN, (LOWEST, HIGHEST))
+            written = str(worst) if rubric.is_version_3 else rubric.word_gate(gate)
+            values = word_never_missed(written, "score", is_falling=worst > best)
             yield Problem("never-missed", criterion.gate_path, values=values)
 
 
@@ -58,14 +62,14 @@ RULE = Rule(
     Severity.WARNING,
     {
         "checklist": "a checklist criterion scores {full} or 0, so gate {gate} works like {full}; write {full}",
-        "never-missed": "gate {gate} is never missed, as it is the lowest {kind}; remove it or raise it",
+        "never-missed": "gate {gate} is never missed, as it is the {end} {kind}; remove it or {change} it",
         "of-penalty": (
             "the weight is {weight}, so with this gate an answer fails if it does not show what costs points; to fail "
             "answers that show it, move it to `critical_failures`; else remove `{field}`"
         ),
         "low-mark": (
-            "`{field}` is {found}, and the scale goes up to {best}, so nearly every answer is above it; if you mean a "
-            "share, write {share}"
+            "`{field}` is {found}, and the scale goes up to {highest}, so nearly every answer is above it; if you mean "
+            "a share, write {share}"
         ),
         "idle-borderline": (
             "`borderline_threshold` is the same mark as `pass_threshold` ({line}), so no answer is borderline; write a "

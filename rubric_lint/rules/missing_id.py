@@ -8,6 +8,7 @@ from rubric_lint.format.criterion import Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.text.path import Part
+from rubric_lint.text.scalar import write_scalar
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:
@@ -30,8 +31,9 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             values = {"field": rubric.word_field("id"), "id": criterion.id}
             repair = None
             if not rubric.dialect:
-                add = AddField(criterion.path, "id", criterion.own_id)
-                title = f"write the id that it has now, `id: {criterion.own_id}`"
+                written = write_scalar(criterion.own_id)
+                add = AddField(criterion.path, "id", written)
+                title = f"write the id that it has now, `id: {written}`"
                 repair = Repair(title, (add,), safe=False)
             yield Problem("missing", criterion.path, Part.HEAD, values, repair=repair)
 

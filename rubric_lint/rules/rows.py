@@ -134,6 +134,7 @@ _OF_SCHEMAS = (
         {
             **of_schema("unexpected"),
             "blank": "{subject} {found}; say what an observer sees",
+            "blank-condition": "{subject} {found}; say when the judge is to answer, or remove it",
             "no-text": "no {fields}, so nothing says what is judged",
         },
         choices={PLACEHOLDER: "write a placeholder, which is reported until you replace it"},

@@ -80,7 +80,7 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
     fields = {"pass": "pass_threshold", "borderline": "borderline_threshold"}
     written = {"pass": "threshold", "borderline": "borderline"}
     named = [
-        f"`{fields[fate]}: {rubric.view.word_mark(marks[fate])}`"
+        f"`{fields[fate]}: {rubric.view.document.written_at((*rubric.path, fields[fate]))}`"
         if rubric.view and rubric.is_version_3 and getattr(rubric.view, written[fate]) is not None
         else f"`{fate} = {marks[fate]}`"
         for start in starts

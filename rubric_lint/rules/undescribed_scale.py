@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.finding import Problem, Severity
+from rubric_lint.format.criterion import SPAN
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.messages import list_scores
 from rubric_lint.rules.rule import Rule
@@ -15,7 +16,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         numbered = {level.number: level for level in criterion.levels or () if level.number is not None}
         bare = [at for at, level in numbered.items() if level.outcome is None and level.outcome_path == level.path]
         if 0 < len(bare) < len(numbered) <= _MOST:
-            values = {"levels": list_scores(bare), "lowest": min(numbered), "highest": max(numbered)}
+            worst, best = (criterion.fields or {}).get(SPAN, (min(numbered), max(numbered)))
+            values = {"levels": list_scores(bare), "worst": worst, "best": best}
             yield Problem("undescribed", criterion.path_of("levels"), Part.KEY, values)
 
 
@@ -28,7 +30,7 @@ RULE = Rule(
     Severity.HINT,
     {
         "undescribed": (
-            "no level describes {levels} of the scale from {lowest} to {highest}; say what an observer sees there"
+            "no level describes {levels} of the scale from {worst} to {best}; say what an observer sees there"
         )
     },
     check,

@@ -57,7 +57,9 @@ class ShownCriterion(NamedTuple):
 
     @property
     def is_turned(self) -> bool:
-        """Whether its lower levels are worth more."""
+        """Whether its lower scores or levels are worth more."""
+        if self.scale:
+            return self.scale[0] > self.scale[1]
         scores = [level.score for level in self.levels if level.score is not None]
         return bool(scores) and scores[0] > scores[-1]
 
@@ -83,7 +85,7 @@ class ShownCriterion(NamedTuple):
 class ShownGroup(NamedTuple):
     """A group of a rubric of version 3; `weight` is that in the node around it, `gate` the lowest share that passes.
 
-    `written_gate` is the gate as the file writes it; empty without one.
+    `written_gate` is the gate as the file writes it, after `>=`, or `<=` where lower is better; empty without one.
     """
 
     id: str

@@ -128,12 +128,12 @@ def _write_rubric(writing: Writing) -> str:
 
 def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
     """Return a rubric as a list of version 2 if that says all of it, else as a mapping of version 3."""
-    view = rubric.view
+    view, comments = rubric.view, writing.source(name).comments
     if view and is_written_in_version_3(rubric):
-        return _copy(view.document, view.path)
+        places = [view.place(entry.path) for entry in rubric.entries]
+        return _copy(view.document, view.path, {places[at]: texts for at, texts in comments.items() if at >= 0})
     if view and view.dialect.cuts_mean:
         writing.lose(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
-    comments = writing.source(name).comments
     mark = view.threshold_path if view and view.threshold is not None else None
     is_of_suite = writing.suite and rubric.dialect.startswith("agentv-") and mark and not find_evaluator(mark)
     has_mark = has_own_mark(rubric) and not is_of_suite  # which keeps the mark
@@ -146,13 +146,15 @@ def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
     return {**data, "criteria": _note(data["criteria"], comments)}
 
 
-def _copy(document: Document, path: Path) -> Any:
-    """Return a value of a document with its numbers as they are written."""
+def _copy(document: Document, path: Path, comments: Mapping[Path, Sequence[str]]) -> Any:
+    """Return a value of a document with its numbers as they are written, and the comments of items by their places."""
     value = document.value(path)
     if isinstance(value, dict):
-        return {key: _copy(document, (*path, key)) for key in value if key != "$schema"}
+        return {key: _copy(document, (*path, key), comments) for key in value if key != "$schema"}
     if isinstance(value, list):
-        return [_copy(document, (*path, at)) for at in range(len(value))]
+        places = [(*path, at) for at in range(len(value))]
+        items = [_copy(document, place, comments) for place in places]
+        return _note(items, {at: comments[place] for at, place in enumerate(places) if place in comments})
     return document.decimal(path) if isinstance(value, float) else value
 
 

@@ -62,6 +62,8 @@ def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
     else:
         for each in _walk(document.value(rubric.path), joined["definitions"][rubric.schema.whole], joined, rubric.path):
             is_text = each.is_told and isinstance(each.value, str)
+            if each.path == ("$schema",):  # says which format it is, and what is written says it again
+                continue
             if view and is_text and each.value not in {view.name, view.task} and not view.reads(each.path):
                 yield each._replace(is_told=False, carried=frozenset())  # as of parts that only hold others
             else:
@@ -189,8 +191,7 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     """
     kept: dict[int, list[Span]] = {}
     source, view, comments = document.source, rubric.view, document.tree.comments
-    is_copied = view is not None and not rubric.dialect  # its groups hold entries of their own
-    if is_copied or document.kind.is_program or not comments:
+    if document.kind.is_program or not comments:
         return kept
     above_all = document.preamble.end if not document.preamble.start else 0
     parts = [(-1, 0, above_all)]
