@@ -26,6 +26,7 @@ from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
+from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -383,6 +384,19 @@ CRITERIA = write_renamed("  - {{id: {name}, expected_outcome: Names {name}}}\n",
 @pytest.mark.parametrize("write", [RENAMED, CRITERIA], ids=["rubrics", "criteria"])
 def test_twice_as_much_to_compare_is_twice_the_work(write):
     once, twice = (count_calls(compare_all, *write(count)) for count in (50, 100))
+    assert twice < 2.2 * once
+
+
+def test_twice_the_conditional_criteria_are_twice_the_work_to_score():
+    schema = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+
+    def score(count):
+        criteria = "".join(f"  - {{expected_outcome: Names {n}, applies_if: It has {n}}}\n" for n in range(count))
+        rubric = load_rubrics("a.yaml", f"{schema}\npass_threshold: 50%\ncriteria:\n{criteria}")["a"]
+        output = JudgeOutput((True,) * count, (None,) * count)
+        assert (rubric.varies, rubric.grade(output).score) == (True, 1)
+
+    once, twice = (count_calls(score, count) for count in (50, 100))
     assert twice < 2.2 * once
 
 
