@@ -61,6 +61,14 @@ def test_failures_are_first_and_groups_stand_over_their_criteria(page):
     assert "critical failure" in table
 
 
+def test_the_gate_of_a_reversed_scale_is_its_highest_number_that_passes(run):  # noqa: F811
+    scale = {"id": "a", "scale": [5, 1], "required_min_score": 3}
+    rubric = {"pass_threshold": "50%", "criteria": [{"expected_outcome": "Few errors", **scale}]}
+    outputs = [{"output": {"checks": [{"id": "a", "level": level}]}} for level in (1, 3, 4)]
+    page, _, _ = run(write(rubric), "out.jsonl", out=lines(*outputs))
+    assert "1 of 3 at most 3" in part(page, "rubric-0")
+
+
 def test_hundredths_share_columns(page):
     html = page.read_text("utf-8")
     labels = re.findall(r'role="img" width="\d+" height="50"[^>]*aria-label="([^"]*)"', html)

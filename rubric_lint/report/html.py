@@ -548,13 +548,15 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
 
 
 def _name_gate(totals: CriterionTotals) -> str:
-    """Describe the gate by the lowest answer that meets it, or the only one of a check."""
+    """Describe the gate by the worst answer that meets it, or the only one of a check."""
     grades = totals.criterion.grades
-    meeting = [grade.answer for grade in grades if grade.gate_met]
+    meeting = [grade for grade in grades if grade.gate_met]
     if not meeting:
         return "must be yes"
-    is_only = isinstance(meeting[0], bool) and len(meeting) < len(grades)
-    return f"{'must be' if is_only else 'at least'} {name_answer(meeting[0])}"
+    worst = min(meeting, key=lambda grade: grade.score)
+    if isinstance(worst.answer, bool) and len(meeting) < len(grades):
+        return f"must be {name_answer(worst.answer)}"
+    return f"at {'most' if grades[0].score > grades[-1].score else 'least'} {name_answer(worst.answer)}"
 
 
 def label_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
