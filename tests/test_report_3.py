@@ -57,7 +57,7 @@ def test_failures_are_first_and_groups_stand_over_their_criteria(page):
     assert [name for name in expected if f" {name} " in table] == expected
     assert [table.index(f" {name} ") for name in expected] == sorted(table.index(f" {name} ") for name in expected)
     assert "group, weight 2 does not apply to 1" in table
-    assert "1 of 4 at least 0.250" in table  # the gate of the group
+    assert "1 of 4 at least 2" in table  # the gate of the group, in units of its scale
     assert "critical failure" in table
 
 

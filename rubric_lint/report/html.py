@@ -26,6 +26,7 @@ from markupsafe import Markup
 from rubric_lint.agree.reading import LABEL_FIELDS
 from rubric_lint.agree.runs import OtherRun
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.groups import word_gate
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import Content
 from rubric_lint.outputs.mapping import CRITERION, fold_column
@@ -89,6 +90,7 @@ def _make_environment() -> Environment:
         label=label_criterion,
         not_applicable=NOT_APPLICABLE,
         name_gate=_name_gate,
+        word_gate=word_gate,
         chart_answers=_chart_answers,
         name_record=name_record,
         find_texts=_find_texts,

@@ -107,7 +107,7 @@ class ShowText:
     def _list_groups(self, rubric: ShownRubric) -> Iterator[str]:
         """Yield a line for each group: its weight in the node around it, its gate and its condition."""
         for group in rubric.groups:
-            gate = f", gate >= {group.written_gate}" if group.written_gate else ""
+            gate = f", gate {group.written_gate}" if group.written_gate else ""
             condition = f", applies if: {group.applies_if}" if group.applies_if else ""
             outcome = f": {group.outcome}" if group.outcome else ""
             yield from self._wrap("  ", f"group {group.id} (weight {group.weight:.12g}{gate}{condition}){outcome}")

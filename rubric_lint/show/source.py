@@ -211,7 +211,7 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
             gate=group.gate,
             outcome=group.outcome,
             applies_if=group.applies_if,
-            written_gate="" if group.gate is None else view.document.written_at((*group.path, "required_min_score")),
+            written_gate=group.written_gate,
         )
         for group in (view.outline.groups if view.outline else ())
     ]
