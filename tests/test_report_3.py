@@ -199,6 +199,20 @@ def test_the_report_of_scores_follows_its_schema(run):  # noqa: F811
     assert [*Draft7Validator(schema).iter_errors(report)] == []
 
 
+def test_a_comparison_names_the_gates_of_groups_that_are_missed_now(run):  # noqa: F811
+    was = lines({"id": "a", "output": ANSWERS["best"]}, {"id": "b", "output": ANSWERS["group"]})
+    now = lines({"id": "a", "output": ANSWERS["group"]}, {"id": "b", "output": ANSWERS["group"]})
+    page, *_ = run(write(REPLY), "out.jsonl", "--compare", "was.jsonl", out=now, was=was)
+    assert "code/1 5 to 1, code/style 1.0 to 0.0 gate of code missed" in part(page, "comparison")
+    command = ["score", "rubric.yaml", "out.jsonl", "--isolated", "--compare", "was.jsonl"]
+    report = json.loads(commands.run("rubric-lint", *command, "--format", "json", "-q").stdout)
+    assert [each["groups_missed"] for each in report["comparison"]["worse_answers"]] == [["code"]]
+    schema = json.loads((ROOT / "schemas/scores/v1.json").read_text("utf-8"))
+    assert [*Draft7Validator(schema).iter_errors(report)] == []
+    told = commands.run("rubric-lint", *command, "--format", "table").stdout
+    assert "(code/1 5 -> 1, code/style 1.0 -> 0.0 and gate of code missed)" in told
+
+
 def test_a_comparison_says_that_nothing_applies_and_not_that_the_output_is_invalid(folder):
     (folder / "rubric.yaml").write_text(write(NOTHING), "utf-8")
     record = {"id": "x", "output": {"checks": [{"id": "rubric-1", "applicable": False}]}}

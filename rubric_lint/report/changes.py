@@ -353,7 +353,9 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
             missed = ", gate missed" if each["gate_missed"] else ""
             fell.append(f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}")
         more = len(answer["criteria"]) - len(fell)
-        told = join_words([*fell, f"{more} more"] if more else fell) or "no criterion is worse, the rubric differs"
+        fell += [f"{more} more"] if more else []
+        fell += [f"gate of {visible(name)} missed" for name in answer.get("groups_missed", ())]
+        told = join_words(fell) or "no criterion is worse, the rubric differs"
         yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
     if found["worse"] > MOST:
         yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"
