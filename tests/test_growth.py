@@ -20,6 +20,7 @@ from rubric_lint.fix.formatting import format_file
 from rubric_lint.fix.run import FixOutcome
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.answers.actions import Abilities, make_actions
+from rubric_lint.lsp.answers.hover import make_hover
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.migrate.target import rewrite
@@ -387,12 +388,26 @@ def test_twice_as_much_to_compare_is_twice_the_work(write):
     assert twice < 2.2 * once
 
 
-def test_twice_the_conditional_criteria_are_twice_the_work_to_score():
+def write_conditional(count, more=""):
     schema = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+    criteria = (f"  - {{expected_outcome: Names {n}, applies_if: It has {n}{more}}}\n" for n in range(count))
+    return f"{schema}\npass_threshold: 50%\ncriteria:\n{''.join(criteria)}"
 
+
+def test_twice_the_conditional_criteria_are_twice_the_work_to_hover_over_one():
+    def prepare(count):
+        text = write_conditional(count, ", levels: {1: Names none, 2: Names all}")
+        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(text), FileSettings()))
+        assert "leaves at most" in make_hover(analysis, text.index("2: Names")).contents.value
+        return lambda: make_hover(analysis, text.index("2: Names"))
+
+    once, twice = (prepare(count) for count in (20, 40))
+    assert count_calls(twice) < 2.2 * count_calls(once)
+
+
+def test_twice_the_conditional_criteria_are_twice_the_work_to_score():
     def score(count):
-        criteria = "".join(f"  - {{expected_outcome: Names {n}, applies_if: It has {n}}}\n" for n in range(count))
-        rubric = load_rubrics("a.yaml", f"{schema}\npass_threshold: 50%\ncriteria:\n{criteria}")["a"]
+        rubric = load_rubrics("a.yaml", write_conditional(count))["a"]
         output = JudgeOutput((True,) * count, (None,) * count)
         assert (rubric.varies, rubric.grade(output).score) == (True, 1)
 
