@@ -179,12 +179,25 @@ def test_what_only_version_3_says_is_compared(run, tmp_path):
     changes = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])["changes"]
     found = [(each["what"], each["criterion"], each["old"], each["new"]) for each in changes]
     assert ("scale", None, {"ends": [1, 5]}, {"ends": [0, 5]}) in found
-    assert ("grades", None, {"grades": {"A": 0.9, "B": 0.5}}, {"grades": {"A": 0.95, "B": 0.5}}) in found
-    assert ("gate", "code", {"gate": 0.25}, {"gate": 0.6}) in found
+    ends = {"ends": [1, 5]}, {"ends": [0, 5]}
+    grades = ({"grades": {"A": share, "B": 0.5}, **each} for share, each in zip((0.9, 0.95), ends, strict=True))
+    assert ("grades", None, *grades) in found
+    assert ("gate", "code", {"gate": 0.25, **ends[0]}, {"gate": 0.6, **ends[1]}) in found
     condition = [{"field": "applies_if", "text": text} for text in ("A drug is named", "A pill is named")]
     assert ("field", "dose", *condition) in found
     places = [each["new_place"]["line"] for each in changes if each["what"] == "gate"]
     assert places == [7]
+    lines = [line.strip() for line in run("old.yaml", "new.yaml")[1].splitlines()]
+    both = [("- A from 4.6, B from 3", "+ A from 4.75, B from 2.5"), ("- 2", "+ 3")]
+    assert all((lines[lines.index(old) + 1]) == new for old, new in both)
+
+
+def test_marks_of_version_3_are_compared_in_units_of_the_scale(run, tmp_path):
+    for name, mark in (("old.yaml", "3.5"), ("new.yaml", "4")):
+        text = f"{CLAIM_3}rubrics: {{scale: [1, 5], pass_threshold: {mark}, criteria: [Names the pivot]}}"
+        (tmp_path / name).write_text(text, "utf-8")
+    lines = [line.strip() for line in run("old.yaml", "new.yaml")[1].splitlines()]
+    assert lines[2:4] == ["- pass from 3.5, borderline from 3.5", "+ pass from 4, borderline from 4"]
 
 
 @pytest.fixture

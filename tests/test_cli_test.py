@@ -447,6 +447,21 @@ def test_mutation_and_coverage_of_a_rubric_of_version_3(said):
     said(told)
 
 
+@pytest.mark.parametrize("form", [lambda output: output, json.dumps], ids=["object", "text"])
+def test_a_test_without_a_score_reaches_and_notices_a_condition(form):
+    conditional = "{id: a, expected_outcome: Names the dose, required_min_score: 1, applies_if: There is one}"
+    write("refund.rubric.yaml", VERSION_3.splitlines()[0] + f"\ncriteria: [{conditional}]\n")
+    scored = "  - {id: a, expect: {verdict: pass}}\n  - {id: b, expect: {verdict: [fail, unscored]}}\n"
+    checks = [{"satisfied": True}, {"satisfied": False}, {"applicable": False}]
+    outputs = {name: {"checks": [{"id": "a", **check}]} for name, check in zip("abc", checks, strict=True)}
+    record(**{name: form(output) for name, output in outputs.items()})
+    condition = ["untested.not-applicable", "unnoticed-change.survives"]
+    for test, missing in (("", condition), ("  - {id: c, expect: {verdict: unscored}}\n", [])):
+        write("refund.rubric-test.yaml", HEAD + scored + test)
+        codes, _ = findings("--mutate", "--coverage")
+        assert sorted(code.partition(" ")[2] for code in codes) == sorted(missing)
+
+
 def test_a_weight_in_a_group_changes_as_it_would_in_the_file():
     rubric = (
         VERSION_3.splitlines()[0]

@@ -20,12 +20,14 @@ from rubric_lint.fix.formatting import format_file
 from rubric_lint.fix.run import FixOutcome
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lsp.answers.actions import Abilities, make_actions
+from rubric_lint.lsp.answers.hover import make_hover
 from rubric_lint.lsp.server.analysis import State, analyse
 from rubric_lint.lsp.server.positions import Text
 from rubric_lint.migrate.target import rewrite
 from rubric_lint.project.settings import FileSettings
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.run.git import ChangedLines, ChangedLinesFilter, Changes
+from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.text.reading import read_documents
 from rubric_lint.text.source import Source
@@ -383,6 +385,33 @@ CRITERIA = write_renamed("  - {{id: {name}, expected_outcome: Names {name}}}\n",
 @pytest.mark.parametrize("write", [RENAMED, CRITERIA], ids=["rubrics", "criteria"])
 def test_twice_as_much_to_compare_is_twice_the_work(write):
     once, twice = (count_calls(compare_all, *write(count)) for count in (50, 100))
+    assert twice < 2.2 * once
+
+
+def write_conditional(count, more=""):
+    schema = "# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json"
+    criteria = (f"  - {{expected_outcome: Names {n}, applies_if: It has {n}{more}}}\n" for n in range(count))
+    return f"{schema}\npass_threshold: 50%\ncriteria:\n{''.join(criteria)}"
+
+
+def test_twice_the_conditional_criteria_are_twice_the_work_to_hover_over_one():
+    def prepare(count):
+        text = write_conditional(count, ", levels: {1: Names none, 2: Names all}")
+        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(text), FileSettings()))
+        assert "leaves at most" in make_hover(analysis, text.index("2: Names")).contents.value
+        return lambda: make_hover(analysis, text.index("2: Names"))
+
+    once, twice = (prepare(count) for count in (20, 40))
+    assert count_calls(twice) < 2.2 * count_calls(once)
+
+
+def test_twice_the_conditional_criteria_are_twice_the_work_to_score():
+    def score(count):
+        rubric = load_rubrics("a.yaml", write_conditional(count))["a"]
+        output = JudgeOutput((True,) * count, (None,) * count)
+        assert (rubric.varies, rubric.grade(output).score) == (True, 1)
+
+    once, twice = (count_calls(score, count) for count in (50, 100))
     assert twice < 2.2 * once
 
 

@@ -57,8 +57,16 @@ def test_failures_are_first_and_groups_stand_over_their_criteria(page):
     assert [name for name in expected if f" {name} " in table] == expected
     assert [table.index(f" {name} ") for name in expected] == sorted(table.index(f" {name} ") for name in expected)
     assert "group, weight 2 does not apply to 1" in table
-    assert "1 of 4 at least 0.250" in table  # the gate of the group
+    assert "1 of 4 at least 2" in table  # the gate of the group, in units of its scale
     assert "critical failure" in table
+
+
+def test_the_gate_of_a_reversed_scale_is_its_highest_number_that_passes(run):  # noqa: F811
+    scale = {"id": "a", "scale": [5, 1], "required_min_score": 3}
+    rubric = {"pass_threshold": "50%", "criteria": [{"expected_outcome": "Few errors", **scale}]}
+    outputs = [{"output": {"checks": [{"id": "a", "level": level}]}} for level in (1, 3, 4)]
+    page, _, _ = run(write(rubric), "out.jsonl", out=lines(*outputs))
+    assert "1 of 3 at most 3" in part(page, "rubric-0")
 
 
 def test_hundredths_share_columns(page):
@@ -189,6 +197,20 @@ def test_the_report_of_scores_follows_its_schema(run):  # noqa: F811
     report = json.loads(commands.run("rubric-lint", *command).stdout)
     schema = json.loads((ROOT / "schemas/scores/v1.json").read_text("utf-8"))
     assert [*Draft7Validator(schema).iter_errors(report)] == []
+
+
+def test_a_comparison_names_the_gates_of_groups_that_are_missed_now(run):  # noqa: F811
+    was = lines({"id": "a", "output": ANSWERS["best"]}, {"id": "b", "output": ANSWERS["group"]})
+    now = lines({"id": "a", "output": ANSWERS["group"]}, {"id": "b", "output": ANSWERS["group"]})
+    page, *_ = run(write(REPLY), "out.jsonl", "--compare", "was.jsonl", out=now, was=was)
+    assert "code/1 5 to 1, code/style 1.0 to 0.0 gate of code missed" in part(page, "comparison")
+    command = ["score", "rubric.yaml", "out.jsonl", "--isolated", "--compare", "was.jsonl"]
+    report = json.loads(commands.run("rubric-lint", *command, "--format", "json", "-q").stdout)
+    assert [each["groups_missed"] for each in report["comparison"]["worse_answers"]] == [["code"]]
+    schema = json.loads((ROOT / "schemas/scores/v1.json").read_text("utf-8"))
+    assert [*Draft7Validator(schema).iter_errors(report)] == []
+    told = commands.run("rubric-lint", *command, "--format", "table").stdout
+    assert "(code/1 5 -> 1, code/style 1.0 -> 0.0 and gate of code missed)" in told
 
 
 def test_a_comparison_says_that_nothing_applies_and_not_that_the_output_is_invalid(folder):

@@ -22,7 +22,7 @@ from reference_3 import score as score_3
 from rubric_lint.arrow import map_batches
 from rubric_lint.judge.prompt import JudgedCase, as_text, keep_criteria, output_schema, write_prompt
 from rubric_lint.scoring import OutputError, load_rubrics, score, score_samples
-from rubric_lint.scoring.grading import NOT_APPLICABLE, NothingAppliesError, RubricError
+from rubric_lint.scoring.grading import NOT_APPLICABLE, NothingAppliesError, RubricError, is_unscored
 from rubric_lint.scoring.output import Reader, reader_of
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
@@ -505,6 +505,20 @@ def test_a_reply_that_nothing_applies_is_kept_and_not_asked_for_again(tmp_path):
     assert record["output"]["checks"] == [{"id": "rubric-1", "reasoning": "No figure.", "applicable": False}]
 
 
+def test_an_output_to_which_nothing_applies_names_the_critical_failures_that_are_found():
+    rubric = load(NOTHING | {"critical_failures": ["Invents a figure", {"id": "rude", "expected_outcome": "Is rude"}]})
+
+    def read_error(*found):
+        checks = [{"id": name, "satisfied": name in found} for name in ("failure-1", "rude")]
+        output = {"checks": [*checks, {"id": "rubric-1", **LEFT_OUT}]}
+        return Scorer({"r": rubric}).score_record({"output": output}).error
+
+    found = [read_error(), read_error("failure-1"), read_error("failure-1", "rude")]
+    starts = ["", "critical failure `failure-1` found, but ", "critical failure `failure-1` and `rude` found, but "]
+    assert [each.message for each in found] == [start + NothingAppliesError.REASON for start in starts]
+    assert all(is_unscored(each.message) for each in found)
+
+
 # Meaning, and what needs constant points
 
 
@@ -552,11 +566,11 @@ def test_what_needs_constant_points_says_that_they_vary():
     replace(RUBRIC, varies=False).require_points("dropout")
 
 
-def test_commands_that_need_constant_points_refuse_and_pages_show_what_does_not_apply(folder):
+def test_labels_are_compared_and_pages_show_what_does_not_apply(folder):
     (folder / "labels.jsonl").write_text(json.dumps({"id": "a", "verdict": "pass"}) + "\n", "utf-8")
     done = commands.run("rubric-score", "agree", "reply.json", "o.jsonl", "--labels", "labels.jsonl", cwd=folder)
-    assert done.returncode == 2
-    assert "rubric `reply`: measuring agreement needs constant weights" in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Passed by o: 1 of 3\n  by the labels: 1 of 1\n" in done.stdout
     done = commands.run("rubric-score", "reply.json", "o.jsonl", "-q", "--report", "page.html", cwd=folder)
     assert done.returncode == 1, done.stderr
     assert "n/a" in (folder / "page.html").read_text("utf-8")

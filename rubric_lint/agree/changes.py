@@ -318,7 +318,8 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     name, paths = new.name, (old.model.path, new.model.path)
     if old.model.thresholds != new.model.thresholds:
         old_limits, new_limits = (
-            dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) for each in (old, new)
+            dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) | _name_ends(each.units)
+            for each in (old, new)
         )
         yield Change(What.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
     yield from _compare_wholes(old, new)
@@ -345,11 +346,14 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
     """Yield the differences in what only version 3 says: the scale of the whole, its grades and its groups."""
     name, paths = new.name, (old.model.path, new.model.path)
     if old.units != new.units:
-        ends = [each.units and {"ends": [*each.units]} for each in (old, new)]
+        ends = [_name_ends(each.units) or None for each in (old, new)]
         yield Change(What.SCALE, name, None, ends[0], ends[1], paths=paths)
     if old.rubric_grades != new.rubric_grades:
         grades = [{grade: float(least) for grade, least in each.rubric_grades} for each in (old, new)]
-        sides = [{"grades": each} if each else None for each in grades]
+        sides = [
+            {"grades": known} | _name_ends(each.units) if known else None
+            for known, each in zip(grades, (old, new), strict=True)
+        ]
         yield Change(What.GRADES, name, None, sides[0], sides[1], paths=paths)
     was, now = ({group.id: group for group in _list_groups(each)} for each in (old, new))
     told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
@@ -359,8 +363,16 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
         gates = [None if each is None or each.gate is None else float(each.gate) for each in both]
         if gates[0] != gates[1]:
             places = [None if each is None else each.path for each in both]
-            known = [{"gate": gate} for gate in gates]
+            known = [
+                {"gate": gate} | _name_ends(each.units if each and gate is not None else None)
+                for gate, each in zip(gates, both, strict=True)
+            ]
             yield Change(What.GATE, name, group, known[0], known[1], paths=(places[0], places[1]))
+
+
+def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
+    """Return the worst and the best score of the scale of marks, as a field; none without a scale."""
+    return {"ends": [*units]} if units else {}
 
 
 def _list_groups(rubric: ScoringRubric) -> list[Group]:

@@ -89,6 +89,11 @@ class Flip(NamedTuple):
         """The criteria with another value, and both values."""
         return [(each, was.answer, now.answer) for each, was, now in self.graded if was.answer != now.answer]
 
+    @property
+    def groups_missed(self) -> list[str]:
+        """The groups whose gates the answer misses now."""
+        return [each.group.id for each in self.now.groups if not each.gate_met]
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer as in the JSON report, with the criteria that got worse."""
         return {
@@ -101,6 +106,7 @@ class Flip(NamedTuple):
                 for each, was, now in self.applying
                 if find_direction(each, was, now) < 0
             ],
+            **({"groups_missed": missed} if (missed := self.groups_missed) else {}),
         }
 
 

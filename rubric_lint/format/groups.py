@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from rubric_lint.format.criterion import to_fraction
+from rubric_lint.format.criterion import Hundredth, to_fraction
 from rubric_lint.text.path import Path
 
 
@@ -16,7 +16,7 @@ class Group:
     `id` is its path of ids, such as `code/style`, and `path` its place in the document. `weight` is that in the node
     around it. `gate` is the lowest share in 0..1 that passes; None without a gate. `applies_if` is its condition and
     `outcome` what it judges as a whole, each empty if it has none. `members` are groups, and criteria by their index
-    in `View.data`.
+    in `View.data`. `units` are the worst and the best score of its scale, None without one.
     """
 
     id: str
@@ -26,6 +26,12 @@ class Group:
     applies_if: str
     outcome: str
     members: tuple["Group | int", ...]
+    units: tuple[int, int] | None = None
+
+    @property
+    def written_gate(self) -> str:
+        """The gate as `word_gate` words it; empty without one."""
+        return "" if self.gate is None else word_gate(self.gate, self.units)
 
     @property
     def groups(self) -> Iterator["Group"]:
@@ -62,3 +68,16 @@ class Group:
                 yield from each.share_out(weights, part)
             else:
                 yield each, part
+
+
+def word_in_units(share: Fraction, units: tuple[int, int] | None) -> str:
+    """Write a share in units of a scale, from its worst to its best score; without one as it is, from 0 to 1."""
+    worst, best = map(Hundredth.fraction, units or (0, 1))
+    exact = worst + (best - worst) * share
+    rounded = Decimal(exact.numerator) / exact.denominator
+    return f"{rounded.normalize():f}" if Fraction(rounded) == exact else str(exact)
+
+
+def word_gate(gate: Fraction, units: tuple[int, int] | None) -> str:
+    """Write the gate of a group in units of its scale: `>= 3.5`, or `<= 3` if lower scores are better."""
+    return f"{'<=' if units and units[0] > units[1] else '>='} {word_in_units(gate, units)}"

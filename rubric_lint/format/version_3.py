@@ -240,6 +240,7 @@ class _Reading:
                         read_text(entry, "applies_if").strip(),
                         read_text(entry, "expected_outcome"),
                         group.members,
+                        below.scale and (below.scale.worst, below.scale.best),
                     )
                 )
             else:

@@ -10,8 +10,8 @@ from typing import Any
 
 from rubric_lint.edits.intents import AddField, Intent, MoveItems, RenameKey, Repair
 from rubric_lint.finding import Place, Problem
-from rubric_lint.format.criterion import Asked, Hundredth, Mark, to_fraction
-from rubric_lint.format.groups import Group
+from rubric_lint.format.criterion import Asked, Mark, to_fraction
+from rubric_lint.format.groups import Group, word_in_units
 from rubric_lint.format.recognition import CRITERIA
 from rubric_lint.suggest import name_in
 from rubric_lint.text.document import Document
@@ -189,12 +189,7 @@ class View:
 
     def word_mark(self, share: Mark) -> str:
         """Write a share in units of the rubric's own scale; without one as it is, from 0 to 1."""
-        exact = to_fraction(share)
-        if self.units:
-            worst, best = map(Hundredth.fraction, self.units)
-            exact = worst + (best - worst) * exact
-        rounded = Decimal(exact.numerator) / exact.denominator
-        return f"{rounded.normalize():f}" if Fraction(rounded) == exact else str(exact)
+        return word_in_units(to_fraction(share), self.units)
 
     def _move_repair(self, repair: Repair) -> Repair | None:
         """Return a repair at its places in the document; None if they do not have what it changes."""

@@ -104,7 +104,18 @@ def _rubric(side: Value) -> str:
 
 
 def _grades(side: Value) -> str:
-    return ", ".join(f"{name} from {least:.4g}" for name, least in side["grades"].items())
+    return ", ".join(f"{name} from {_mark(side, least)}" for name, least in side["grades"].items())
+
+
+def _gate(side: Value) -> str:
+    gate = side["gate"]
+    return "none" if gate is None else _mark(side, gate) if "ends" in side else str(gate)
+
+
+def _mark(side: Value, mark: float) -> str:
+    """Write a mark in units of the scale on which it is, if it is a share of one."""
+    worst, best = side.get("ends", (0, 1))
+    return f"{worst + mark * (best - worst):g}"
 
 
 _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
@@ -112,12 +123,12 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.RUBRIC_REMOVED: ("rubric", _rubric),
     What.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
     What.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
-    What.THRESHOLDS: ("verdict", "pass from {0[pass]:g}, borderline from {0[borderline]:g}".format),
-    What.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
-    What.GRADES: (
-        "grades",
-        lambda side: ", ".join(f"{name} from {least:.4g}" for name, least in side["grades"].items()),
+    What.THRESHOLDS: (
+        "verdict",
+        lambda side: f"pass from {_mark(side, side['pass'])}, borderline from {_mark(side, side['borderline'])}",
     ),
+    What.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
+    What.GRADES: ("grades", _grades),
     What.ADDED: ("criterion", _criterion),
     What.REMOVED: ("criterion", _criterion),
     What.RENAMED: ("id", lambda side: str(side["id"])),
@@ -125,7 +136,7 @@ _WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
     What.FIELD: ("field", lambda side: str(side["text"])),
     What.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
     What.SHARE: ("share", _shares),
-    What.GATE: ("gate", lambda side: "none" if side["gate"] is None else str(side["gate"])),
+    What.GATE: ("gate", _gate),
     What.SCORES: ("scores", _outcome),
     What.LEVEL: ("level", _level),
 }
@@ -342,7 +353,9 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
             missed = ", gate missed" if each["gate_missed"] else ""
             fell.append(f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}")
         more = len(answer["criteria"]) - len(fell)
-        told = join_words([*fell, f"{more} more"] if more else fell) or "no criterion is worse, the rubric differs"
+        fell += [f"{more} more"] if more else []
+        fell += [f"gate of {visible(name)} missed" for name in answer.get("groups_missed", ())]
+        told = join_words(fell) or "no criterion is worse, the rubric differs"
         yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
     if found["worse"] > MOST:
         yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"

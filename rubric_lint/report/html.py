@@ -26,6 +26,7 @@ from markupsafe import Markup
 from rubric_lint.agree.reading import LABEL_FIELDS
 from rubric_lint.agree.runs import OtherRun
 from rubric_lint.format.criterion import Shape
+from rubric_lint.format.groups import word_gate
 from rubric_lint.messages import join_words
 from rubric_lint.outputs.decoding import Content
 from rubric_lint.outputs.mapping import CRITERION, fold_column
@@ -89,6 +90,7 @@ def _make_environment() -> Environment:
         label=label_criterion,
         not_applicable=NOT_APPLICABLE,
         name_gate=_name_gate,
+        word_gate=word_gate,
         chart_answers=_chart_answers,
         name_record=name_record,
         find_texts=_find_texts,
@@ -548,13 +550,15 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
 
 
 def _name_gate(totals: CriterionTotals) -> str:
-    """Describe the gate by the lowest answer that meets it, or the only one of a check."""
+    """Describe the gate by the worst answer that meets it, or the only one of a check."""
     grades = totals.criterion.grades
-    meeting = [grade.answer for grade in grades if grade.gate_met]
+    meeting = [grade for grade in grades if grade.gate_met]
     if not meeting:
         return "must be yes"
-    is_only = isinstance(meeting[0], bool) and len(meeting) < len(grades)
-    return f"{'must be' if is_only else 'at least'} {name_answer(meeting[0])}"
+    worst = min(meeting, key=lambda grade: grade.score)
+    if isinstance(worst.answer, bool) and len(meeting) < len(grades):
+        return f"must be {name_answer(worst.answer)}"
+    return f"at {'most' if grades[0].score > grades[-1].score else 'least'} {name_answer(worst.answer)}"
 
 
 def label_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, BinaryIO
 
 from rubric_lint.dialects.tables.csv_file import armed, is_formula
+from rubric_lint.format.groups import word_in_units
 from rubric_lint.messages import Causes, join_words, visible, visible_json
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict, is_unscored
@@ -161,11 +162,11 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
             (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
         )
     for group in rubric.groups.values():
-        average, least = ("-" if value is None else f"{float(value):.3f}" for value in (group.mean, group.group.gate))
-        missed = "-" if group.group.gate is None else str(group.gates_missed)
+        average, least = "-" if group.mean is None else f"{float(group.mean):.3f}", group.group.gate
+        gate = ("-", "-") if least is None else (word_in_units(least, group.group.units), str(group.gates_missed))
         left_out = [str(rubric.scored - group.applies)] * may_not_apply
         weight = f"{float(group.group.weight):g}"
-        rows.append((f"{visible(group.group.id)} (group)", weight, average, "-", "-", "-", least, missed, *left_out))
+        rows.append((f"{visible(group.group.id)} (group)", weight, average, "-", "-", "-", *gate, *left_out))
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
     counts = ", ".join(

@@ -12,7 +12,7 @@ from rubric_lint.arguments import MANY, require_items, takes
 from rubric_lint.format.criterion import Hundredth, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.view import OWN
-from rubric_lint.messages import list_scores
+from rubric_lint.messages import join_words, list_scores
 from rubric_lint.outputs.decoding import OutputError
 from rubric_lint.scoring.groups import GroupResult, Range, ScoringGroup
 
@@ -330,12 +330,13 @@ class VaryingPointsError(RubricError):
 
 
 class NothingAppliesError(OutputError):
-    """An output without a score, because nothing in the rubric applies to the answer."""
+    """An output without a score, because nothing in the rubric applies to the answer; `answers` are the judge's."""
 
     REASON = "no score: no criterion that earns points applies to this answer"
 
-    def __init__(self) -> None:
-        super().__init__(self.REASON)
+    def __init__(self, message: str = REASON, answers: tuple[AnswerValue, ...] = ()) -> None:
+        super().__init__(message)
+        self.answers = answers
 
 
 def is_unscored(message: str) -> bool:
@@ -478,10 +479,13 @@ class ScoringRubric:
         points = max(points, 0)  # criteria that cost points may cost more than the others earn
         return Weighed(points, self.full, self.decide(points, gates_met=gates_met), groups[1:])
 
-    def _weigh_tree(self, grades: Iterable[Grade], groups: tuple[GroupResult, ...]) -> Weighed:
+    def _weigh_tree(self, grades: Sequence[Grade], groups: tuple[GroupResult, ...]) -> Weighed:
         score = groups[0].score
         if score is None:
-            raise NothingAppliesError
+            pairs = zip(self.criteria, grades, strict=True)
+            found = [f"`{each.id}`" for each, grade in pairs if each.is_failure and not grade.gate_met]
+            start = f"critical failure {join_words(found)} found, but " if found else ""
+            raise NothingAppliesError(start + NothingAppliesError.REASON, tuple(grade.answer for grade in grades))
         gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
         verdict = self.decide(score, gates_met=gates_met)
         return Weighed(score.numerator, score.denominator, verdict, groups[1:])

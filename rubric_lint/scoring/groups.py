@@ -18,12 +18,14 @@ class ScoringGroup:
     """A node of a rubric as it is scored: its root (id "") or a group.
 
     `weight` is that in its parent as it is written, `gate` the lowest score in 0..1 that passes, None without a gate.
+    `units` are the worst and the best score of its scale, None without one.
     """
 
     id: str
     weight: Fraction
     gate: Fraction | None
     members: tuple[Member, ...]
+    units: tuple[int, int] | None = None
 
     @property
     def earning(self) -> Fraction:

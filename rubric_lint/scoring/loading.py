@@ -151,7 +151,7 @@ def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) ->
             members.append(Member(weight, _as_tree(each, weights, add=add)))
         else:
             members.append(Member(weights[each], each))
-    found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members))
+    found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members), group.units)
     if not found.earning:
         where = f"the group `{group.id}`" if group.id else "the rubric"
         raise UnscorableError(f"has nothing in {where} with a weight above 0, so there is nothing to divide by")

@@ -179,8 +179,9 @@ def describe_whole(
 
 def _describe_group(group: ScoringGroup, criteria: Sequence[ScoringCriterion]) -> list[Any]:
     """Return the id and the gate of a group, and its members with their parts of it, in the order of their ids."""
+    earning = group.earning
     members = [
-        [str(weight / group.earning), _describe_group(part, criteria) if isinstance(part, ScoringGroup) else name]
+        [str(weight / earning), _describe_group(part, criteria) if isinstance(part, ScoringGroup) else name]
         for weight, part in group.members
         for name in [part.id if isinstance(part, ScoringGroup) else criteria[part].id]
     ]

@@ -32,6 +32,7 @@ from rubric_lint.scoring.form import form_of, write_check
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     JudgeOutput,
+    NothingAppliesError,
     ReadingNotes,
     Scored,
     ScoringCriterion,
@@ -512,7 +513,7 @@ class Scorer:
         try:
             return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._reading)
         except OutputError as fault:
-            if not fault.path:
+            if not fault.path and not isinstance(fault, NothingAppliesError):
                 raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
             raise
 

@@ -211,7 +211,7 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
             gate=group.gate,
             outcome=group.outcome,
             applies_if=group.applies_if,
-            written_gate="" if group.gate is None else _word_group_gate(view.document, group.path),
+            written_gate=group.written_gate,
         )
         for group in (view.outline.groups if view.outline else ())
     ]
@@ -221,13 +221,6 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
         "grades": tuple((name, share, view.word_mark(share)) for name, share in view.grades),
         "groups": tuple(groups),
     }
-
-
-def _word_group_gate(document: Document, path: Path) -> str:
-    """Return the gate of a group with its sign, which the scale of the group decides, or of the nearest around it."""
-    nodes = [document.value(path[:end]) for end in range(len(path), -1, -1)]
-    worst, best = next((node["scale"] for node in nodes if isinstance(node, dict) and "scale" in node), (0, 1))
-    return f"{'<=' if worst > best else '>='} {document.written_at((*path, 'required_min_score'))}"
 
 
 def _locate(document: Document, path: Path) -> tuple[int, int]:

@@ -19,7 +19,6 @@ from rubric_lint.messages import join_words
 from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import (
     AnswerValue,
-    CriterionResult,
     Grade,
     JudgeOutput,
     NothingAppliesError,
@@ -39,7 +38,7 @@ from rubric_lint.testing.changes import (
     pair_grades,
     regate,
 )
-from rubric_lint.testing.running import Check, Tested, make_check, word_given
+from rubric_lint.testing.running import Check, Tested, find_unscored, make_check, word_given
 from rubric_lint.testing.tree_mutation import TreeEquivalence
 
 MOST_BITS = 1 << 24
@@ -278,11 +277,15 @@ class Mutation(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations."""
+    """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
+
+    With `may_be_unscored`, it also allows that the answer has no score.
+    """
 
     answers: tuple[AnswerValue, ...]
     check: Check
     samples: tuple[tuple[AnswerValue, ...], ...]
+    may_be_unscored: bool
 
 
 def mutate(tested: Tested) -> Mutation:
@@ -292,10 +295,12 @@ def mutate(tested: Tested) -> Mutation:
         pass_from, borderline_from = map(to_fraction, rubric.model.thresholds)
         rubric = replace(rubric, varies=True, full=1, pass_from=pass_from, borderline_from=borderline_from)
     all_cases = []  # those that expect something, failing ones too
-    for ran in tested.ran:
-        if check := make_check(ran.test, ran.file.document, rubric):
-            samples = tuple(_answers(sample.criteria) for sample in ran.result.samples)
-            all_cases.append(_Case(_answers(ran.result.criteria), check, samples))
+    runs = [(ran.test, ran.file, ran.result.answers, ran.result.samples) for ran in tested.ran]
+    runs += [(ran.test, ran.file, ran.answers, ()) for ran in tested.unscored]
+    for test, file, answers, samples in runs:
+        if check := make_check(test, file.document, rubric):
+            given = tuple(sample.answers for sample in samples)
+            all_cases.append(_Case(answers, check, given, not any(find_unscored(test))))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)
@@ -322,12 +327,8 @@ def mutate(tested: Tested) -> Mutation:
     return Mutation(made, equivalent, tuple(survivors), failing=failing)
 
 
-def _answers(criteria: Sequence[CriterionResult]) -> tuple[AnswerValue, ...]:
-    return tuple(each.grade.answer for each in criteria)
-
-
 def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
-    """Yield for each test whether its expectations hold under a changed rubric; without a score, none does."""
+    """Yield for each test whether its expectations hold under a changed rubric."""
     tables = [
         {before.answer: after for before, after in pair_grades(*pair)}
         for pair in zip(original.criteria, rubric.criteria, strict=True)
@@ -346,7 +347,7 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_C
             else:
                 weighed = rubric.weigh(grades)
         except NothingAppliesError:
-            yield False
+            yield case.may_be_unscored
         else:
             yield case.check(rubric, weighed, grades)
 

@@ -12,7 +12,7 @@ from rubric_lint.outputs.mapping import read_mapping
 from rubric_lint.outputs.streams import Asked, read_entries
 from rubric_lint.outputs.verdict import WHOLE
 from rubric_lint.project.opening import open_stream
-from rubric_lint.scoring.grading import Scored, ScoringRubric, is_unscored
+from rubric_lint.scoring.grading import AnswerValue, NothingAppliesError, Scored, ScoringRubric, is_unscored
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.scorer import Scorer
@@ -34,13 +34,14 @@ class Verified(NamedTuple):
     """What a recording comes to: a result, or the `fault` that says why it does not count.
 
     If what the judge was told has changed since, `stale` lists the criteria that must be judged again. A valid output
-    `is_unscored` if nothing in the rubric applies.
+    `is_unscored` if nothing in the rubric applies; `answers` has what its judge gave, if it is the only one.
     """
 
     result: Scored | None
     fault: str = ""
     stale: tuple[str, ...] = ()
     is_unscored: bool = False
+    answers: tuple[AnswerValue, ...] = ()
 
 
 @dataclass
@@ -116,7 +117,8 @@ class Verifier:
             return Verified(None, _word_stale(stale, self.told, read_told(record)), stale)
         found = self._scorer.score_record(dict(fresh))
         if found.error is not None and is_unscored(found.error.message):
-            return Verified(None, "", is_unscored=True)
+            answers = found.error.answers if isinstance(found.error, NothingAppliesError) else ()
+            return Verified(None, is_unscored=True, answers=answers)
         if found.error is not None:
             path = f" at {found.error.path}" if found.error.path else ""
             return Verified(None, f"its recorded output is invalid{path}: {found.error.message}", tuple(self.told))

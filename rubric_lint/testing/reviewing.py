@@ -34,6 +34,7 @@ def list_targets(tested: Tested) -> Iterator[Target]:
     """List the bands or levels of each criterion, both sides of its gate, then both sides of the gates of groups."""
     for number, criterion in enumerate(tested.rubric.criteria):
         given = {ran.result.criteria[number].grade.answer for ran in tested.ran}
+        given |= {ran.answers[number] for ran in tested.unscored}
         yield from _list_answers(tested, criterion, given)
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
         if missed and criterion.shape is not Shape.CHECKLIST:

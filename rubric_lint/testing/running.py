@@ -302,6 +302,14 @@ class Ran(NamedTuple):
     passed: bool
 
 
+class RanUnscored(NamedTuple):
+    """A test whose only output has no score, as nothing in the rubric applies: what its judge gave each criterion."""
+
+    test: RubricTest
+    file: RubricTests
+    answers: tuple[AnswerValue, ...]
+
+
 class Needed(NamedTuple):
     """A test without an output that counts: the recording to bring up to date, if any, and the criteria to judge."""
 
@@ -321,6 +329,7 @@ class Tested:
     settings: FileSettings
     verifier: Verifier
     ran: list[Ran] = field(default_factory=list)
+    unscored: list[RanUnscored] = field(default_factory=list)
     needed: list[Needed] = field(default_factory=list)
     tests: int = 0
     mutation: Any = None
@@ -439,6 +448,8 @@ class Runner:
             return
         verified: Verified = tested.verifier.verify(recording, test.texts)
         if verified.is_unscored:
+            if verified.answers:
+                tested.unscored.append(RanUnscored(test, file, verified.answers))
             yield from (("unmet-expectation", problem) for problem in find_unscored(test))
             return
         if verified.result is None:
