@@ -20,7 +20,7 @@ from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import newest
-from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_models, load_rubrics
 
@@ -262,3 +262,28 @@ def test_any_rubric_of_version_3_is_written_or_refused_with_its_place(rubric):
         assert not lost
         assert len(sound.entries) == len(loaded.rubric.entries)
         assert export.text or target == "json"
+
+
+@pytest.mark.parametrize("mark", ["70%", "40%", "26/30", "80%"])
+@pytest.mark.parametrize("target", ["csv", "markdown"])
+def test_the_marks_that_a_table_loses_are_told_as_settings_that_keep_each_verdict(mark, target, folder):
+    criteria = "criteria: [{id: a, weight: 2, expected_outcome: States the dose}, {id: b, expected_outcome: Is polite}]"
+    text = f"{newest('rubric', 'v3').modeline}scale: [0, 20]\npass_threshold: {mark}\n{criteria}\n"
+    (folder / "a.rubric.yaml").write_text(text, "utf-8")
+    suffix = {"csv": "csv", "markdown": "md"}[target]
+    done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", target, "--output", f"a.{suffix}")
+    told = done.stderr
+    done = commands.run("rubric-lint", "import", f"a.{suffix}", "--output", "b.rubric.yaml")
+    told += done.stderr
+    (advice,) = re.findall("set (`pass = .*)", told)
+    settings = advice.removesuffix(" in the settings").replace("`", "").replace(" and ", "\n")
+    (folder / "rubric-lint.toml").write_text(settings, "utf-8")
+    finder = SettingsFinder()
+    before, after = (
+        next(iter(load_rubrics(name, (folder / name).read_bytes(), finder.for_file(name)).values()))
+        for name in ("a.rubric.yaml", "b.rubric.yaml")
+    )
+    answers = [JudgeOutput((one, two), (None, None)) for one in range(21) for two in range(21)]
+    verdicts = [[rubric.grade(answer).verdict for answer in answers] for rubric in (before, after)]
+    assert verdicts[0] == verdicts[1]
+    assert ("rounded down to what the same scores reach" in told) is (mark == "26/30" and target == "csv")

@@ -12,6 +12,7 @@ from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, 
 from rubric_lint.format.criterion import (
     HIGHEST,
     LOWEST,
+    MOST_DIGITS,
     ONE,
     SCORES,
     SPAN,
@@ -277,9 +278,6 @@ def _write_tenths(criterion: Criterion) -> Criterion:
     return criterion._replace(shapes=(Shape.SCORE_RANGES,), levels=None, scale=scale, gate=gate)
 
 
-_MOST_DIGITS = 6
-
-
 def _write_decimal_marks(rubric: Rubric) -> Rubric:
     """Return a rubric whose thresholds are decimals that the same scores reach, as other systems have no fractions."""
     view = rubric.view
@@ -295,7 +293,7 @@ def _find_decimal(mark: Fraction, full: int) -> Decimal:
     """Return a decimal that the same numbers of points reach out of `full`: the mark itself, or a little less."""
     below = Fraction(math.ceil(mark * full) - 1, full)
     digits = 0
-    while digits < _MOST_DIGITS and (mark * 10**digits).denominator > 1:
+    while digits < MOST_DIGITS and (mark * 10**digits).denominator > 1:
         digits += 1
     while Fraction(math.floor(mark * 10**digits), 10**digits) <= below:
         digits += 1

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.criterion import SPAN, USUAL_THRESHOLDS, Shape
+from rubric_lint.format.criterion import MOST_DIGITS, SPAN, USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
@@ -548,9 +548,12 @@ class Writing:
         rubric = self.rubrics[name]
         is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
         if rubric.view and rubric.view.threshold is not None and not is_of_suite:
-            pass_at = rubric.view.threshold
             place = rubric.view.threshold_path or _find_beside_mark(rubric.view, rubric) or rubric.path
-            self.lose(name, place, f"the threshold {pass_at}, which is not part of a rubric: set `pass = {pass_at}`")
+            pass_at = f"{rubric.view.threshold}"
+            is_rounded = len(pass_at.partition(".")[2]) >= MOST_DIGITS
+            rounded = ", rounded down to what the same scores reach" if is_rounded else ""
+            message = f"the threshold {pass_at}{rounded}, which is not part of a rubric"
+            self.lose(name, place, f"{message}: set {rubric.thresholds.as_settings}")
 
     def lose_name(self, name: str) -> None:
         """Report the name that a rubric gets from the key of its metric; a name in a field is reported as a field."""
