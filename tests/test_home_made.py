@@ -108,6 +108,23 @@ def test_what_adopt_is_told_of_a_word_leaves_the_signs_of_its_key_as_they_are(an
     assert [(each.weight, each.gate) for each in rubric.model.criteria] == list(zip([2, -1, 1], gates, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("scale", "word"),
+    [
+        ("scale: {min: 1, max: 5, step: 0.5}", "`step` has 0.5"),
+        ("scale: [0.0, 1.0]", "`scale` has 0.0"),
+        ("scale: {min: 0.0, max: 1.0}", "`min` has 0.0"),
+        ("scale: {min: 1, max: 5, step: 1}", ""),
+        ("scale: {min: 1, max: 5}", ""),
+        ("scale: {min: 1.0, max: 5.0}", ""),
+    ],
+)
+def test_a_scale_with_scores_between_whole_numbers_is_not_scored(scale, word):
+    criteria = SIGNED.partition("\n")[2].replace("KEY: positive, ", "").replace("KEY: negative, ", "")
+    _, (rubric,) = see("evals/rubric.yaml", f"{scale}\n{criteria.replace('KEY: WORD, ', '')}")
+    assert [reason.partition(",")[0] for _, reason in rubric.view.doubts] == ([word] if word else [])
+
+
 TOLD = TABLES["TOLD"]
 
 
