@@ -62,15 +62,28 @@ def text_of(addition):
 def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said):
     (folder / "leaflet.rubric.yaml").write_text(text_of(addition), "utf-8")
     lines = []
+    named, takes = set(), set()
     for target in TARGETS:
         if target == "xlsx":
             continue  # the table of csv, in a format that needs an extra
         done = commands.run("rubric-lint", "convert", "leaflet.rubric.yaml", "--to", target)
         assert bool(done.stdout) is (done.returncode == 0), done.stderr
+        takes |= {target, *(["xlsx"] if target == "csv" else [])} if done.stdout else set()
+        named |= {tuple(re.split(", | or ", each)) for each in re.findall("; use --to (.*)", done.stderr)}
         told = [PLACE.sub("", line) for line in done.stderr.splitlines() if "to do:" not in line]
         lines.append(f"{target}: {'written' if done.stdout else 'refused'}")
         lines += [f"  {re.sub('; use --to [a-z].*', '; use --to ...', line)}" for line in told]
+    assert named <= {tuple(each for each in TARGETS if each in takes)}
     said(*lines)
+
+
+def test_a_refusal_of_a_set_says_why_it_cannot_be_written(folder):
+    levels = "{id: d, levels: {0: Absent one, 1: Halfway there, 3: Whole of it}}"
+    text = f"{newest('rubric', 'v3').modeline}criteria: [{levels}, {{id: b, expected_outcome: Names it}}]\n"
+    (folder / "a.rubric.yaml").write_text(text, "utf-8")
+    done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", "promptfoo")
+    assert "of which some have levels that are worth no decimal of two digits: promptfoo" in done.stderr
+    assert done.stderr.endswith("; use --to rubric, ragas, inspect or json\n")
 
 
 # What is written scores the same.

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, Rubrics
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, Rubrics, TargetError
 from rubric_lint.format.criterion import (
     HIGHEST,
     LOWEST,
@@ -185,8 +185,8 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     title = target.title if target else "version 2"
     has_penalties = keeps_all or (target is not None and target.has_penalties)
     if found := next(_find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties), None):
-        message = f"{found[1]}: {title} has no field for it, and verdicts would change; use --to rubric or --to json"
-        raise ExportError(name, found[0], message, is_in_document=True)
+        message = f"{found[1]}: {title} has no field for it, and verdicts would change"
+        raise TargetError(name, found[0], message, is_in_document=True)
     if rubric.span != (LOWEST, HIGHEST):
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
@@ -196,8 +196,8 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
         rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
     if rubric.is_mixed and not (target and target.mixes):
-        message = f"it has criteria of several shapes, and in {title} a rubric has one; use --to rubric"
-        raise ExportError(name, rubric.path, message)
+        message = f"it has criteria of several shapes, and in {title} a rubric has one"
+        raise TargetError(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.levels is not None:
             _check_levels(name, criterion, keeps_all=keeps_all)

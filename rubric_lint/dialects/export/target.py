@@ -336,12 +336,8 @@ class ExportError(Exception):
         self.is_in_document = is_in_document
 
 
-class ShapeError(ExportError):
-    """Refuses a rubric of a shape that the target does not have."""
-
-    def __init__(self, name: str, path: Path, message: str, shape: Shape) -> None:
-        super().__init__(name, path, message)
-        self.shape = shape
+class TargetError(ExportError):
+    """Refuses a rubric that says what the target does not have, and another target may."""
 
 
 def shares(rubric: Rubric) -> tuple[Fraction, ...]:
@@ -422,7 +418,7 @@ class ExportTarget:
                 what = f"the scale from {span[0]} to {span[1]} of `{other.id}`" if span else _SHAPES[shape]
                 reason = f"{what} has no counterpart in {self.title}: {self.limit}"
                 message = f"{reason}; a rubric is never converted to a different shape"
-                raise ShapeError(name, other.path if span else rubric.path, message, shape)
+                raise TargetError(name, other.path if span else rubric.path, message)
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
