@@ -37,6 +37,8 @@ ADDITIONS = {
     "no is better": "criteria:\n  - {id: lie, scale: [1, 0], expected_outcome: Lies}",
     "hundredths": f"scale: [0.0, 1.0]\ncriteria:\n  {TWO}",
     "hundred": "criteria:\n  - {id: flow, scale: [0, 100], score_ranges: {0: It jumps, 50: It flows}}",
+    "bands of all": "scale: [0, 100]\ncriteria:\n  - {score_range: [0, 49], expected_outcome: It jumps}\n"
+    "  - {score_range: [50, 100], expected_outcome: It flows}",
     "mark": f"pass_threshold: 26/30\ncriteria:\n  {TWO}",
     "mark in units": f"scale: [1, 5]\npass_threshold: 4\ncriteria:\n  {TWO}",
     "borderline": f"pass_threshold: 90%\nborderline_threshold: 30%\ncriteria:\n  {TWO}",

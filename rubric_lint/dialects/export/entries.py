@@ -187,11 +187,11 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     if found := next(_find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties), None):
         message = f"{found[1]}: {title} has no field for it, and verdicts would change"
         raise TargetError(name, found[0], message, is_in_document=True)
-    if rubric.span != (LOWEST, HIGHEST):
+    if rubric.span != (LOWEST, HIGHEST) and not keeps_all:
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
-        raise ExportError(name, rubric.path, message)
+        raise TargetError(name, rubric.path, message)
     rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
     if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
         rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
