@@ -200,6 +200,9 @@ class _Reader:
         self._check_weights(rows)
         criteria = self._group(rows)
         self._settle([row for criterion in criteria for row in criterion.scale])
+        if self.columns.shared:
+            lowest, highest = map(int, self.columns.shared)
+            self._take_scale(lowest, highest, self.table.header.place)
         is_whole = self.columns.has_scale and not self.columns.has("id")
         if is_whole and not self.are_levels:
             self._refuse_of_criteria("it is the scale of the whole answer")
