@@ -20,7 +20,7 @@ from rubric_lint.dialects.export.entries import make_sound
 from rubric_lint.dialects.export.target import ExportError
 from rubric_lint.format.criterion import Shape
 from rubric_lint.format.schema_files import newest
-from rubric_lint.project.settings import FileSettings
+from rubric_lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput, Verdict
 from rubric_lint.scoring.loading import load_models, load_rubrics
 
@@ -37,6 +37,8 @@ ADDITIONS = {
     "no is better": "criteria:\n  - {id: lie, scale: [1, 0], expected_outcome: Lies}",
     "hundredths": f"scale: [0.0, 1.0]\ncriteria:\n  {TWO}",
     "hundred": "criteria:\n  - {id: flow, scale: [0, 100], score_ranges: {0: It jumps, 50: It flows}}",
+    "bands of all": "scale: [0, 100]\ncriteria:\n  - {score_range: [0, 49], expected_outcome: It jumps}\n"
+    "  - {score_range: [50, 100], expected_outcome: It flows}",
     "mark": f"pass_threshold: 26/30\ncriteria:\n  {TWO}",
     "mark in units": f"scale: [1, 5]\npass_threshold: 4\ncriteria:\n  {TWO}",
     "borderline": f"pass_threshold: 90%\nborderline_threshold: 30%\ncriteria:\n  {TWO}",
@@ -62,15 +64,28 @@ def text_of(addition):
 def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said):
     (folder / "leaflet.rubric.yaml").write_text(text_of(addition), "utf-8")
     lines = []
+    named, takes = set(), set()
     for target in TARGETS:
         if target == "xlsx":
             continue  # the table of csv, in a format that needs an extra
         done = commands.run("rubric-lint", "convert", "leaflet.rubric.yaml", "--to", target)
         assert bool(done.stdout) is (done.returncode == 0), done.stderr
+        takes |= {target, *(["xlsx"] if target == "csv" else [])} if done.stdout else set()
+        named |= {tuple(re.split(", | or ", each)) for each in re.findall("; use --to (.*)", done.stderr)}
         told = [PLACE.sub("", line) for line in done.stderr.splitlines() if "to do:" not in line]
         lines.append(f"{target}: {'written' if done.stdout else 'refused'}")
         lines += [f"  {re.sub('; use --to [a-z].*', '; use --to ...', line)}" for line in told]
+    assert named <= {tuple(each for each in TARGETS if each in takes)}
     said(*lines)
+
+
+def test_a_refusal_of_a_set_says_why_it_cannot_be_written(folder):
+    levels = "{id: d, levels: {0: Absent one, 1: Halfway there, 3: Whole of it}}"
+    text = f"{newest('rubric', 'v3').modeline}criteria: [{levels}, {{id: b, expected_outcome: Names it}}]\n"
+    (folder / "a.rubric.yaml").write_text(text, "utf-8")
+    done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", "promptfoo")
+    assert "of which some have levels that are worth no decimal of two digits: promptfoo" in done.stderr
+    assert done.stderr.endswith("; use --to rubric, ragas, inspect or json\n")
 
 
 # What is written scores the same.
@@ -262,3 +277,28 @@ def test_any_rubric_of_version_3_is_written_or_refused_with_its_place(rubric):
         assert not lost
         assert len(sound.entries) == len(loaded.rubric.entries)
         assert export.text or target == "json"
+
+
+@pytest.mark.parametrize("mark", ["70%", "40%", "26/30", "80%"])
+@pytest.mark.parametrize("target", ["csv", "markdown"])
+def test_the_marks_that_a_table_loses_are_told_as_settings_that_keep_each_verdict(mark, target, folder):
+    criteria = "criteria: [{id: a, weight: 2, expected_outcome: States the dose}, {id: b, expected_outcome: Is polite}]"
+    text = f"{newest('rubric', 'v3').modeline}scale: [0, 20]\npass_threshold: {mark}\n{criteria}\n"
+    (folder / "a.rubric.yaml").write_text(text, "utf-8")
+    suffix = {"csv": "csv", "markdown": "md"}[target]
+    done = commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", target, "--output", f"a.{suffix}")
+    told = done.stderr
+    done = commands.run("rubric-lint", "import", f"a.{suffix}", "--output", "b.rubric.yaml")
+    told += done.stderr
+    (advice,) = re.findall("set (`pass = .*)", told)
+    settings = advice.removesuffix(" in the settings").replace("`", "").replace(" and ", "\n")
+    (folder / "rubric-lint.toml").write_text(settings, "utf-8")
+    finder = SettingsFinder()
+    before, after = (
+        next(iter(load_rubrics(name, (folder / name).read_bytes(), finder.for_file(name)).values()))
+        for name in ("a.rubric.yaml", "b.rubric.yaml")
+    )
+    answers = [JudgeOutput((one, two), (None, None)) for one in range(21) for two in range(21)]
+    verdicts = [[rubric.grade(answer).verdict for answer in answers] for rubric in (before, after)]
+    assert verdicts[0] == verdicts[1]
+    assert ("rounded down to what the same scores reach" in told) is (mark == "26/30" and target == "csv")

@@ -3,12 +3,14 @@
 from decimal import Decimal
 from textwrap import dedent
 
+import commands
 import pytest
 from cases import read_cases
 from found import codes
 
 from rubric_lint.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import examine_file
+from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.shapes.candidate import TITLE
 from rubric_lint.shapes.understand import understand
 from rubric_lint.shapes.vocabulary import Containers
@@ -74,6 +76,53 @@ def test_thresholds_and_gates_are_scores_or_parts_of_the_scale_or_nothing_is_sco
     assert (result.findings, found) == ((), THRESHOLDS[f"{head}, G: {gate}"])
     if reason:
         said(reason)
+
+
+SIGNED = """pass_mark: 60%
+criteria:
+  - {id: a, weight: 2, KEY: positive, description: The answer names the dose of the drug}
+  - {id: b, weight: 1, KEY: negative, description: The answer names a drug that is wrong}
+  - {id: c, weight: 1, KEY: WORD, description: The answer tells them to see a doctor}
+"""
+
+
+@pytest.mark.parametrize("key", ["type", "kind"])
+@pytest.mark.parametrize("word", ["hard_fail", "critical", "must_have", "gate", "bonus", "optional"])
+def test_a_word_that_is_no_sign_beside_signs_stops_the_score(key, word):
+    result, (rubric,) = see("evals/rubric.yaml", SIGNED.replace("KEY", key).replace("WORD", word))
+    assert [each.line for each in result.unread] == [5]
+    assert [reason.split(" may")[0] for _, reason in rubric.view.doubts] == [f"`{key}: {word}`"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gates"),
+    [("gate=type=hard_fail", [None, None, 10]), ("unused=type", [None] * 3)],
+    ids=["gate", "unused"],
+)
+def test_what_adopt_is_told_of_a_word_leaves_the_signs_of_its_key_as_they_are(answer, gates, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.yaml").write_text(SIGNED.replace("KEY", "type").replace("WORD", "hard_fail"), "utf-8")
+    assert commands.run("rubric-lint", "adopt", "r.yaml", "--map", answer).returncode == 0
+    done = commands.run("rubric-lint", "convert", "r.yaml", "--to", "rubric")
+    (rubric,) = load_rubrics("r.rubric.yaml", done.stdout.encode()).values()
+    assert [(each.weight, each.gate) for each in rubric.model.criteria] == list(zip([2, -1, 1], gates, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("scale", "word"),
+    [
+        ("scale: {min: 1, max: 5, step: 0.5}", "`step` has 0.5"),
+        ("scale: [0.0, 1.0]", "`scale` has 0.0"),
+        ("scale: {min: 0.0, max: 1.0}", "`min` has 0.0"),
+        ("scale: {min: 1, max: 5, step: 1}", ""),
+        ("scale: {min: 1, max: 5}", ""),
+        ("scale: {min: 1.0, max: 5.0}", ""),
+    ],
+)
+def test_a_scale_with_scores_between_whole_numbers_is_not_scored(scale, word):
+    criteria = SIGNED.partition("\n")[2].replace("KEY: positive, ", "").replace("KEY: negative, ", "")
+    _, (rubric,) = see("evals/rubric.yaml", f"{scale}\n{criteria.replace('KEY: WORD, ', '')}")
+    assert [reason.partition(",")[0] for _, reason in rubric.view.doubts] == ([word] if word else [])
 
 
 TOLD = TABLES["TOLD"]

@@ -331,3 +331,50 @@ def test_the_time_grows_with_the_rows():
 
     seconds(100)
     assert seconds(8_000) < 40 * seconds(500) + 0.5
+
+
+FALLING = "Score,Outcome\n100-90,Names the dose and the drug\n89-50,Names the dose alone\n49-0,Names none of them\n"
+
+
+def test_bands_that_are_written_from_the_highest_score_down_are_turned_around():
+    code, written, told = import_file("r.csv", FALLING)
+    found = bands(
+        ("0, 49", "Names none of them"),
+        ("50, 89", "Names the dose alone"),
+        ("90, 100", "Names the dose and the drug"),
+        indent="  ",
+    )
+    assert (code, "read as the scale 0 to 100" in told) == (0, True)
+    assert "scale: [0, 100]\n" in written
+    assert written.endswith(found)
+
+
+def test_bands_beyond_our_scale_under_our_name_are_refused_with_the_way_on():
+    table = "id,score_range,expected_outcome\na,0-49,Names the dose\na,50-100,Names the drug\n"
+    code, written, told = import_file("r.csv", table)
+    assert (code, written) == (1, "")
+    assert "scores above 10: for another scale, call column `score_range` `Score`" in told
+    code, written, _ = import_file("r.csv", table.replace("score_range", "Score"))
+    assert (code, "scale: [0, 100]\n" in written) == (0, True)
+
+
+SHARED = "Criterion,Points,Weight\nNames the dose,1-5,2\nNames the drug,1-5,1\n"
+
+
+def test_one_range_in_each_row_beside_a_weight_is_the_scale_of_each_criterion():
+    code, written, told = import_file("r.csv", SHARED)
+    assert (code, told) == (0, "r.csv:1:1: read as the scale 1 to 5, so the file follows version 3\n")
+    assert YAML(typ="safe").load(written) == {
+        "scale": [1, 5],
+        "criteria": [
+            {"id": "Names the dose", "expected_outcome": "Names the dose", "weight": 2},
+            {"id": "Names the drug", "expected_outcome": "Names the drug", "weight": 1},
+        ],
+    }
+
+
+def test_other_ranges_in_rows_beside_a_weight_are_refused_with_advice_that_works():
+    table = SHARED.replace("1-5,1", "1-4,1")
+    advice = "to leave it out, use --ignore-column 'Points', and if a row is a band, --map 'score_range=Points'"
+    refused(table, f"1:11: column `Points` has one value for each criterion; {advice}")
+    assert import_file("r.csv", table, "--ignore-column", "Points")[0] == 0

@@ -26,9 +26,18 @@ class Thresholds(NamedTuple):
     pass_at: "Mark"
     borderline_at: "Mark"
 
+    @property
+    def as_settings(self) -> str:
+        """The settings that say them; without one for `borderline`, that is the usual one."""
+        is_usual = self.borderline_at == USUAL_THRESHOLDS.borderline_at
+        return f"`pass = {self.pass_at}`" + ("" if is_usual else f" and `borderline = {self.borderline_at}`")
+
 
 USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
 """The default thresholds."""
+
+MOST_DIGITS = 6
+"""A mark with as many digits behind the point in another system is rounded down to what the same scores reach."""
 
 
 class Replacement(NamedTuple):

@@ -256,7 +256,10 @@ class Draft:
         role, key = answer.role, self.find_key(answer.value)
         if role in _PLACES and not key.startswith("/"):
             raise AnswerError(f"`{answer.text}` names a key of the criteria; `{role}` is one around them")
+        words = _list_marking_words(table, key) if role == "unused" else {}  # other words may still mark
         _remove(table, key)
+        for marked, marks in words.items():
+            table[marked] = {**table.get(marked, {}), key: _shorten_marks(marks)}
         if role == "points":
             role, table["combine"] = "weight", "share"
         if role == "unused" or (is_more and role in table and role in _NAMES):
@@ -280,9 +283,13 @@ class Draft:
             raise AnswerError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
         old = table.get(answer.role, {})
         marks = dict(old) if isinstance(old, dict) else dict.fromkeys([old] if isinstance(old, str) else old, True)
+        words = _list_marking_words(table, key) if mark else {}
         _remove(table, key)
+        for role, others in words.items():
+            if role != answer.role and (rest := [each for each in others if each != value]):
+                table[role] = {**table.get(role, {}), key: _shorten_marks(rest)}
         said = [value] if key not in marks else _add(marks[key], value)
-        marks[key] = said[0] if len(said) == 1 else said
+        marks[key] = _shorten_marks(said)
         if all(each is True for each in marks.values()):
             names = list(marks)
             table[answer.role] = names[0] if len(names) == 1 else names
@@ -522,6 +529,16 @@ def _as_list(value: Any) -> list[Any]:
 
 def _add(old: Any, new: Any) -> list[Any]:
     return list(dict.fromkeys([*_as_list(old), new]))
+
+
+def _shorten_marks(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _list_marking_words(table: Mapping[str, Any], key: str) -> dict[str, list[Any]]:
+    """Return the words of a key by the marks of criteria that they are: `{"negative": ["penalty"]}`."""
+    named = {role: table[role] for role in _MARKS if isinstance(table.get(role), dict) and key in table[role]}
+    return {role: _as_list(marks[key]) for role, marks in named.items() if marks[key] is not True}
 
 
 def _remove(table: dict[str, Any], key: str) -> None:

@@ -63,6 +63,9 @@ _PERCENT = range(20, 101)
 _POINTS = frozenset({"points", "pts", "marks", "score", "max", "maximum"})
 """Words in the name of a weight that is the highest score of its criterion."""
 
+_STEPS = frozenset({"step", "steps", "increment", "increments", "interval", "granularity", "precision"})
+"""Words in the name of what says how far the scores of a scale are apart."""
+
 _NODES = frozenset({"children", "child_nodes", "nodes", "subtasks", "sub_tasks", "branches"})
 """What holds the nodes of a tree, whose scores combine in another way than those of a list."""
 
@@ -399,6 +402,8 @@ class _Reading:
         if found and isinstance(ends, tuple):
             described = read_levels(found.value)
             self.labels = {level.score: level.text for level in described.levels} if described else {}
+            if not described:
+                self._check_steps(found, ends)
             return self._check_ends(*ends, found.place)
         if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
@@ -412,6 +417,23 @@ class _Reading:
         if found:
             self._keep(found.place)
         return self._read_number(found) if found else None
+
+    def _check_steps(self, found: Written, ends: Ends) -> None:
+        """Say that a scale may have scores between its whole numbers, which a table cannot say.
+
+        On a wide scale, ends with a decimal point say nothing of the kind.
+        """
+        value = found.value
+        parts = dict(enumerate(value)) if isinstance(value, list) else value if isinstance(value, dict) else {}
+        said = [key for key, part in parts.items() if split_words(str(key)) & _STEPS and part != 1]
+        if ends[1] - ends[0] <= 1:
+            said += [key for key, part in parts.items() if isinstance(part, float)]
+        for key in said[:1]:
+            place = (*found.place, key)
+            text = describe(parts[key], self.document.written_at(place))
+            field = next(step for step in reversed(place) if isinstance(step, str))
+            reason = f"`{field}` has {text}, so a score may lie between whole numbers, and no other scores are read"
+            self._doubt(place, f"{reason}; write whole numbers, or the rubric in version 3 of the format")
 
     def _keep(self, place: Path) -> None:
         """Say that a scale is read, though it is not part of a criterion."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from rubric_lint.format.criterion import is_number, read_number
 from rubric_lint.shapes.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
-from rubric_lint.shapes.roles import BEARING, FEW, Role, as_flag, is_bad, is_good, is_of_model, role_of
+from rubric_lint.shapes.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
 from rubric_lint.shapes.scores import ENDS, Ends, is_amount, read_score
 from rubric_lint.shapes.shape import Shape, expand, is_star, split_words, star_pattern
 from rubric_lint.shapes.unmapped_key import UnmappedKey
@@ -148,8 +148,13 @@ class UnmappedSearch:
 
     @cached_property
     def penalties(self) -> dict[str, Collection[Any] | None]:
-        """The fields of criteria that mark penalties, with the values that do."""
-        return {name: values for name, values in self.shape.negative if name not in self.shape.unused}
+        """The fields of criteria that mark penalties, with the values that a table names for penalties and gates."""
+        gates = {name: values or () for name, values in self.shape.gate}
+        return {
+            name: None if values is None else (*values, *gates.get(name, ()))
+            for name, values in self.shape.negative
+            if name not in self.shape.unused
+        }
 
     @cached_property
     def stars(self) -> list[str]:
@@ -204,8 +209,9 @@ class UnmappedSearch:
             role: Role | None
             if key in self.gates and isinstance(value, str) and not (is_off(value) or is_amount(value)):
                 role = Role.GATE
-            elif key in self.penalties and _is_unknown_mark(key, value, self.penalties[key]):
-                role = Role.NEGATIVE
+            elif key in self.penalties and _is_unknown_mark(value, self.penalties[key]):
+                own_role = role_of(key, value, self.scales)
+                role = own_role if own_role in BEARING else Role.NEGATIVE
             elif key in self.used:
                 role = None
             elif key in self.known or own in self.read or any(re.search(star, key) for star in self.stars):
@@ -470,8 +476,8 @@ def _first_steps(names: Iterable[str]) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bool:
-    """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those that do."""
+def _is_unknown_mark(value: Any, values: Collection[Any] | None) -> bool:
+    """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those known."""
     if values is None:
         return isinstance(value, str) and not (is_off(value) or is_amount(value) or is_good(value))
     if value is None or any(type(value) is type(known) and value == known for known in values):
@@ -480,8 +486,7 @@ def _is_unknown_mark(key: str, value: Any, values: Collection[Any] | None) -> bo
         return not any(isinstance(known, bool) for known in values)
     if not isinstance(value, str):
         return is_number(value)
-    is_of_kinds = bool(split_words(key) & {"type", "kind", "category"}) and not is_bad(split_words(value))
-    return not (is_of_kinds or is_good(value))
+    return not is_good(value)
 
 
 _MOST = 100

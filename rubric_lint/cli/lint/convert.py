@@ -1,7 +1,8 @@
 """Define `rubric-lint convert`, which converts rubrics to and from other systems and reports what is lost."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
-from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS, find_targets, load_target
+from rubric_lint.dialects.export import TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.messages import join_words, list_names
 from rubric_lint.run.console import Progress, complain
 from rubric_lint.run.given import read_given
@@ -18,7 +19,8 @@ from rubric_lint.suggest import suggest
 from rubric_lint.text.source import Kind, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.dialects.export.target import Carried, ExportSource, Rubrics, Sources
+    from rubric_lint.dialects.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
+    from rubric_lint.format.rubric import Rubric
     from rubric_lint.project.files import File
     from rubric_lint.project.settings import FileSettings
     from rubric_lint.run.given import Input
@@ -65,10 +67,7 @@ def convert(given: Given) -> int:
 
 def _export(given: Given, file: "Input") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
-    from rubric_lint.dialects.export.cases import Use  # noqa: PLC0415
-    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.dialects.export.suite import carry  # noqa: PLC0415
-    from rubric_lint.dialects.export.target import ExportError, ShapeError  # noqa: PLC0415
+    from rubric_lint.dialects.export.target import ExportError, TargetError  # noqa: PLC0415
 
     found = load_given(file, given.finder())
     if given.name is not None:
@@ -79,27 +78,15 @@ def _export(given: Given, file: "Input") -> int:
     if given.target == "xlsx":
         _check_excel(given.output)
     try:
-        writer = load_target(given.target)
-        rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
-        if given.name is None:
-            rubrics = find_written(rubrics, given.target, writer.shapes)
-        sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
-        sources: Sources = {called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics}
-        carried = None
-        if given.name is None:
-            uses = [
-                Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
-            ]
-            carried, sources = carry(next(iter(found.values())).file, uses, writer)
-        around = carried if carried and carried.cases else None
-        export = writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
+        sound, carried, export = _write(found, given.target, is_whole=given.name is None)
     except ExportError as refusal:
-        others = find_targets(refusal.shape) if isinstance(refusal, ShapeError) else []
+        others = _find_targets(found, given) if isinstance(refusal, TargetError) else []
         advice = f"; use --to {join_words(others, 'or')}" if others else ""
         refused = found[refusal.name]
         locate = refused.place_of_field if refusal.is_in_document else refused.place
         complain(f"{locate(refusal.path)}: {refusal.message}{advice}")
         return Exit.FOUND
+    writer = load_target(given.target)
     lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
     lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
     lost += _lost_around(found, carried, export.headed) if carried else ()
@@ -111,8 +98,49 @@ def _export(given: Given, file: "Input") -> int:
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"to do: {gap}")
+    rubrics: Rubrics = {called: found[called].rubric for called in sound}
     content = _describe(given, file, rubrics) if given.target == "json" else export.data
     return write_result(content, given.output)
+
+
+def _write(
+    found: "Mapping[str, Loaded]", target: str, *, is_whole: bool
+) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
+    """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
+
+    Raises:
+        ExportError: if the target does not take one of them.
+    """
+    from rubric_lint.dialects.export.cases import Use  # noqa: PLC0415
+    from rubric_lint.dialects.export.entries import find_written, make_sound  # noqa: PLC0415
+    from rubric_lint.dialects.export.suite import carry  # noqa: PLC0415
+
+    writer = load_target(target)
+    rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
+    if is_whole:
+        rubrics = find_written(rubrics, target, writer.shapes)
+    sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
+    sources: Sources = {called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics}
+    carried = None
+    if is_whole:
+        uses = [
+            Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
+        ]
+        carried, sources = carry(next(iter(found.values())).file, uses, writer)
+    around = carried if carried and carried.cases else None
+    return sound, carried, writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
+
+
+def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
+    """Return the names of the targets that take rubrics."""
+    from rubric_lint.dialects.export.target import ExportError  # noqa: PLC0415
+
+    names = []
+    for name in TARGETS:
+        with suppress(ExportError):
+            _write(found, "csv" if name == "xlsx" else name, is_whole=given.name is None)  # both hold one table
+            names.append(name)
+    return names
 
 
 def _is_in_version_3(found: "Iterable[Loaded]") -> bool:

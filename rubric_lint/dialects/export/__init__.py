@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rubric_lint.dialects.export.target import ExportTarget
-    from rubric_lint.format.criterion import Shape
 
 _TARGETS: Mapping[str, tuple[str, str]] = {
     "rubric": ("suites", "RUBRIC"),
@@ -37,8 +36,3 @@ def load_target(name: str) -> "ExportTarget":
     module, variable = _TARGETS[name]
     target: ExportTarget = getattr(import_module(f"{__name__}.{module}"), variable)
     return target
-
-
-def find_targets(shape: "Shape") -> tuple[str, ...]:
-    """Return the names of the targets that have a shape."""
-    return tuple(name for name in TARGETS if shape in load_target(name).shapes)

@@ -8,10 +8,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, Rubrics
+from rubric_lint.dialects.export.target import ExportError, ExportTarget, Loss, Rubrics, TargetError
 from rubric_lint.format.criterion import (
     HIGHEST,
     LOWEST,
+    MOST_DIGITS,
     ONE,
     SCORES,
     SPAN,
@@ -184,19 +185,19 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     title = target.title if target else "version 2"
     has_penalties = keeps_all or (target is not None and target.has_penalties)
     if found := next(_find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties), None):
-        message = f"{found[1]}: {title} has no field for it, and verdicts would change; use --to rubric or --to json"
-        raise ExportError(name, found[0], message, is_in_document=True)
-    if rubric.span != (LOWEST, HIGHEST):
+        message = f"{found[1]}: {title} has no field for it, and verdicts would change"
+        raise TargetError(name, found[0], message, is_in_document=True)
+    if rubric.span != (LOWEST, HIGHEST) and not keeps_all:
         lowest, highest = rubric.span
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
-        raise ExportError(name, rubric.path, message)
+        raise TargetError(name, rubric.path, message)
     rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
     if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
         rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
     if rubric.is_mixed and not (target and target.mixes):
-        message = f"it has criteria of several shapes, and in {title} a rubric has one; use --to rubric"
-        raise ExportError(name, rubric.path, message)
+        message = f"it has criteria of several shapes, and in {title} a rubric has one"
+        raise TargetError(name, rubric.path, message)
     for criterion in rubric.criteria:
         if criterion.levels is not None:
             _check_levels(name, criterion, keeps_all=keeps_all)
@@ -277,9 +278,6 @@ def _write_tenths(criterion: Criterion) -> Criterion:
     return criterion._replace(shapes=(Shape.SCORE_RANGES,), levels=None, scale=scale, gate=gate)
 
 
-_MOST_DIGITS = 6
-
-
 def _write_decimal_marks(rubric: Rubric) -> Rubric:
     """Return a rubric whose thresholds are decimals that the same scores reach, as other systems have no fractions."""
     view = rubric.view
@@ -295,7 +293,7 @@ def _find_decimal(mark: Fraction, full: int) -> Decimal:
     """Return a decimal that the same numbers of points reach out of `full`: the mark itself, or a little less."""
     below = Fraction(math.ceil(mark * full) - 1, full)
     digits = 0
-    while digits < _MOST_DIGITS and (mark * 10**digits).denominator > 1:
+    while digits < MOST_DIGITS and (mark * 10**digits).denominator > 1:
         digits += 1
     while Fraction(math.floor(mark * 10**digits), 10**digits) <= below:
         digits += 1

@@ -27,7 +27,7 @@ def _list_criteria(writing: Writing) -> Iterator[dict[str, Any]]:
     if rubric.shape is Shape.HOLISTIC:
         lines, answers = _list_scores(rubric.scales[0])
         about: dict[str, Any] = {"id": name, "weight": "1", "gate": None, "question": _ask(task, lines)}
-        yield {**about, "span": [LOWEST, HIGHEST], "answers": answers}
+        yield {**about, "span": [*rubric.span], "answers": answers}
     for criterion in rubric.criteria:
         lines = ["yes: The output meets this.", "no: It does not."]
         answers, span = {"no": LOWEST, "yes": HIGHEST}, [LOWEST, HIGHEST]

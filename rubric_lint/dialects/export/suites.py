@@ -14,6 +14,7 @@ from rubric_lint.dialects.export.target import (
     ExportError,
     ExportSource,
     ExportTarget,
+    TargetError,
     Writing,
     find_evaluator,
     find_holder,
@@ -416,8 +417,12 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
                 writing.lose(member.name, scale.path, told)
         return {"type": "assert-set", **extras, **threshold, "assert": checks}
     if rubric.is_mixed:
-        message = f"criteria of several shapes, of which some have gates: {writing.title} has no set for them"
-        raise ExportError(member.name, rubric.path, f"{message}; use --to rubric")
+        otherwise = (
+            "levels that are worth no decimal of two digits" if None in texts else "texts that begin with `file://`"
+        )
+        what = f"some have {'gates' if any(gated) else otherwise}"
+        message = f"criteria of several shapes, of which {what}: {writing.title} has no set for them"
+        raise TargetError(member.name, rubric.path, message)
     if len(rubric.criteria) > 1:
         told = "the grader sees the weights and gives the score itself"
         writing.lose(member.name, rubric.path, f"the exact average of the criteria: {told}")

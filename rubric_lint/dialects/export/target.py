@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.criterion import SPAN, USUAL_THRESHOLDS, Shape
+from rubric_lint.format.criterion import MOST_DIGITS, SPAN, USUAL_THRESHOLDS, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
@@ -337,12 +337,8 @@ class ExportError(Exception):
         self.is_in_document = is_in_document
 
 
-class ShapeError(ExportError):
-    """Refuses a rubric of a shape that the target does not have."""
-
-    def __init__(self, name: str, path: Path, message: str, shape: Shape) -> None:
-        super().__init__(name, path, message)
-        self.shape = shape
+class TargetError(ExportError):
+    """Refuses a rubric that says what the target does not have, and another target may."""
 
 
 def shares(rubric: Rubric) -> tuple[Fraction, ...]:
@@ -423,7 +419,7 @@ class ExportTarget:
                 what = f"the scale from {span[0]} to {span[1]} of `{other.id}`" if span else _SHAPES[shape]
                 reason = f"{what} has no counterpart in {self.title}: {self.limit}"
                 message = f"{reason}; a rubric is never converted to a different shape"
-                raise ShapeError(name, other.path if span else rubric.path, message, shape)
+                raise TargetError(name, other.path if span else rubric.path, message)
             for path, message in self._find_lost(rubric):
                 writing.lose(name, path, message)
         content = self.writer(writing)
@@ -549,9 +545,12 @@ class Writing:
         rubric = self.rubrics[name]
         is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
         if rubric.view and rubric.view.threshold is not None and not is_of_suite:
-            pass_at = rubric.view.threshold
             place = rubric.view.threshold_path or _find_beside_mark(rubric.view, rubric) or rubric.path
-            self.lose(name, place, f"the threshold {pass_at}, which is not part of a rubric: set `pass = {pass_at}`")
+            pass_at = f"{rubric.view.threshold}"
+            is_rounded = len(pass_at.partition(".")[2]) >= MOST_DIGITS
+            rounded = ", rounded down to what the same scores reach" if is_rounded else ""
+            message = f"the threshold {pass_at}{rounded}, which is not part of a rubric"
+            self.lose(name, place, f"{message}: set {rubric.thresholds.as_settings}")
 
     def lose_name(self, name: str) -> None:
         """Report the name that a rubric gets from the key of its metric; a name in a field is reported as a field."""

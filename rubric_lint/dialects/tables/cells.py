@@ -115,6 +115,7 @@ class Columns:
 
     `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
     headers of columns that are not read, `faults` the reasons why those of some may bear on the score.
+    `shared` is the scale that a column says for each criterion.
     """
 
     fields: Mapping[str, int]
@@ -124,6 +125,7 @@ class Columns:
     used: frozenset[str] = frozenset()
     faults: tuple[TableError, ...] = ()
     unknown: tuple[str, ...] = ()
+    shared: Range | None = None
 
     def has(self, *fields: str) -> bool:
         """Return whether there is a column for one of some fields."""

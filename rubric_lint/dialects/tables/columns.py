@@ -142,6 +142,7 @@ class _ColumnReader:
         self.notes: list[Note] = []
         self.faults: list[TableError] = []
         self.used: set[str] = set()
+        self.shared: Range | None = None  # the scale that each row says
         self.settled: set[int] = set()  # columns of which an option says what they hold
 
     def read(self) -> Columns:
@@ -154,7 +155,7 @@ class _ColumnReader:
         self._note_unknown()
         unknown = tuple(self.header.cell(column).text.strip() for column in self.unknown)
         steps, notes, used, faults = tuple(self.steps.items()), tuple(self.notes), frozenset(self.used), self.faults
-        return Columns(self.fields, steps, self.header, notes, used, tuple(faults), unknown)
+        return Columns(self.fields, steps, self.header, notes, used, tuple(faults), unknown, self.shared)
 
     # Words
 
@@ -280,12 +281,33 @@ class _ColumnReader:
             self._move(now, "score_range")
         elif is_weight and self._find_word(column) in Headers.weight:
             self._move(now, "weight")
+        elif now == "score_range" and self._share_scale(scores):
+            del self.fields[now]
         else:
             cell = self.header.cell(column)
             title = shorten(cell.text)
-            start = f"column `{title}` has one value for each criterion; if that is its weight, say so with"
-            message = f"{start} --map 'weight={title}', and if a row is a band, with --map 'score_range={title}'"
+            message = f"column `{title}` has one value for each criterion; "
+            if "weight" in self.fields.keys() - {now}:
+                message += f"to leave it out, use --ignore-column '{title}', and if a row is a band,"
+            else:
+                message += f"if that is its weight, say so with --map 'weight={title}', and if a row is a band, with"
+            message += f" --map 'score_range={title}'"
             self.faults.append(TableError(cell.place, message))
+
+    def _share_scale(self, scores: list[Step | None]) -> bool:
+        """Read one range in all rows as the scale of each criterion, whose weight is elsewhere: `1-5`, `1-5`."""
+        ranges = {step.range if step else None for step in scores}
+        shared = next(iter(ranges)) if len(ranges) == 1 and len(scores) == len(self.rows) else None
+        is_scale = shared is not None and all(bound == int(bound) for bound in shared) and shared.lower < shared.upper
+        if (
+            not is_scale
+            or self.steps
+            or not self.has("weight")
+            or self.has("minimum", "required", "required_min_score", "required_min_level")
+        ):
+            return False
+        self.shared = shared
+        return True
 
     def _find_word(self, column: int) -> str:
         return fold(self.header.cell(column).text.partition("(")[0])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.dialects.tables.cells import Cell, Note, Row, TableError, place_in
@@ -86,17 +87,19 @@ _PASS_MARK = re.compile(
 def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> Iterator[Note]:
     """Find the thresholds that a document of ours names and the settings do not have."""
     for found in VERDICT.finditer(source.text):
-        if (found[1], found[2] or found[1]) != tuple(map(str, thresholds)):
-            asked = f"`pass = {found[1]}`" + (f" and `borderline = {found[2]}`" if found[2] else "")
-            message = f"not imported: the thresholds, which are not part of a rubric: set {asked} in the settings"
+        stated = Thresholds(Decimal(found[1]), Decimal(found[2] or found[1]))
+        if stated != thresholds:
+            asked = f"set {stated.as_settings} in the settings"
+            message = f"not imported: the thresholds, which are not part of a rubric: {asked}"
             yield Note(place_in(source, found.start()), message)
     for number in range(1, source.line_count + 1):
         start, end = source.line_span(number)
         line = blocks.text[start:end]
         mark = _PASS_MARK.search(line)
         if mark and not VERDICT.search(line):
-            message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` in the settings, "
-            yield Note(place_in(source, start + mark.start()), f"{message}as a part of the scale from 0 to 1")
+            message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` and "
+            message += "`borderline` in the settings, as parts of the scale from 0 to 1"
+            yield Note(place_in(source, start + mark.start()), message)
 
 
 def read_blocks(source: Source) -> Blocks:

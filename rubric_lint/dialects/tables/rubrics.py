@@ -200,6 +200,9 @@ class _Reader:
         self._check_weights(rows)
         criteria = self._group(rows)
         self._settle([row for criterion in criteria for row in criterion.scale])
+        if self.columns.shared:
+            lowest, highest = map(int, self.columns.shared)
+            self._take_scale(lowest, highest, self.table.header.place)
         is_whole = self.columns.has_scale and not self.columns.has("id")
         if is_whole and not self.are_levels:
             self._refuse_of_criteria("it is the scale of the whole answer")
@@ -325,14 +328,23 @@ class _Reader:
                 message += ": a judge picks one of them, and none between"
                 self.notes.append(Note(scale[0].place, message))
         elif not is_own_scale:
-            lowest = min(self._scale_up(each.lower) for each in ranges)
-            highest = max(self._scale_up(each.upper) for each in ranges)
+            bounds = [self._scale_up(bound) for each in ranges for bound in each]
+            lowest, highest = min(bounds), max(bounds)
             if digits and lowest < highest:
                 self.rescale = Rescale(lowest, highest)
             elif lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
                 self._take_scale(lowest, highest, scale[0].place)
         elif digits:
             self.factor = 1
+        else:
+            self._note_beyond(scale)
+
+    def _note_beyond(self, scale: list[ScaleRow]) -> None:
+        """Say how to write another scale than ours, for the first score that is above it."""
+        for row in [row for row in scale if max(row.range) > HIGHEST][:1]:
+            title = shorten(self.columns.head("score_range").text)
+            message = f"scores above {HIGHEST}: for another scale, call column `{title}` `Score`"
+            self.notes.append(Note(row.place, message))
 
     def _take_scale(self, lowest: int, highest: int, place: Place) -> None:
         """Note the scale of all criteria, which only version 3 of the format has."""
@@ -357,6 +369,8 @@ class _Reader:
     def _bands(self, scale: list[ScaleRow]) -> Iterator[Part]:
         """Yield the bands, or what becomes of them on another scale; their names go into their texts."""
         ranges = [row.range for row in scale]
+        if all(each.lower >= each.upper for each in ranges):  # written from the highest score down
+            ranges = [Range(each.upper, each.lower) for each in ranges]
         if self.factor > 1:
             ranges = [Range(self._scale_up(each.lower), self._scale_up(each.upper)) for each in ranges]
         new = [(each.lower, each.upper) for each in ranges]
