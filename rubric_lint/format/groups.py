@@ -1,5 +1,6 @@
 """Model the groups of a rubric of version 3: a tree of nodes whose leaves are its criteria."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -62,3 +63,14 @@ class Group:
                 yield from each.share_out(weights, part)
             else:
                 yield each, part
+
+    def flatten(self, weights: Sequence[Decimal | None]) -> list[Decimal | None]:
+        """Return the weights of all criteria in one average that says the same, as the smallest integers."""
+        shares = dict(self.share_out(weights))
+        unit = math.lcm(*(share.denominator for share in shares.values()))
+        whole = {index: int(share * unit) for index, share in shares.items()}
+        divisor = math.gcd(*whole.values()) or 1
+        return [
+            weight if weight is None or index not in whole else Decimal(whole[index] // divisor)
+            for index, weight in enumerate(weights)
+        ]
