@@ -45,24 +45,25 @@ class Group:
             else:
                 yield member
 
-    def share_out(
-        self,
-        weights: Sequence[Decimal | None],
-        share: Fraction = Fraction(1),
-    ) -> Iterator[tuple[int, Fraction]]:
+    def share_out(self, weights: Sequence[Decimal | None]) -> Iterator[tuple[int, Fraction]]:
         """Yield the index of each criterion and its part in the score, by the weights in the nodes.
 
         What weighs nothing in a node, or has no weight, has the part 0.
         """
+        return ((each, part) for each, part in self.share_all(weights) if not isinstance(each, Group))
+
+    def share_all(
+        self, weights: Sequence[Decimal | None], share: Fraction = Fraction(1)
+    ) -> Iterator[tuple["Group | int", Fraction]]:
+        """Yield each group and the index of each criterion with its part in the score, as `share_out` has it."""
         own = [(each.weight if isinstance(each, Group) else weights[each]) or Decimal(0) for each in self.members]
         exact = [to_fraction(weight) for weight in own]
         total = sum(weight for weight in exact if weight > 0)
         for each, weight in zip(self.members, exact, strict=True):
             part = share * weight / total if total else Fraction(0)
+            yield each, part
             if isinstance(each, Group):
-                yield from each.share_out(weights, part)
-            else:
-                yield each, part
+                yield from each.share_all(weights, part)
 
     def flatten(self, weights: Sequence[Decimal | None]) -> list[Decimal | None]:
         """Return the weights of all criteria in one average that says the same, as the smallest integers."""
