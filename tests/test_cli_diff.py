@@ -173,6 +173,70 @@ def test_every_kind_of_change_is_in_the_samples_but_that_of_settings(run, tmp_pa
     assert kinds == set(schema["definitions"]["change"]["properties"]["what"]["enum"])
 
 
+GROUPS_3 = """\
+criteria:
+  - {id: a, weight: 3, criteria: [Names the cause, {id: b, expected_outcome: Names the fix, weight: 2}]}
+  - Names the cost
+"""
+FAILURE_3 = "criteria: [Names the cause]\ncritical_failures: [{id: forged, expected_outcome: Forges a source}]\n"
+SCALE_3 = "scale: [0.0, 1.0]\ncriteria: [Names the cause, {id: b, scale: [1, 5], levels: {1: Bad, 2: Poor}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        (
+            GROUPS_3,
+            GROUPS_3.replace("weight: 3", "weight: 1"),
+            [
+                "~ shares of 1 group and 3 criteria (old.yaml:3, new.yaml:3)",
+                "- a 75% (weight 3), a/1 25% (weight 1), a/b 50% (weight 2) and rubric-2 25% (weight 1)",
+                "+ a 50% (weight 1), a/1 16.7% (weight 1), a/b 33.3% (weight 2) and rubric-2 50% (weight 1)",
+            ],
+        ),
+        (
+            FAILURE_3,
+            FAILURE_3.partition("critical")[0],
+            ["- forged: critical failure: Forges a source (old.yaml:3)"],
+        ),
+        (
+            SCALE_3,
+            SCALE_3.replace("[0.0, 1.0]", "[0, 1]"),
+            [
+                *("~ scale of the whole (old.yaml:2, new.yaml:2)", "- 0.0 to 1.0", "+ 0 to 1"),
+                *("~ shape (old.yaml:2, new.yaml:2)", "- levels", "+ mixed"),
+            ],
+        ),
+        (
+            SCALE_3,
+            SCALE_3.replace("[0.0, 1.0]", "[0, 20]"),
+            ["~ scale of the whole (old.yaml:2, new.yaml:2)", "- 0.0 to 1.0", "+ 0 to 20"],
+        ),
+        (
+            SCALE_3,
+            SCALE_3.replace("[1, 5]", "[1, 6]").replace("Poor", "Fair"),
+            [
+                *("~ b: scale (old.yaml:3, new.yaml:3)", "- from 1, the worst, to 5, the best"),
+                *("+ from 1, the worst, to 6, the best", "~ b: level 2 (old.yaml:3, new.yaml:3)"),
+                *("- Poor (worth 0.25)", "+ Fair (worth 0.2)"),
+            ],
+        ),
+        (
+            SCALE_3,
+            SCALE_3.replace(", 2: Poor", ""),
+            ["~ b: level 2 (old.yaml:3, new.yaml:3)", "- Poor (worth 0.25)", "+ not described (worth 0.25)"],
+        ),
+    ],
+    ids=["weight of a group", "critical failure", "whole, to yes or no", "whole", "scale of one", "described"],
+)
+def test_a_change_of_version_3_is_told_once_in_the_words_of_the_file(run, tmp_path, old, new, lines):
+    (tmp_path / "old.yaml").write_text(CLAIM_3 + old, "utf-8")
+    (tmp_path / "new.yaml").write_text(CLAIM_3 + new, "utf-8")
+    assert [line.strip() for line in run("old.yaml", "new.yaml")[1].splitlines()[1:-1]] == lines
+    report = json.loads(run("old.yaml", "new.yaml", "--format", "json")[1])
+    assert [*Draft7Validator(load_bundled("diff/v1.json")).iter_errors(report)] == []
+
+
 def test_what_only_version_3_says_is_compared(run, tmp_path):
     for name, text in zip(("old.yaml", "new.yaml"), SAMPLES["version 3"], strict=True):
         (tmp_path / name).write_text(text, "utf-8")

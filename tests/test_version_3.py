@@ -66,13 +66,14 @@ def test_what_is_wrong_is_found_at_its_place(case):
 def test_groups_become_one_list_with_paths_as_ids():
     rubric = read(GROUPED)
     assert [(each.id, each.label, each.weight, rubric.view.place(each.path)) for each in rubric.criteria] == [
-        ("code/1", "criterion `code/1`", Decimal(7), ("criteria", 0, "criteria", 0)),
-        ("code/runs", "criterion `code/runs`", Decimal(21), ("criteria", 0, "criteria", 1)),
-        ("style/1", "criterion `style/1`", Decimal(26), ("criteria", 1, "criteria", 0)),
-        ("style/2", "criterion `style/2`", Decimal(26), ("criteria", 1, "criteria", 1)),
-        ("rubric-3", "criterion 3", Decimal(80), ("criteria", 2)),
+        ("code/1", "criterion `code/1`", Decimal(1), ("criteria", 0, "criteria", 0)),
+        ("code/runs", "criterion `code/runs`", Decimal(3), ("criteria", 0, "criteria", 1)),
+        ("style/1", "criterion `style/1`", Decimal(1), ("criteria", 1, "criteria", 0)),
+        ("style/2", "criterion `style/2`", Decimal(1), ("criteria", 1, "criteria", 1)),
+        ("rubric-3", "criterion 3", Decimal(1), ("criteria", 2)),
     ]
     assert rubric.view.tree is None
+    assert [*map(int, rubric.view.outline.flatten(rubric.view.weights))] == [7, 21, 26, 26, 80]
     assert [(group.id, group.weight, group.members) for group in rubric.view.outline.groups] == [
         ("code", Decimal("0.35"), (0, 1)),
         ("style", Decimal("0.65"), (2, 3)),

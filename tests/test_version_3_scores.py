@@ -276,6 +276,27 @@ def test_groups_that_only_weigh_have_results_too():
     assert [(each.group.id, each.score) for each in found.groups] == [("g", Fraction(1, 2)), ("g/h", Fraction(0))]
 
 
+def test_a_weight_is_that_of_the_file_and_only_the_share_is_computed():
+    rubric = {
+        "criteria": [{"id": "code", "weight": 0.7, "criteria": ["One", {"id": "two", "expected_outcome": "Two"}]}]
+    }
+    rubric["criteria"][0]["criteria"][1]["weight"] = 2
+    rubric["criteria"].append({"id": "style", "weight": 0.3, "criteria": ["Three", "Four"]})
+    whole = load(rubric)
+    rubric["criteria"][0]["required_min_score"] = 0.5
+    for found in (whole, load(rubric)):
+        weights = [(str(each.weight), each.share) for each in found.criteria]
+        assert weights == [
+            ("1", Fraction(7, 30)),
+            ("2", Fraction(14, 30)),
+            ("1", Fraction(3, 20)),
+            ("1", Fraction(3, 20)),
+        ]
+    assert (whole.full, whole.hash) == (60, "b853687136dcae21")
+    given = {"checks": [{"id": each.id, "satisfied": True} for each in whole.criteria]}
+    assert [each["weight"] for each in score(whole, given).to_json()["criteria"]] == [1, 2, 1, 1]
+
+
 NOTHING = {"criteria": [{"expected_outcome": "Figures match", "applies_if": "There are figures"}]}
 
 

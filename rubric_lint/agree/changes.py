@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from fractions import Fraction
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from rubric_lint.scoring.meaning import (
     read_told,
     read_told_of_group,
     says,
+    word_ends,
+    word_scale,
     words,
 )
 from rubric_lint.scoring.output import RecordResult
@@ -103,7 +106,8 @@ class Judged(NamedTuple):
     @property
     def summary(self) -> Value:
         """The value of a criterion that only one version has."""
-        return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate}
+        failure = {"critical_failure": True} if self.criterion.is_failure else {}
+        return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate, **failure}
 
 
 Pair = tuple[Judged | None, Judged | None]
@@ -156,11 +160,18 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
     if old.criterion.levels or new.criterion.levels:
+        is_rescaled = word_scale(old.criterion) != word_scale(new.criterion)
         was, now = _levels(old), _levels(new)
         for number in sorted({*was, *now}):
             before, before_path = was.get(number, (None, old.criterion.path))
             after, after_path = now.get(number, (None, new.criterion.path))
-            one, two = (each and (each["name"], words(each["outcome"]), each["score"]) for each in (before, after))
+            # With another scale, its numbers have another worth; what is not described is then no other change.
+            one, two = (
+                (each["name"], words(each["outcome"]), is_rescaled or each["score"])
+                if each
+                else (None, None, is_rescaled or None)
+                for each in (before, after)
+            )
             if one != two:
                 yield Change(What.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
     elif old.criterion.scale or new.criterion.scale:
@@ -189,18 +200,36 @@ def is_moved(old: Judged, new: Judged) -> bool:
     return not (old.criterion.has_own_id or new.criterion.has_own_id) and old.criterion.id != new.criterion.id
 
 
-def compare_places(rubric: str, pairs: Sequence[Pair], paths: tuple[Path, Path]) -> Iterator[Change]:
-    """Yield one change for all generated ids that differ, and one for all shares that differ."""
+_Groups = Mapping[str, tuple[Group, Fraction]]
+
+
+def compare_places(
+    rubric: str, pairs: Sequence[Pair], groups: tuple[_Groups, _Groups], paths: tuple[Path, Path]
+) -> Iterator[Change]:
+    """Yield one change for all generated ids that differ, and one for all shares that differ.
+
+    `groups` are those of both sides by their ids, each with its share.
+    """
     both = [(old, new) for old, new in pairs if old and new]
     if moved := [(old, new) for old, new in both if is_moved(old, new)]:
         old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
         yield Change(What.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
     if shifted := [(old, new) for old, new in both if old.scoring.share != new.scoring.share]:
+        known = [name for name in groups[1] if groups[1][name][1] != groups[0].get(name, groups[1][name])[1]]
         was, now = (
-            {"shares": [{"id": pair[1].criterion.id, **weigh(pair[side])} for pair in shifted]} for side in (0, 1)
+            {
+                "shares": [
+                    *(_weigh_group(*groups[side][name]) for name in known),
+                    *({"id": pair[1].criterion.id, **weigh(pair[side])} for pair in shifted),
+                ]
+            }
+            for side in (0, 1)
         )
         reweighed = [pair for pair in shifted if pair[0].scoring.weight != pair[1].scoring.weight]
         where = _paths(*reweighed[0], "weight") if reweighed else paths
+        if groups_reweighed := [name for name in known if groups[0][name][0].weight != groups[1][name][0].weight]:
+            before, after = (side[groups_reweighed[0]][0].path for side in groups)
+            where = (*before, "weight"), (*after, "weight")
         yield Change(What.SHARE, rubric, None, was, now, paths=where)
 
 
@@ -240,6 +269,16 @@ def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
 def weigh(judged: Judged) -> Value:
     """Return the weight and the share of a criterion."""
     return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
+
+
+def _share_groups(rubric: ScoringRubric) -> _Groups:
+    view = rubric.model.view
+    parts = view.outline.share_all(view.weights) if view and view.outline else ()
+    return {each.id: (each, part) for each, part in parts if isinstance(each, Group)}
+
+
+def _weigh_group(group: Group, share: Fraction) -> Value:
+    return {"id": group.id, "weight": float(group.weight), "share": float(share), "group": True}
 
 
 def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:
@@ -338,14 +377,15 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
         return
     pairs = pair_up(list_judged(old), list_judged(new))
     for before, after in pairs:
-        yield from compare_pair(name, before, after)
-    yield from compare_places(name, pairs, paths)
+        changes = compare_pair(name, before, after)
+        yield from (change for change in changes if not _follows_whole(change, old, new))
+    yield from compare_places(name, pairs, (_share_groups(old), _share_groups(new)), paths)
 
 
 def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
     """Yield the differences in what only version 3 says: the scale of the whole, its grades and its groups."""
     name, paths = new.name, (old.model.path, new.model.path)
-    if old.units != new.units:
+    if _is_rescaled(old, new):
         ends = [_name_ends(each.units) or None for each in (old, new)]
         yield Change(What.SCALE, name, None, ends[0], ends[1], paths=paths)
     if old.rubric_grades != new.rubric_grades:
@@ -373,6 +413,25 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
 def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
     """Return the worst and the best score of the scale of marks, as a field; none without a scale."""
     return {"ends": [*units]} if units else {}
+
+
+def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
+    """Return whether the scale of the whole differs; one with a decimal point has more answers."""
+    was, now = (each.units and word_ends(each.units) for each in (old, new))
+    return was != now
+
+
+def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bool:
+    """Return whether a change only says of a criterion what that of the scale of the whole says."""
+    is_scale = change.what is What.FIELD and (change.new or change.old or {})["field"] == "scale"
+    if not is_scale or not _is_rescaled(old, new):
+        return False
+    sides = (old, change.old or _YES_OR_NO), (new, change.new or _YES_OR_NO)
+    return all(each.units and side["text"] == word_ends(each.units) for each, side in sides)
+
+
+_YES_OR_NO = {"text": word_ends((0, 1))}
+"""The scale of a criterion that tells no judge of it."""
 
 
 def _list_groups(rubric: ScoringRubric) -> list[Group]:

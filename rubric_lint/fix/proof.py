@@ -45,7 +45,14 @@ class Reading:
     def models(self) -> list[Any]:
         """For each document all that scores and verdicts depend on, in a comparable form."""
         return [
-            [(each.path, each.shape, [(entry.path, describe(entry)) for entry in each.entries]) for each in rubrics]
+            [
+                (
+                    *(each.path, each.shape),
+                    [(group.id, group.weight, group.gate, group.applies_if) for group in each.groups],
+                    [(entry.path, describe(entry)) for entry in each.entries],
+                )
+                for each in rubrics
+            ]
             for rubrics in self.rubrics
         ]
 
@@ -182,7 +189,7 @@ def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
     if len(before) != len(after):
         yield ()
         return
-    for (path, _, entries), (*_, others) in zip(before, after, strict=True):
+    for (path, *_, entries), (*_, others) in zip(before, after, strict=True):
         differing = [entry for entry, other in zip(entries, others, strict=False) if entry != other]
         yield from [entry[0] for entry in differing] or [path]
 

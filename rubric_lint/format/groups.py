@@ -1,5 +1,6 @@
 """Model the groups of a rubric of version 3: a tree of nodes whose leaves are its criteria."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -50,24 +51,36 @@ class Group:
             else:
                 yield member
 
-    def share_out(
-        self,
-        weights: Sequence[Decimal | None],
-        share: Fraction = Fraction(1),
-    ) -> Iterator[tuple[int, Fraction]]:
+    def share_out(self, weights: Sequence[Decimal | None]) -> Iterator[tuple[int, Fraction]]:
         """Yield the index of each criterion and its part in the score, by the weights in the nodes.
 
         What weighs nothing in a node, or has no weight, has the part 0.
         """
+        return ((each, part) for each, part in self.share_all(weights) if not isinstance(each, Group))
+
+    def share_all(
+        self, weights: Sequence[Decimal | None], share: Fraction = Fraction(1)
+    ) -> Iterator[tuple["Group | int", Fraction]]:
+        """Yield each group and the index of each criterion with its part in the score, as `share_out` has it."""
         own = [(each.weight if isinstance(each, Group) else weights[each]) or Decimal(0) for each in self.members]
         exact = [to_fraction(weight) for weight in own]
         total = sum(weight for weight in exact if weight > 0)
         for each, weight in zip(self.members, exact, strict=True):
             part = share * weight / total if total else Fraction(0)
+            yield each, part
             if isinstance(each, Group):
-                yield from each.share_out(weights, part)
-            else:
-                yield each, part
+                yield from each.share_all(weights, part)
+
+    def flatten(self, weights: Sequence[Decimal | None]) -> list[Decimal | None]:
+        """Return the weights of all criteria in one average that says the same, as the smallest integers."""
+        shares = dict(self.share_out(weights))
+        unit = math.lcm(*(share.denominator for share in shares.values()))
+        whole = {index: int(share * unit) for index, share in shares.items()}
+        divisor = math.gcd(*whole.values()) or 1
+        return [
+            weight if weight is None or index not in whole else Decimal(whole[index] // divisor)
+            for index, weight in enumerate(weights)
+        ]
 
 
 def word_in_units(share: Fraction, units: tuple[int, int] | None) -> str:

@@ -158,9 +158,6 @@ def read_rubric(document: Document, path: Path) -> View:
     grades = reading.read_grades(node, scale)
     outline = root if any(True for _ in root.groups) else None
     tree = root if reading.needs_tree(root) else None
-    weights = tuple(reading.weights)
-    if outline and not tree:
-        weights = reading.flatten(root)
     return reading.draft.finish(
         OWN,
         reading.data,
@@ -173,7 +170,7 @@ def read_rubric(document: Document, path: Path) -> View:
         units=(scale.worst, scale.best) if scale else None,
         grades=grades,
         ids=tuple(reading.ids),
-        weights=weights,
+        weights=tuple(reading.weights),
         tree=tree,
         outline=outline,
         problems=tuple(reading.problems),
@@ -590,17 +587,6 @@ class _Reading:
         weights = [each.weight if isinstance(each, Group) else self.weights[each] for each in (*inner, *groups)]
         takes = any(weight is not None and weight < 0 for weight in weights) or any(not each.weight for each in groups)
         return is_conditional or takes or any(group.gate is not None for group in groups)
-
-    def flatten(self, root: Group) -> tuple[Decimal | None, ...]:
-        """Return the weights of all criteria in one average, as the smallest integers."""
-        shares = dict(root.share_out(self.weights))
-        unit = math.lcm(*(share.denominator for share in shares.values()))
-        whole = {index: int(share * unit) for index, share in shares.items()}
-        divisor = math.gcd(*whole.values()) or 1
-        return tuple(
-            weight if weight is None or index not in whole else Decimal(whole[index] // divisor)
-            for index, weight in enumerate(self.weights)
-        )
 
     def _describe(self, value: Any, place: Path) -> str:
         return describe(value, self.document.written_at(place))

@@ -76,9 +76,9 @@ class View:
 
     A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the
     lowest share that is borderline, and `grades` are names, each with the lowest share that earns it, from the highest
-    to the lowest. `ids` and `weights` are those of its criteria by their index. Where their weighted average does not
-    say the same as the groups and the conditions, the score follows `tree`, with the weights in the nodes. `outline`
-    has the groups of a rubric with groups.
+    to the lowest. `ids` and `weights` are those of its criteria by their index, each weight as the document states it,
+    in its group. Where a weighted average of all criteria does not say the same as the groups and the conditions, the
+    score follows `tree`. `outline` has the groups of a rubric with groups.
     """
 
     dialect: Dialect

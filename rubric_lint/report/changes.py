@@ -53,7 +53,11 @@ def word(change: Change) -> tuple[str, str, str]:
     if change.what is What.SCORES:
         subject = name_scores(change.scores)
     elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
-        subject = f"shares of {len(change.new['shares'])} criteria"
+        groups = sum("group" in each for each in change.new["shares"])
+        in_groups = f"{counted(groups, 'group')} and " if groups else ""
+        subject = f"shares of {in_groups}{counted(len(change.new['shares']) - groups, 'criterion', 'criteria')}"
+    elif "critical_failure" in (change.new or change.old or {}):
+        subject = "critical failure"
     elif change.what is What.FIELD:
         subject = (change.new or change.old or {})["field"]
     elif change.what is What.LEVEL:
@@ -89,6 +93,8 @@ def _share(side: Value) -> str:
 
 
 def _criterion(side: Value) -> str:
+    if "critical_failure" in side:
+        return str(side["outcome"])
     gate = "" if side["gate"] is None else f", gate {side['gate']}"
     outcome = f"{side['outcome']}, " if side["outcome"] else ""
     return f"{outcome}{_share(side)}{gate}"
@@ -96,7 +102,7 @@ def _criterion(side: Value) -> str:
 
 def _level(side: Value) -> str:
     named = f"{side['name']}: " if side["name"] else ""
-    return f"{named}{side['outcome']} (worth {side['score']:.3g})"
+    return f"{named}{side['outcome'] or 'not described'} (worth {side['score']:.3g})"
 
 
 def _rubric(side: Value) -> str:

@@ -81,7 +81,9 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         criteria = tuple(replace(draft, share=shares.get(index, none)) for index, draft in enumerate(drafts))
         full = 1
     else:
-        criteria, full = _give_points(drafts)
+        weights: Sequence[Decimal | None] = [draft.weight for draft in drafts]
+        weights = view.outline.flatten(weights) if view and view.outline else weights
+        criteria, full = _give_points(drafts, [weight or Decimal(0) for weight in weights])
         tree = _as_tree(view.outline, [each.share for each in criteria], add=True) if view and view.outline else None
     lowest = [Fraction(threshold) * full for threshold in rubric.thresholds]
     pass_from, borderline_from = lowest if varies else map(math.ceil, lowest)
@@ -158,9 +160,14 @@ def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) ->
     return found
 
 
-def _give_points(drafts: Sequence[ScoringCriterion]) -> tuple[tuple[ScoringCriterion, ...], int]:
-    """Return the criteria with their shares and the points of their answers, and the points of the best answer."""
-    whole = _as_integers([draft.weight for draft in drafts])
+def _give_points(
+    drafts: Sequence[ScoringCriterion], weights: Sequence[Decimal]
+) -> tuple[tuple[ScoringCriterion, ...], int]:
+    """Return the criteria with their shares and the points of their answers, and the points of the best answer.
+
+    `weights` are those of the criteria in one average.
+    """
+    whole = _as_integers(weights)
     total = _add_up(whole)
     unit = math.lcm(*(grade.score.denominator for draft in drafts for grade in draft.grades))
     criteria = tuple(

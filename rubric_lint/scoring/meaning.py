@@ -105,6 +105,11 @@ def word_scale(entry: Criterion) -> str:
     ends = (entry.fields or {}).get(SPAN)
     if ends is None or not (entry.scale or entry.levels) or (entry.scale and ends == (LOWEST, HIGHEST)):
         return ""
+    return word_ends(ends)
+
+
+def word_ends(ends: tuple[Any, Any]) -> str:
+    """Return the worst and the best score of a scale in words."""
     hundredths = ", with at most two decimals" if isinstance(ends[0], Hundredth) else ""
     return f"from {ends[0]}, the worst, to {ends[1]}, the best{hundredths}"
 

@@ -85,7 +85,7 @@ class ShownCriterion(NamedTuple):
 class ShownGroup(NamedTuple):
     """A group of a rubric of version 3; `weight` is that in the node around it, `gate` the lowest share that passes.
 
-    `written_gate` is the gate in units of its scale, such as `>= 3.5`, or `<= 2` where lower is better; empty without one.
+    `written_gate` is the gate in units of its scale, such as `>= 3.5`, or `<= 2` where lower is better, or empty.
     """
 
     id: str

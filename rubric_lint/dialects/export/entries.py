@@ -192,7 +192,7 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
         raise TargetError(name, rubric.path, message)
-    rubric = rubric._replace(entries=tuple(map(_describe_between, rubric.entries)))
+    rubric = rubric._replace(entries=tuple(map(_describe_between, _flatten(rubric))))
     if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
         rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
     if rubric.is_mixed and not (target and target.mixes):
@@ -210,6 +210,14 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     left_out = {each.path for each in lost}
     kept = tuple(each for each in rubric.entries if each.path not in left_out)
     return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
+
+
+def _flatten(rubric: Rubric) -> Iterable[Criterion]:
+    """Return the criteria of a rubric with the weights that they have in one list, without groups."""
+    if rubric.view is None or rubric.view.outline is None:
+        return rubric.entries
+    weights = rubric.view.outline.flatten([each.weight for each in rubric.entries])
+    return (each._replace(weight=weight) for each, weight in zip(rubric.entries, weights, strict=True))
 
 
 def _is_lost(criterion: Criterion, *, has_penalties: bool) -> bool:

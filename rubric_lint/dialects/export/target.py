@@ -8,12 +8,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.dialects.search.agentv_suites import EVALUATORS
-from rubric_lint.format.criterion import MOST_DIGITS, SPAN, USUAL_THRESHOLDS, Shape
+from rubric_lint.format.criterion import MOST_DIGITS, SPAN, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.format.rubric import Rubric
 from rubric_lint.format.schema import resolve, schema_for
 from rubric_lint.format.schema_files import CURRENT, load
@@ -460,13 +461,14 @@ class ExportTarget:
         """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""
         pass_at, borderline_at = rubric.thresholds
         if self.average and len(rubric.criteria) > 1:
-            weights = join_words([f"{criterion.id} {criterion.weight}" for criterion in rubric.criteria])
+            weights = join_words([f"{each.id} {_find_stated_weight(rubric, each)}" for each in rubric.criteria])
             threshold = f" and the threshold {pass_at}" if "pass" in self.keeps else ""
             yield rubric.path, f"the average, with the weights {weights}{threshold}: {self.title} {self.average}"
         is_weighed = len(set(shares(rubric))) > 1
         for criterion in rubric.criteria:
             if self.weights and is_weighed:
-                message = f"the weight {criterion.weight} of `{criterion.id}`: {self.title} {self.weights}"
+                weight = _find_stated_weight(rubric, criterion)
+                message = f"the weight {weight} of `{criterion.id}`: {self.title} {self.weights}"
                 yield criterion.path_of("weight"), message
             if self.gates and criterion.gate:
                 yield criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {self.title} {self.gates}"
@@ -479,6 +481,12 @@ class ExportTarget:
         outline = rubric.view.outline if rubric.view and not self.has_version_3 else None
         for group in outline.groups if outline else ():
             yield group.path, f"the group `{group.id}`: {self.title} has one list of criteria, with the same shares"
+
+
+def _find_stated_weight(rubric: Rubric, criterion: Criterion) -> Decimal | None:
+    """Return the weight of a criterion that the document states, which is that in its group."""
+    view = rubric.view
+    return view.weights[int(criterion.path[-1])] if view and view.weights else criterion.weight
 
 
 def _find_own(rubric: Rubric, field: str) -> Path:

@@ -71,8 +71,8 @@ def _word_share(rubric: Rubric, criterion: Criterion) -> str:
     if criterion.weight is None:
         return "unknown"
     weight = _show(float(criterion.weight))
-    if rubric.view and rubric.view.tree:
-        parts = dict(rubric.view.tree.share_out(rubric.view.weights))
+    if rubric.view and (root := rubric.view.tree or rubric.view.outline):
+        parts = dict(root.share_out(rubric.view.weights))
         return f"{weight} in its group, {percent(parts.get(int(criterion.path[-1]), Fraction(0)))} of the rubric"
     if len(weights) < len(rubric.entries):
         return weight
