@@ -302,3 +302,22 @@ def test_the_marks_that_a_table_loses_are_told_as_settings_that_keep_each_verdic
     verdicts = [[rubric.grade(answer).verdict for answer in answers] for rubric in (before, after)]
     assert verdicts[0] == verdicts[1]
     assert ("rounded down to what the same scores reach" in told) is (mark == "26/30" and target == "csv")
+
+
+@pytest.mark.parametrize("target", ["csv", "markdown"])
+@pytest.mark.parametrize("scale", ["[0, 10]", "[0, 20]", "[1, 5]"])
+def test_a_scale_that_a_table_holds_comes_back_as_the_same_levels_without_findings(scale, target, folder):
+    criteria = "criteria: [{id: a, weight: 2, expected_outcome: States the dose}, {id: b, expected_outcome: Is polite}]"
+    (folder / "a.rubric.yaml").write_text(f"{newest('rubric', 'v3').modeline}scale: {scale}\n{criteria}\n", "utf-8")
+    name = {"csv": "a.csv", "markdown": "a.md"}[target]
+    commands.run("rubric-lint", "convert", "a.rubric.yaml", "--to", target, "--output", name)
+    done = commands.run("rubric-lint", "import", name, "--output", "b.rubric.yaml")
+    assert "warning" not in done.stderr
+    before, after = (
+        next(iter(load_rubrics(name, (folder / name).read_bytes()).values()))
+        for name in ("a.rubric.yaml", "b.rubric.yaml")
+    )
+    assert [{(grade.answer, grade.score) for grade in each.grades} for each in before.criteria] == [
+        {(grade.answer, grade.score) for grade in each.grades} for each in after.criteria
+    ]
+    assert after.model.shape is Shape.LEVELS

@@ -192,8 +192,9 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
         message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
         message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
         raise TargetError(name, rubric.path, message)
-    rubric = rubric._replace(entries=tuple(map(_describe_between, _flatten(rubric))))
-    if target and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes:
+    joins = target is not None and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes
+    rubric = rubric._replace(entries=tuple(_describe_between(entry, joins=joins) for entry in _flatten(rubric)))
+    if joins:
         rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
     if rubric.is_mixed and not (target and target.mixes):
         message = f"it has criteria of several shapes, and in {title} a rubric has one"
@@ -311,10 +312,11 @@ def _find_decimal(mark: Fraction, full: int) -> Decimal:
 _ENDS = ("The worst on this scale", "The best on this scale")
 
 
-def _describe_between(criterion: Criterion) -> Criterion:
+def _describe_between(criterion: Criterion, *, joins: bool) -> Criterion:
     """Return a criterion whose levels without a text say between which levels with one they are, if they are.
 
-    A scale says of its ends which is the worst and which is the best.
+    Several of them say at which number each is, unless the target `joins` levels of one text to a band. A scale
+    says of its ends which is the worst and which is the best.
     """
     levels = criterion.levels or ()
     span = (criterion.fields or {}).get(SPAN) if levels else None
@@ -330,7 +332,12 @@ def _describe_between(criterion: Criterion) -> Criterion:
     for level in levels:
         at = bisect(described, level.number or 0)
         is_between = level.outcome is None and 0 < at < len(described)
-        text = f"Between {described[at - 1]} and {described[at]}" if is_between else level.outcome or level.name
+        text = level.outcome or level.name
+        if is_between:
+            low, high = described[at - 1 : at + 1]
+            text = f"Between {low} and {high}"
+            is_one = joins or sum(low < (each.number or 0) < high for each in levels) == 1
+            text += "" if is_one else f", at {level.number}"
         told.append(level._replace(outcome=text))
     return criterion._replace(levels=tuple(told))
 

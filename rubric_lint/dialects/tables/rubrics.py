@@ -185,6 +185,7 @@ class _Reader:
     notes: list[Note]
     factor: int = 1
     are_levels: bool = False
+    says_level: bool = False  # whether the table of a criterion has a column of levels
     scale: tuple[int, int] | None = None
     has_penalties: bool = False
     rescaled: set[str] = field(default_factory=set)
@@ -295,7 +296,10 @@ class _Reader:
     def _read_part(self, part: Table | None) -> list[ScaleRow]:
         """Read the scale of a criterion that is a table of its own."""
         rows = [row for row in part.rows if not row.is_empty] if part else []
-        return read_scale(rows, part.columns, self.notes) if part and part.columns else []
+        if part is None or part.columns is None:
+            return []
+        self.says_level = self.says_level or part.columns.has("level")
+        return read_scale(rows, part.columns, self.notes)
 
     def _identify(self, row: Row) -> str:
         cell = self.columns.cell(row, "id")
@@ -316,11 +320,12 @@ class _Reader:
         ranges = {row.range for row in scale}
         first_range = next((row for row in scale if row.range.lower != row.range.upper), None)
         is_own_scale = self.columns.has("score_range") and fold(self.columns.head("score_range").text) == "score_range"
+        says_level = self.says_level or self.columns.has("level")
         if first_range and not self.rescale and self.columns.has("level"):
             raise TableError(first_range.place, "a range of scores, and this table has levels; use one of them")
         if self.rescale:
             self.factor = 1
-        elif not first_range and not is_own_scale and (self.columns.has("level") or len(ranges) <= HIGHEST):
+        elif not first_range and not is_own_scale and (says_level or len(ranges) <= HIGHEST):
             self.are_levels = True
             numbers = sorted({self._scale_up(row.range.lower) for row in scale})
             if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
