@@ -107,3 +107,29 @@ async def test_records_with_the_hash_of_the_rubric_need_no_name(tmp_path):
         editor.replace(uri, 2, changed)
         assert await editor.found(uri, 2) == []
         assert await editor.end() == 0
+
+
+MIXED = """\
+# yaml-language-server: $schema=https://rubric-lint.github.io/schemas/rubric-v3.schema.json
+scale: [1, 5]
+criteria:
+  - {id: flow, expected_outcome: How it flows}
+  - {id: g, criteria: [{id: x, expected_outcome: Names it, scale: [0, 1], applies_if: There is one}]}
+critical_failures: [{id: forged, expected_outcome: Forges a source}]
+"""
+
+
+@pytest.mark.slow
+async def test_criteria_of_version_3_have_lenses_too(tmp_path):
+    (tmp_path / "rubric-lint.toml").write_text('judged = ["j.jsonl"]\n')
+    path = tmp_path / "a.rubric.yaml"
+    path.write_text(MIXED)
+    checks = [{"id": "flow", "level": 4}, {"id": "g/x", "applicable": False}, {"id": "forged", "satisfied": False}]
+    (tmp_path / "j.jsonl").write_text(named([{"id": str(n), "output": {"checks": checks}} for n in range(30)]))
+    async with start(tmp_path) as editor:
+        uri = editor.open(path, MIXED)
+        params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        found = await editor.client.text_document_code_lens_async(params)
+        told = [(lens.range.start.line, lens.command.title) for lens in found if not lens.command.command]
+        assert told == [(line, "Inconclusive: no human labels") for line in (3, 4, 5)]
+        assert await editor.end() == 0
