@@ -256,7 +256,8 @@ def _word_fault(
             path = (*path, value)
         rule = rules.get("null") if keyword == "type" and value is None else None
         code, values = _describe_value(fault, document, path)
-        if (schema.version, code, path[-1:]) == (CURRENT, "minimum", ("weight",)) and fault.value > -inf:
+        is_weight = code == "minimum" and path[:-2] == (FIELD,) and path[-1] == "weight"  # a suite is for its own tool
+        if is_weight and schema.version == CURRENT and fault.value > -inf:
             code, values = "below-zero", {**values, "how": word_claim(document, path[:-2])}
         name = rule or rules.get(keyword, "schema")
         problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values, keyword=keyword)
