@@ -1,8 +1,8 @@
 """Runs the core of the tests with every supported Python that this machine has, each against an installed wheel.
 
 The core is what depends on Python itself: text and data, the linter, the fixer, the scorer, the public API. Arguments,
-when given, go to pytest in place of these modules, such as `tests/test_watch.py`. With `--this` first, only the Python
-that runs this file is tested.
+when given, go to pytest in place of these modules, such as `tests/lint/test_watch.py`. With `--this` first, only the
+Python that runs this file is tested.
 
 Which versions are supported is said once, by the classifiers in pyproject.toml. A version that is not here is named as
 missing; the exit code is 1 when the tests of one fail.
@@ -82,7 +82,7 @@ def run_tests(version: str, python: str, arguments: list[str]) -> Outcome:
 def main() -> int:
     """Run them all, then say which passed, which failed and which are missing."""
     this = sys.argv[1:2] == ["--this"]
-    arguments = sys.argv[1 + this :] or [f"tests/test_{name}.py" for name in CORE]
+    arguments = sys.argv[1 + this :] or [str(path) for name in CORE for path in ROOT.glob(f"tests/*/test_{name}.py")]
     running = "{}.{}".format(*sys.version_info)
     outcomes = []
     for version in [running] if this else supported_versions():

@@ -1,6 +1,6 @@
 """Sets the version: in `rubric_lint/version.py`, and in files of npm and Markdown, that cannot read it.
 
-`python .ci/set_version.py 1.2.3`; tests/test_version.py fails when a place is left out.
+`python .ci/set_version.py 1.2.3`; tests/repository/test_version.py fails when a place is left out.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Counts what linting and scoring take, for `tests/test_speed.py`, and keeps the figures in `tests/data/speed.json`.
+"""Counts what linting and scoring take, for `test_speed.py`, and keeps the figures in `tests/data/speed.json`.
 
 Only the package itself is counted, so another version of a library changes nothing:
 

@@ -33,9 +33,9 @@ from rubric_lint import (
 from rubric_lint.cli.lint.convert import convert
 from rubric_lint.cli.lint.show import diff
 from rubric_lint.cli.score.score import score as score_command
-from rubric_lint.dialects.export import TARGETS
-from rubric_lint.fix.silence import silence
-from rubric_lint.messages import visible
+from rubric_lint.convert.export import TARGETS
+from rubric_lint.lint.fix.silence import silence
+from rubric_lint.model.messages import visible
 from rubric_lint.report import Style
 from rubric_lint.report.show import ShowText
 
@@ -189,7 +189,7 @@ def edits(data: bytes) -> None:
     """Changes in an editor, in any of its encodings, give the text that a plain splice gives."""
     from lsprotocol import types  # noqa: PLC0415
 
-    from rubric_lint.lsp.server.positions import Text  # noqa: PLC0415
+    from rubric_lint.editor.server.positions import Text  # noqa: PLC0415
 
     encoding, body = _choose(data, ("utf-8", "utf-16", "utf-32"))
     text = body.decode("utf-8", "replace").replace("\ufeff", "")
@@ -305,7 +305,7 @@ def seeds() -> Iterator[bytes]:
         for path in sorted(root.glob(pattern)):
             if path.is_file() and path.stat().st_size < 30_000:
                 yield path.read_bytes()
-    for page in sorted([*root.glob("rubric_lint/rules/*.md"), *root.glob("rubric_lint/dialects/*.md")]):
+    for page in sorted([*root.glob("rubric_lint/rules/*.md"), *root.glob("rubric_lint/formats/dialects/*.md")]):
         for part in page.read_text("utf-8").split("```")[1::2]:
             kind, _, text = part.partition("\n")
             if kind in ("yaml", "json", "jsonl"):

@@ -11,17 +11,16 @@ from rubric_lint.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rubric_lint.api import find_settings, fix_source, import_source, lint_source, show_source
-    from rubric_lint.edits.intents import Fix
-    from rubric_lint.engines.batch import ScoredBatch, ScoredRow, score_batch, score_batches
-    from rubric_lint.engines.rows import RowError
-    from rubric_lint.finding import Finding, Related, Result, Severity, Unread
-    from rubric_lint.fix import Applied, Fixed, Left, Note
-    from rubric_lint.format.criterion import Shape
+    from rubric_lint.convert.importing import Imported, ImportMessage
     from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
     from rubric_lint.lint.engine import RuleError
-    from rubric_lint.lint.importing import Imported, ImportMessage
-    from rubric_lint.project.settings import FileSettings, SettingsError
+    from rubric_lint.lint.fix import Applied, Fixed, Left, Note
+    from rubric_lint.lint.project.settings import FileSettings, SettingsError
+    from rubric_lint.model.criterion import Shape
+    from rubric_lint.model.finding import Finding, Related, Result, Severity, Unread
     from rubric_lint.scoring import OutputError, RubricError, load_rubrics, score, score_samples
+    from rubric_lint.scoring.engines.batch import ScoredBatch, ScoredRow, score_batch, score_batches
+    from rubric_lint.scoring.engines.rows import RowError
     from rubric_lint.scoring.grading import (
         CriterionResult,
         Grade,
@@ -33,9 +32,10 @@ if TYPE_CHECKING:
         combine_samples,
     )
     from rubric_lint.scoring.output import parse_output
+    from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
     from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
-    from rubric_lint.show import Shown, ShownBand, ShownCriterion, ShownExample, ShownLevel, ShownRubric
-    from rubric_lint.text.source import Edit, Position, Source, Span
+    from rubric_lint.source.edits.intents import Fix
+    from rubric_lint.source.source import Edit, Position, Source, Span
 
 __all__ = [
     "Applied",
@@ -99,13 +99,13 @@ __all__ = [
 ]
 _HOMES = {
     "api": ("find_settings", "fix_source", "import_source", "lint_source", "show_source"),
-    "project.settings": ("FileSettings", "SettingsError"),
-    "format.criterion": ("Shape",),
-    "edits.intents": ("Fix",),
-    "finding": ("Finding", "Related", "Result", "Severity", "Unread"),
-    "fix": ("Applied", "Fixed", "Left", "Note"),
+    "lint.project.settings": ("FileSettings", "SettingsError"),
+    "model.criterion": ("Shape",),
+    "source.edits.intents": ("Fix",),
+    "model.finding": ("Finding", "Related", "Result", "Severity", "Unread"),
+    "lint.fix": ("Applied", "Fixed", "Left", "Note"),
     "lint.engine": ("RuleError",),
-    "lint.importing": ("ImportMessage", "Imported"),
+    "convert.importing": ("ImportMessage", "Imported"),
     "scoring": ("OutputError", "RubricError", "load_rubrics", "score", "score_samples"),
     "scoring.grading": (
         "CriterionResult",
@@ -117,13 +117,13 @@ _HOMES = {
         "Verdict",
         "combine_samples",
     ),
-    "engines.batch": ("ScoredBatch", "ScoredRow", "score_batch", "score_batches"),
-    "engines.rows": ("RowError",),
+    "scoring.engines.batch": ("ScoredBatch", "ScoredRow", "score_batch", "score_batches"),
+    "scoring.engines.rows": ("RowError",),
     "judge.prompt": ("JudgedCase", "Message", "output_schema", "write_prompt"),
     "scoring.output": ("parse_output",),
     "scoring.totals": ("CriterionTotals", "RubricTotals", "Totals"),
-    "show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
-    "text.source": ("Edit", "Position", "Source", "Span"),
+    "scoring.show": ("Shown", "ShownBand", "ShownCriterion", "ShownExample", "ShownLevel", "ShownRubric"),
+    "source.source": ("Edit", "Position", "Source", "Span"),
 }
 
 

@@ -5,18 +5,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rubric_lint.arguments import MANY, NONE, require_items, takes
-from rubric_lint.finding import Result
-from rubric_lint.fix import Fixed, fix
 from rubric_lint.lint.engine import DEFAULTS, lint
-from rubric_lint.messages import point_to_known
-from rubric_lint.project.settings import FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.lint.fix import Fixed, fix
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.model.arguments import MANY, NONE, require_items, takes
+from rubric_lint.model.finding import Result
+from rubric_lint.model.messages import point_to_known
 from rubric_lint.rules import list_choices
-from rubric_lint.text.source import Source, UndecodableError, as_bytes
+from rubric_lint.source.source import Source, UndecodableError, as_bytes
 
 if TYPE_CHECKING:
-    from rubric_lint.lint.importing import Imported
-    from rubric_lint.show import Shown
+    from rubric_lint.convert.importing import Imported
+    from rubric_lint.scoring.show import Shown
 
 
 @takes(name=str, data=(str, bytes), settings=FileSettings)
@@ -72,7 +72,7 @@ def show_source(name: str, data: bytes | str, settings: FileSettings = DEFAULTS)
     Raises:
         RuleError: when a rule crashes, which no `data` should cause.
     """
-    from rubric_lint.show.source import show  # noqa: PLC0415  (who lints does not load the scorer)
+    from rubric_lint.scoring.show.source import show  # noqa: PLC0415  (who lints does not load the scorer)
 
     return show(name, as_bytes(data), claim_by_name(name, settings))
 
@@ -108,7 +108,7 @@ def import_source(
         ValueError: when these options contradict each other, or name a column that no table has.
         RuleError: when a rule crashes, which no `data` should cause.
     """
-    from rubric_lint.lint.importing import choose, import_tables  # noqa: PLC0415  (few import tables)
+    from rubric_lint.convert.importing import choose, import_tables  # noqa: PLC0415  (few import tables)
 
     pairs = [*(columns or {}).items()]
     require_items("columns", [word for pair in pairs for word in pair], str)

@@ -13,7 +13,7 @@ from rubric_lint.scoring.loading import read_rubrics
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rubric_lint.engines.arrow import MapBatches
+    from rubric_lint.scoring.engines.arrow import MapBatches
 
 __all__ = ["map_batches"]
 
@@ -48,7 +48,7 @@ def map_batches(
         SettingsError: if the settings of the file are invalid.
         ImportError: without pyarrow.
     """
-    from rubric_lint.engines.arrow import MapBatches  # noqa: PLC0415  (loads pyarrow)
+    from rubric_lint.scoring.engines.arrow import MapBatches  # noqa: PLC0415  (loads pyarrow)
 
     if isinstance(rubrics, str | os.PathLike):
         rubrics = read_rubrics(rubrics)

@@ -24,7 +24,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from rubric_lint.cli.output import AGENTS
-from rubric_lint.run.cache import JUDGED
+from rubric_lint.lint.run.cache import JUDGED
 
 # A property has time. Its cases are the same every time; `make test-thorough` has more of them, and the profile `fresh`
 # looks for others. How many they are is said here only.

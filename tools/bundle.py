@@ -20,8 +20,8 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from rubric_lint.format.schema_files import SchemaFile, catalogue, join, load, newest, schemas_root, to_text
-from rubric_lint.messages import expected_of
+from rubric_lint.model.messages import expected_of
+from rubric_lint.model.schema_files import SchemaFile, catalogue, join, load, newest, schemas_root, to_text
 from rubric_lint.rules import BY_NAME
 
 Schema = dict[str, Any]

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from false_trust import write_tables
 from pages import renew_marked
 
-from rubric_lint.agree.judged.outcomes import Decision
-from rubric_lint.agree.judged.rules import FINDERS, correlate_within
-from rubric_lint.agree.judged.table import Table, make_columns
-from rubric_lint.agree.labelled import Labelled
-from rubric_lint.agree.shares import LabelledAnswer
+from rubric_lint.assess.judged.outcomes import Decision
+from rubric_lint.assess.judged.rules import FINDERS, correlate_within
+from rubric_lint.assess.judged.table import Table, make_columns
+from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.measure.shares import LabelledAnswer
 from rubric_lint.scoring.loading import load_rubrics
 
 PAGE = Path(__file__).parent.parent / "docs/development/figures.md"

@@ -10,14 +10,14 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from rubric_lint.agree.bounds import bound
-from rubric_lint.agree.by_verdict import ByVerdict, bound_shares
-from rubric_lint.agree.groups import ERROR
-from rubric_lint.agree.judged.outcomes import level_of_criterion
-from rubric_lint.agree.judged.rules import TARGET
-from rubric_lint.agree.needed import Seen, count_labels
-from rubric_lint.agree.pass_rate import LEAST_EACH
-from rubric_lint.agree.shares import LabelledAnswer, Shares, measure_shares
+from rubric_lint.assess.judged.outcomes import level_of_criterion
+from rubric_lint.assess.judged.rules import TARGET
+from rubric_lint.assess.measure.bounds import bound
+from rubric_lint.assess.measure.by_verdict import ByVerdict, bound_shares
+from rubric_lint.assess.measure.groups import ERROR
+from rubric_lint.assess.measure.needed import Seen, count_labels
+from rubric_lint.assess.measure.pass_rate import LEAST_EACH
+from rubric_lint.assess.measure.shares import LabelledAnswer, Shares, measure_shares
 
 SIZES = (30, 60, 120, 300)
 LEVEL = float(ERROR)

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from pages import renew_marked
 
-from rubric_lint.agree.judged.outcomes import Decision
-from rubric_lint.agree.judged.rules import FINDERS
-from rubric_lint.agree.judged.table import build_table
-from rubric_lint.agree.ratings import Judgement, Ratings
-from rubric_lint.agree.scales import Signature
-from rubric_lint.finding import Severity
-from rubric_lint.improve.run import divide
-from rubric_lint.improve.trial import Fault, Paired, can_gain, decide, keep
+from rubric_lint.assess.agreement.ratings import Judgement, Ratings
+from rubric_lint.assess.agreement.scales import Signature
+from rubric_lint.assess.improve.run import divide
+from rubric_lint.assess.improve.trial import Fault, Paired, can_gain, decide, keep
+from rubric_lint.assess.judged.outcomes import Decision
+from rubric_lint.assess.judged.rules import FINDERS
+from rubric_lint.assess.judged.table import build_table
+from rubric_lint.model.finding import Severity
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics

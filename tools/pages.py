@@ -12,20 +12,20 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rubric_lint.agree.judged.run import JudgedRun, RecordCache
-from rubric_lint.finding import Result
+from rubric_lint.assess.judged.run import JudgedRun, RecordCache
+from rubric_lint.assess.rubric_tests.reviewing import review
+from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.lint.engine import DEFAULTS, lint
-from rubric_lint.project.files import File
-from rubric_lint.project.settings import NAMES, Settings, SettingsFinder
+from rubric_lint.lint.project.files import File
+from rubric_lint.lint.project.settings import NAMES, Settings, SettingsFinder
+from rubric_lint.model.finding import Result
 from rubric_lint.report import REPORTERS, Style
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules import RULES as RULES_TABLE
 from rubric_lint.rules.rule import Rule
-from rubric_lint.testing.reviewing import review
-from rubric_lint.testing.running import Runner
 
 RULES = Path(__file__).parent.parent / "rubric_lint/rules"
-DIALECTS = RULES.parent / "dialects"
+DIALECTS = RULES.parent / "formats/dialects"
 
 _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)
 _LINES = r"(?:(?!```).*\n)*"

@@ -6,16 +6,16 @@ from typing import Any
 
 import rubric_lint
 from rubric_lint.api import fix_source, import_source, lint_source, show_source
-from rubric_lint.finding import Result
-from rubric_lint.fix import Applied, Fixed, find_trouble
-from rubric_lint.fix.run import FixOutcome
 from rubric_lint.lint.engine import DEFAULTS
-from rubric_lint.project.settings import claim_by_name
+from rubric_lint.lint.fix import Applied, Fixed, find_trouble
+from rubric_lint.lint.fix.run import FixOutcome
+from rubric_lint.lint.project.settings import claim_by_name
+from rubric_lint.model.finding import Result
 from rubric_lint.report import REPORTERS, Style, Summary
 from rubric_lint.report.fixes import word_troubles, write_diff
 from rubric_lint.scoring import OutputError, RubricError, score
 from rubric_lint.scoring.loading import load_models
-from rubric_lint.text.source import as_bytes, splice
+from rubric_lint.source.source import as_bytes, splice
 
 Answer = dict[str, Any]
 

@@ -64,7 +64,7 @@ def record(source, *rest):
     compiled[source] = compile(source, *rest)
     return compiled[source]
 attr._make.compile = record
-import rubric_lint.lsp.features
+import rubric_lint.editor.features
 assert compiled, "attrs compiles elsewhere now"
 marshal.dumps(compiled)
 `;

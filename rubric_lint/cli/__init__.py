@@ -1,4 +1,8 @@
-"""Define the commands: they parse options, call the engine and return exit codes."""
+"""Commands: options in, exit codes out; a folder for each program.
+
+Call nothing here from other rooms. `start` has what the installed programs run, `commands` the table of commands,
+`options` the options that several have, `output` the choice of a format.
+"""
 
 # Programs start faster without pathlib.
 # ruff: noqa: PTH119

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from rubric_lint.cli import end_on_interrupt, raise_on_interrupt
-from rubric_lint.messages import UserError, find_near, join_words
+from rubric_lint.lint.run.console import complain, report_crash
+from rubric_lint.model.messages import UserError, find_near, join_words
 from rubric_lint.report.terminal import visible
-from rubric_lint.run.console import complain, report_crash
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -82,7 +82,7 @@ def _explain_os_error(fault: OSError) -> str:
     except OSError:
         return "the current folder no longer exists; change to one that does"
     if isinstance(fault, FileNotFoundError) and isinstance(fault.filename, str):
-        from rubric_lint.project.opening import explain_os_error  # noqa: PLC0415  (few runs need it)
+        from rubric_lint.lint.project.opening import explain_os_error  # noqa: PLC0415  (few runs need it)
 
         return f"{fault.filename}: {explain_os_error(fault.filename, fault)}"
     return f"{fault.filename or 'stdout'}: {fault.strerror or fault}"

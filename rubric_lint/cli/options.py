@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from rubric_lint.cli.commands import Command, Exit, Option, word_near, word_unknown
-from rubric_lint.finding import LIST_CHOICES
-from rubric_lint.messages import UserError, join_words, point_to_known
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.finding import LIST_CHOICES
+from rubric_lint.model.messages import UserError, join_words, point_to_known
+from rubric_lint.model.suggest import Value, suggest
 from rubric_lint.report import REPORTERS
-from rubric_lint.run.console import Progress, complain
-from rubric_lint.suggest import Value, suggest
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from rubric_lint.project.settings import Overrides, SettingsFinder
+    from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+    from rubric_lint.lint.run.given import Input
     from rubric_lint.rules.rule import Rule
-    from rubric_lint.run.given import Input
     from rubric_lint.scoring.loading import Loaded
 
 
@@ -378,7 +378,7 @@ class Given(SimpleNamespace):
 
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
-        from rubric_lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
+        from rubric_lint.lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
 
         return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
 
@@ -527,7 +527,7 @@ def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Return the columns of fields; most runs have none, and load nothing for it."""
     if not values:
         return {}
-    from rubric_lint.outputs import mapping  # noqa: PLC0415
+    from rubric_lint.scoring.records import mapping  # noqa: PLC0415
 
     try:
         return mapping.read_mapping(values)
@@ -692,7 +692,7 @@ def open_output(name: str, option: str) -> Iterator[TextIO]:
     Raises:
         click.UsageError: when the file cannot be written.
     """
-    from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
+    from rubric_lint.lint.project.writing import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
 
     require_file_name(name, option)
     with ExitStack() as stack:
@@ -759,7 +759,7 @@ def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object
 
 def watch(paths: tuple[str, ...], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
     """Run again whenever files change, until the program is interrupted or cannot watch."""
-    from rubric_lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
+    from rubric_lint.lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
 
     try:
         Watch(paths, show, *others, **settings).run()
@@ -782,7 +782,7 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
         InvalidError: when they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.run.given import InvalidError, UnusableError  # noqa: PLC0415
+    from rubric_lint.lint.run.given import InvalidError, UnusableError  # noqa: PLC0415
     from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models  # noqa: PLC0415
 
     try:

@@ -11,17 +11,17 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import open_output
-from rubric_lint.finding import Result
-from rubric_lint.messages import join_words
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.finding import Result
+from rubric_lint.model.messages import join_words
 from rubric_lint.report import Style, Write
-from rubric_lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rubric_lint.project.files import File, Unreadable
-    from rubric_lint.run.batch import FileOutcome
-    from rubric_lint.run.linting import Lint
+    from rubric_lint.lint.project.files import File, Unreadable
+    from rubric_lint.lint.run.batch import FileOutcome
+    from rubric_lint.lint.run.linting import Lint
 
 SHARED_SKILLS = ".agents/skills"
 """The folder of a project in which agents look for skills, as https://agentskills.io recommends.
@@ -178,7 +178,7 @@ def spare(name: str | None, lint: "Lint") -> "Lint":
     """
     if name is None:
         return lint
-    from rubric_lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File  # noqa: PLC0415
 
     real = os.path.realpath(name)
 
@@ -201,7 +201,7 @@ def refuse_same_file(file: str, output: str | None) -> None:
 
 def has_content(file: "Path", data: bytes) -> bool:
     """Return whether a small file has this content; what cannot be read, or is not a regular file, does not."""
-    from rubric_lint.project.opening import SMALL_LIMIT, read_file  # noqa: PLC0415
+    from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file  # noqa: PLC0415
 
     with suppress(OSError):
         return read_file(str(file), SMALL_LIMIT) == data
@@ -214,7 +214,7 @@ def write_result(data: bytes, output: str | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return Exit.CLEAN
-    from rubric_lint.project.writing import WriteError, write_file  # noqa: PLC0415
+    from rubric_lint.lint.project.writing import WriteError, write_file  # noqa: PLC0415
 
     try:
         write_file(output, data)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 from rubric_lint.judge.pace import Pace
 from rubric_lint.judge.spending import Prices, Spending, write_amount
 from rubric_lint.judge.waiting import Waiting
-from rubric_lint.outputs.reply import CUT_OFF, Reply, Tokens
-from rubric_lint.run.summary import counted
+from rubric_lint.model.messages import counted
+from rubric_lint.scoring.records.reply import CUT_OFF, Reply, Tokens
 
 MOST_OUTPUT = 8192
 """The most output tokens of a reply under a limit of the cost if nothing else limits it; most models allow as many."""

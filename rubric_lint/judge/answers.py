@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeGuard
 
 from rubric_lint.judge.prompt import JudgedCase
-from rubric_lint.messages import find_near, list_names, point_to_known
-from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, place_inside
-from rubric_lint.outputs.mapping import RECORDS, RESERVED, pointer_of, word_missing
-from rubric_lint.outputs.streams import Asked, read_entries
+from rubric_lint.model.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.grading import ScoringRubric
+from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.mapping import RECORDS, RESERVED, pointer_of, word_missing
+from rubric_lint.scoring.records.streams import Asked, read_entries
 
 FIELDS = ("id", "answer", "question", "reference", "rubric", RECORDS)
 """The fields of an answer, which `--map` may read from other ones."""

@@ -15,9 +15,9 @@ from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, Place
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.verdict import WHOLE, Reading
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
+from rubric_lint.scoring.records.decoding import OutputError
+from rubric_lint.scoring.records.verdict import WHOLE, Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from rubric_lint.judge.asking import Request
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.prompt import Message
-from rubric_lint.outputs.entries import LIMIT
-from rubric_lint.outputs.reply import UnreadableError, find_fault, read_reply_of, shorten
-from rubric_lint.project.opening import open_stream
-from rubric_lint.project.writing import open_whole
+from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.writing import open_whole
+from rubric_lint.scoring.records.entries import LIMIT
+from rubric_lint.scoring.records.reply import UnreadableError, find_fault, read_reply_of, shorten
 
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 """The endpoint of Anthropic's batches, if no other is named."""

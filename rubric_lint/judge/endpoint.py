@@ -18,7 +18,7 @@ from rubric_lint.judge.account import Account, Charge, LimitError, Need, NoReply
 from rubric_lint.judge.call import DEFAULT_URL, SCHEMA_IN_OBJECT, Call
 from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
-from rubric_lint.outputs.reply import (
+from rubric_lint.scoring.records.reply import (
     Reply,
     UnreadableError,
     explain,

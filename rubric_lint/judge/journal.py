@@ -17,9 +17,9 @@ from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
-from rubric_lint.messages import join_words
-from rubric_lint.project.opening import LIMIT, open_stream
-from rubric_lint.project.writing import lock, open_whole
+from rubric_lint.lint.project.opening import LIMIT, open_stream
+from rubric_lint.lint.project.writing import lock, open_whole
+from rubric_lint.model.messages import join_words
 
 
 class JournalError(Exception):

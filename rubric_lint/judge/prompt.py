@@ -10,16 +10,16 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Literal, NamedTuple
 
-from rubric_lint.arguments import NONE, require, takes
-from rubric_lint.format.criterion import Band, Criterion, Shape
-from rubric_lint.format.groups import Group
-from rubric_lint.format.view import OWN
-from rubric_lint.messages import join_words, whole
-from rubric_lint.outputs.chat_tokens import break_tokens, escape_tokens
+from rubric_lint.model.arguments import NONE, require, takes
+from rubric_lint.model.criterion import Band, Criterion, Shape
+from rubric_lint.model.groups import Group
+from rubric_lint.model.messages import join_words, whole
+from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import APPLICABLE
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.meaning import JudgeField, read_groups, read_own, read_task, read_told, read_told_of_group
-from rubric_lint.text.path import Path
+from rubric_lint.scoring.records.chat_tokens import break_tokens, escape_tokens
+from rubric_lint.source.path import Path
 
 
 class JudgedCase(NamedTuple):

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, Never, Protocol, Self
 
-from rubric_lint.format.criterion import Shape
 from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Asker, Conversation, Plan, Request, Sample, ask, list_needs, list_parts
@@ -16,14 +15,15 @@ from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import join_outputs
 from rubric_lint.judge.spending import Spending
 from rubric_lint.judge.store import ReplyStore
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.outputs.reply import Tokens, is_other_model
-from rubric_lint.outputs.verdict import read_quotable
-from rubric_lint.run.summary import counted
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.messages import counted
 from rubric_lint.scoring.form import write_check
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import reader_of
+from rubric_lint.scoring.records.decoding import OutputError
+from rubric_lint.scoring.records.reply import Tokens, is_other_model
+from rubric_lint.scoring.records.verdict import read_quotable
 from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 from rubric_lint.scoring.totals import ReadingTotals
 

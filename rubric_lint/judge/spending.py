@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any, NamedTuple
 
-from rubric_lint.messages import find_near
-from rubric_lint.outputs.reply import Tokens, refuse_duplicates
-from rubric_lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.model.messages import find_near
+from rubric_lint.scoring.records.reply import Tokens, refuse_duplicates
 
 _MILLION = Decimal(1_000_000)
 _FIELDS = ("input", "cached", "output")

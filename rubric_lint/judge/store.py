@@ -15,8 +15,8 @@ from typing import Any, Self
 
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange
-from rubric_lint.outputs.reply import Reply, Tokens
-from rubric_lint.project.opening import SMALL_LIMIT
+from rubric_lint.lint.project.opening import SMALL_LIMIT
+from rubric_lint.scoring.records.reply import Reply, Tokens
 
 NAME = "replies-1.sqlite3"
 """The file in the folder of the cache; the number changes with what it holds."""

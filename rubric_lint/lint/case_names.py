@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.finding import Place, Problem
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema import suite_lists
-from rubric_lint.messages import shorten
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
-from rubric_lint.text.source import DATA, stem_of
+from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.messages import shorten
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.schema import suite_lists
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path
+from rubric_lint.source.source import DATA, stem_of
 
 
 def find_repeated(

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.dialects import could_hold_rubrics
-from rubric_lint.dialects.search.documents import SUFFIXES as DOCUMENTS
-from rubric_lint.dialects.search.documents import find_in_document, is_document
-from rubric_lint.dialects.search.locate import (
+from rubric_lint.formats.dialects import could_hold_rubrics
+from rubric_lint.formats.search.documents import SUFFIXES as DOCUMENTS
+from rubric_lint.formats.search.documents import find_in_document, is_document
+from rubric_lint.formats.search.locate import (
     Location,
     Search,
     count_signs,
@@ -21,28 +21,28 @@ from rubric_lint.dialects.search.locate import (
     search,
     speaks_of_rubrics,
 )
-from rubric_lint.finding import Finding, Place, Problem, Related, Result, Severity, Unread
-from rubric_lint.format.criterion import Criterion, Shape, Thresholds
-from rubric_lint.format.recognition import CRITERIA, FIELD, Around
-from rubric_lint.format.repairs import rename_fields
-from rubric_lint.format.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
-from rubric_lint.format.schema import RubricSchema, schema_of
-from rubric_lint.format.schema_files import VERSION_3, catalogue
-from rubric_lint.format.signs import find_signs
-from rubric_lint.messages import find_near, join_words, shorten
-from rubric_lint.project.settings import FileSettings
+from rubric_lint.lint.project.settings import FileSettings
+from rubric_lint.model.criterion import Criterion, Shape, Thresholds
+from rubric_lint.model.finding import Finding, Place, Problem, Related, Result, Severity, Unread
+from rubric_lint.model.messages import find_near, join_words, shorten
+from rubric_lint.model.recognition import CRITERIA, FIELD, Around
+from rubric_lint.model.repairs import rename_fields
+from rubric_lint.model.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
+from rubric_lint.model.schema import RubricSchema, schema_of
+from rubric_lint.model.schema_files import VERSION_3, catalogue
+from rubric_lint.model.signs import find_signs
+from rubric_lint.model.suggest import name_in
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
-from rubric_lint.suggest import name_in
-from rubric_lint.text.deadline import Clock, check_time
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
-from rubric_lint.text.reading import read_documents, without_collections
-from rubric_lint.text.source import DATA, Source, Span, UndecodableError
-from rubric_lint.text.tree import SyntaxFaultError
+from rubric_lint.source.deadline import Clock, check_time
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path
+from rubric_lint.source.reading import read_documents, without_collections
+from rubric_lint.source.source import DATA, Source, Span, UndecodableError
+from rubric_lint.source.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
-    from rubric_lint.format.view import View
     from rubric_lint.lint.mending import Fixes
+    from rubric_lint.model.view import View
 
 
 class Found(NamedTuple):
@@ -240,7 +240,7 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
 def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iterator[tuple[Document, Problem]]:
     """Find documents without rubrics whose file name or schema promises some, or whose schema version is unknown."""
     if settings.shapes:
-        from rubric_lint.shapes.reading import find_lack  # noqa: PLC0415  (few settings describe a format)
+        from rubric_lint.formats.home_made.reading import find_lack  # noqa: PLC0415  (few settings describe a format)
 
         yield from ((document, find_lack(document, settings.shapes[0])) for document in documents[:1])
         return
@@ -262,8 +262,8 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
 
 
 def _word_no_rubrics(document: Document) -> Problem:
-    from rubric_lint.format.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
-    from rubric_lint.format.version_3 import holds_rubric  # noqa: PLC0415  (as above)
+    from rubric_lint.model.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
+    from rubric_lint.model.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
     if document.kind not in DATA:
         return Problem("no-rubrics-kind", (), Part.HEAD)
@@ -292,7 +292,7 @@ def _find_lost(
         return
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
     in_suite, of_agentv = find_meant(located)
-    from rubric_lint.dialects.search.near_misses import find_lost, find_unread, word_lost  # noqa: PLC0415  (few files)
+    from rubric_lint.formats.search.near_misses import find_lost, find_unread, word_lost  # noqa: PLC0415  (few files)
 
     for document, found in zip(documents, searches, strict=True):
         is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
@@ -306,7 +306,7 @@ def _find_lost(
 
 def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held: Located) -> Iterator[Found]:
     """Find the files that AgentV cannot load with a suite; add those that are only not read to the near misses."""
-    from rubric_lint.dialects.search.agentv_files import (  # noqa: PLC0415  (few suites name files)
+    from rubric_lint.formats.agentv.files import (  # noqa: PLC0415  (few suites name files)
         Effect,
         find_ignored,
         find_misshapen,
@@ -419,7 +419,7 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     """Find the violations of JSON Schemas, and misspelt fields: the names of the rules, and the problems."""
     value, schema = rubric.read_value(document), rubric.schema
     if not schema.is_valid(value):
-        from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
+        from rubric_lint.model.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
         tells_others = rubric.view is not None and rubric.view.dialect.tells_others
         for rule, problem in find_violations(schema, document, rubric.path, value):
@@ -432,7 +432,7 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
         yield from _find_misspelt(schema, "entry", document, place, view)
     if reference := view.beside or view.dialect.beside:  # what the mapping follows that holds the rubric
-        from rubric_lint.format.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
+        from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
         around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
         yield from find_in(around, around.whole, document, path, document.value(path))
@@ -444,7 +444,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
     holder = rubric.path[:-1]
     if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
-    from rubric_lint.format.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
+    from rubric_lint.model.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
 
     claim = find_claim(document)
     if rubric.version == VERSION_3:

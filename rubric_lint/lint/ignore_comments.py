@@ -8,11 +8,11 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from rubric_lint.edits.intents import Fix
-from rubric_lint.finding import Finding, Severity
+from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import BY_NAME, find_near_rules
-from rubric_lint.text.document import Document
-from rubric_lint.text.source import Edit, Source, Span, kind_of
+from rubric_lint.source.document import Document
+from rubric_lint.source.edits.intents import Fix
+from rubric_lint.source.source import Edit, Source, Span, kind_of
 
 
 class Name(NamedTuple):

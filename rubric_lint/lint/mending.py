@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
-from rubric_lint.dialects.search.locate import find_claim, find_claim_span
-from rubric_lint.edits.intents import Fix, Repair
-from rubric_lint.edits.lines import ObstacleError
-from rubric_lint.edits.sharing import Sharing
-from rubric_lint.finding import Problem
-from rubric_lint.format.recognition import is_ours
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import BASE, CURRENT
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path
+from rubric_lint.formats.search.locate import find_claim, find_claim_span
+from rubric_lint.model.finding import Problem
+from rubric_lint.model.recognition import is_ours
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.schema_files import BASE, CURRENT
+from rubric_lint.source.document import Document
+from rubric_lint.source.edits.intents import Fix, Repair
+from rubric_lint.source.edits.lines import ObstacleError
+from rubric_lint.source.edits.sharing import Sharing
+from rubric_lint.source.path import Path
 
 Fixes = tuple[Fix | None, str, tuple[Fix, ...]]
 """The plain fix of a finding, what is in the way of all fixes, and the choices."""
@@ -97,12 +97,12 @@ def _make_or_refuse(sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
 def _is_usual(sharing: Sharing, repair: Repair) -> bool:
     if sharing.is_usual or not any(intent.is_structural for intent in repair.intents):
         return True
-    from rubric_lint.edits.making import is_usual  # noqa: PLC0415  (most files need it for no fix)
+    from rubric_lint.source.edits.making import is_usual  # noqa: PLC0415  (most files need it for no fix)
 
     return is_usual(sharing, repair.intents)
 
 
 def _make_fix(sharing: Sharing, repair: Repair) -> Fix:
-    from rubric_lint.edits.making import make_fix  # noqa: PLC0415  (most fixes are only offered)
+    from rubric_lint.source.edits.making import make_fix  # noqa: PLC0415  (most fixes are only offered)
 
     return make_fix(sharing, repair)

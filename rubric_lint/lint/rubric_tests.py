@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from rubric_lint.finding import Place, Problem
-from rubric_lint.format.schema import RubricSchema, schema_of
-from rubric_lint.messages import describe
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path
+from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.messages import describe
+from rubric_lint.model.schema import RubricSchema, schema_of
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path
 
 
 def schema_of_tests() -> RubricSchema:
@@ -39,7 +39,7 @@ def _check(document: Document) -> Iterator[tuple[str, Problem]]:
         return
     told: set[Path] = set()
     if not schema.is_valid(data):
-        from rubric_lint.format.schema_problems import find_violations  # noqa: PLC0415  (sound files need no words)
+        from rubric_lint.model.schema_problems import find_violations  # noqa: PLC0415  (sound files need no words)
 
         for rule, problem in find_violations(schema, document, (), data):
             told.add(problem.path)

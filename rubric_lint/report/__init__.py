@@ -1,11 +1,15 @@
-"""Write findings in formats for humans and for programs."""
+"""Every output format, for people and for programs.
+
+`REPORTERS` has the formats of findings by their names; the other commands have a module each, `html` the page.
+"""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
+from rubric_lint.lint.run.summary import Failure, Reporter, Summary
+from rubric_lint.model.messages import counted
 from rubric_lint.report.terminal import Style, Write
 from rubric_lint.report.text import Concise, Full, Statistics
-from rubric_lint.run.summary import Failure, Reporter, Summary, counted
 
 MakeReporter = Callable[[Write, Style], Reporter]
 

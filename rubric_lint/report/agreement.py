@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.analysis import LABEL, Agreement, Breach, Listed, PassRate
-from rubric_lint.agree.bounds import Bounded
-from rubric_lint.agree.comparison import (
+from rubric_lint.assess.agreement.analysis import LABEL, Agreement, Breach, Listed, PassRate
+from rubric_lint.assess.agreement.comparison import (
     FIRM,
     LEAST,
     LEAST_OFF,
@@ -19,16 +18,17 @@ from rubric_lint.agree.comparison import (
     Flips,
     count_answers,
 )
-from rubric_lint.agree.decision import Reason, word_lack_of_valid
-from rubric_lint.agree.gates import Gate
-from rubric_lint.agree.groups import JudgeShares
-from rubric_lint.agree.intervals import Share
-from rubric_lint.agree.labelled import word_ungrouped_outputs
-from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.reading import Invalid, LeftOut, list_invalid
-from rubric_lint.agree.scales import Kind, Measure
-from rubric_lint.agree.shares import SLIPS, Shares
-from rubric_lint.messages import join_words, render_report
+from rubric_lint.assess.agreement.reading import Invalid, LeftOut, list_invalid
+from rubric_lint.assess.agreement.scales import Kind, Measure
+from rubric_lint.assess.measure.bounds import Bounded
+from rubric_lint.assess.measure.decision import Reason, word_lack_of_valid
+from rubric_lint.assess.measure.gates import Gate
+from rubric_lint.assess.measure.groups import JudgeShares
+from rubric_lint.assess.measure.intervals import Share
+from rubric_lint.assess.measure.labelled import word_ungrouped_outputs
+from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.measure.shares import SLIPS, Shares
+from rubric_lint.model.messages import join_words, render_report
 from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
 
 VERSION = 1

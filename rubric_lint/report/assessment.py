@@ -6,19 +6,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rubric_lint.agree.analysis import list_among_people
-from rubric_lint.agree.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, find_void, is_against
-from rubric_lint.agree.assess import Assessed as Criterion
-from rubric_lint.agree.decision import Reason
-from rubric_lint.agree.groups import ERROR, JudgeShares
-from rubric_lint.agree.judged.outcomes import Untested
-from rubric_lint.agree.labelled import count_units
-from rubric_lint.agree.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
-from rubric_lint.agree.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
-from rubric_lint.agree.reading import NO_RESULT, REFUSALS
-from rubric_lint.finding import Severity
+from rubric_lint.assess.agreement.analysis import list_among_people
+from rubric_lint.assess.agreement.reading import NO_RESULT, REFUSALS
+from rubric_lint.assess.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, find_void, is_against
+from rubric_lint.assess.assess import Assessed as Criterion
+from rubric_lint.assess.judged.outcomes import Untested
+from rubric_lint.assess.measure.decision import Reason
+from rubric_lint.assess.measure.groups import ERROR, JudgeShares
+from rubric_lint.assess.measure.labelled import count_units
+from rubric_lint.assess.measure.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
+from rubric_lint.assess.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
 from rubric_lint.judge.account import Ending
-from rubric_lint.messages import join_words, list_names, render_report, visible
+from rubric_lint.model.finding import Severity
+from rubric_lint.model.messages import counted, join_words, list_names, render_report, visible
+from rubric_lint.model.suggest import Value, suggest
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
     Given,
@@ -34,9 +35,7 @@ from rubric_lint.report.trust import (
     word_shares,
 )
 from rubric_lint.rules.rows import find_row
-from rubric_lint.run.summary import counted
 from rubric_lint.scoring.ids import Key
-from rubric_lint.suggest import Value, suggest
 
 VERSION = 1
 """The version of the JSON report."""

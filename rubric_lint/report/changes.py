@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.agree.changes import INVALID, Change, Effect, Effects, Value, What
-from rubric_lint.agree.reading import LeftOut
-from rubric_lint.agree.runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
-from rubric_lint.finding import Finding
-from rubric_lint.messages import escape, join_words, name_scores, percent, table, to_data
+from rubric_lint.assess.agreement.reading import LeftOut
+from rubric_lint.assess.diff.changes import INVALID, Change, Effect, Effects, Value, What
+from rubric_lint.assess.diff.runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
+from rubric_lint.model.finding import Finding
+from rubric_lint.model.messages import counted, escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
-from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import Verdict
-from rubric_lint.text.source import Source
+from rubric_lint.source.source import Source
 
 VERSION = 1
 """The version of the JSON report."""

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rubric_lint.lint.run.summary import word_hard_links, word_nothing_read, word_skipped
+from rubric_lint.model.messages import counted
 from rubric_lint.report.line_diff import write_unified
 from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
-from rubric_lint.run.summary import counted, word_hard_links, word_nothing_read, word_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rubric_lint.fix import Fixed
-    from rubric_lint.fix.run import FixOutcome, FixTotals
+    from rubric_lint.lint.fix import Fixed
+    from rubric_lint.lint.fix.run import FixOutcome, FixTotals
 
 
 VERSION = 1
@@ -180,7 +181,7 @@ def word_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
 
 def count_foreign(outcome: FixOutcome) -> int:
     """Return the number of rubrics of other systems in a file."""
-    from rubric_lint.fix.formatting import Formatted  # noqa: PLC0415  (only `rubric-lint format` asks)
+    from rubric_lint.lint.fix.formatting import Formatted  # noqa: PLC0415  (only `rubric-lint format` asks)
 
     return outcome.fixed.foreign if isinstance(outcome.fixed, Formatted) else 0
 

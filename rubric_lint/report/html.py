@@ -23,13 +23,11 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from rubric_lint.agree.reading import LABEL_FIELDS
-from rubric_lint.agree.runs import OtherRun
-from rubric_lint.format.criterion import Shape
-from rubric_lint.format.groups import word_gate
-from rubric_lint.messages import join_words
-from rubric_lint.outputs.decoding import Content
-from rubric_lint.outputs.mapping import CRITERION, fold_column
+from rubric_lint.assess.agreement.reading import LABEL_FIELDS
+from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.groups import word_gate
+from rubric_lint.model.messages import join_words
 from rubric_lint.report.agreement import Findings, describe_findings, word_legend
 from rubric_lint.report.assessment import Assessed, describe_assessments
 from rubric_lint.report.page_answers import (
@@ -45,6 +43,8 @@ from rubric_lint.report.page_answers import (
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.records.decoding import Content
+from rubric_lint.scoring.records.mapping import CRITERION, fold_column
 from rubric_lint.scoring.scorer import read_model
 from rubric_lint.scoring.totals import CriterionTotals, RubricTotals, Totals
 from rubric_lint.version import __version__

@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.fix import SAFE
-from rubric_lint.fix.run import FixOutcome
-from rubric_lint.improve.proposals import MODEL, Refusal
-from rubric_lint.improve.run import NEEDED, Improvement, Left, Outcome, Tried
-from rubric_lint.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
+from rubric_lint.assess.improve.proposals import MODEL, Refusal
+from rubric_lint.assess.improve.run import NEEDED, Improvement, Left, Outcome, Tried
+from rubric_lint.assess.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
 from rubric_lint.judge.spending import Prices, Spending, word_cost, word_requests, write_amount
-from rubric_lint.messages import join_words, list_names, render_report, shorten, visible
+from rubric_lint.lint.fix import SAFE
+from rubric_lint.lint.fix.run import FixOutcome
+from rubric_lint.model.messages import counted, join_words, list_names, render_report, shorten, visible
+from rubric_lint.model.suggest import suggest
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.report.terminal import Style, Write, cut, wrap
-from rubric_lint.run.summary import counted
-from rubric_lint.suggest import suggest
 
 VERSION = 1
 """The version of the JSON report."""

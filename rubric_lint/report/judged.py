@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.agree.judged.run import NO_RESULTS, JudgedRun
-from rubric_lint.agree.reading import list_invalid
-from rubric_lint.messages import join_words, list_names, visible
-from rubric_lint.run.summary import counted
+from rubric_lint.assess.agreement.reading import list_invalid
+from rubric_lint.assess.judged.run import NO_RESULTS, JudgedRun
+from rubric_lint.model.messages import counted, join_words, list_names, visible
 
 _MOST = 10
 """The most lines of one kind about records; the rest is counted."""

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from rubric_lint.finding import Severity, list_fixes
-from rubric_lint.messages import HOME, visible, visible_json, whole
-from rubric_lint.project.repository import repository_path
+from rubric_lint.lint.project.repository import repository_path
+from rubric_lint.lint.run import fingerprint
+from rubric_lint.lint.run.summary import Failure, NearMisses, word_severities
+from rubric_lint.model.finding import Severity, list_fixes
+from rubric_lint.model.messages import HOME, counted, visible, visible_json, whole
+from rubric_lint.model.suggest import suggest
 from rubric_lint.report.terminal import Style, Write, dump
 from rubric_lint.report.text import Concise, Written
 from rubric_lint.rules import BY_NAME
-from rubric_lint.run import fingerprint
-from rubric_lint.run.summary import Failure, NearMisses, counted, word_severities
-from rubric_lint.suggest import suggest
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rubric_lint.edits.intents import Fix
-    from rubric_lint.finding import Finding, Result
-    from rubric_lint.run.summary import Summary
-    from rubric_lint.text.source import Source, Span
+    from rubric_lint.lint.run.summary import Summary
+    from rubric_lint.model.finding import Finding, Result
+    from rubric_lint.source.edits.intents import Fix
+    from rubric_lint.source.source import Source, Span
 
 
 def _range(source: Source, span: Span) -> tuple[int, int, int, int]:

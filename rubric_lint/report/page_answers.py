@@ -13,11 +13,11 @@ from random import Random
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from rubric_lint.agree.runs import Before, OtherRun
-from rubric_lint.outputs.decoding import Content
+from rubric_lint.assess.diff.runs import Before, OtherRun
 from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.records.decoding import Content
 
 MOST_ANSWERS = 5000
 """The most answers in a page; one in five of them is of the random sample."""

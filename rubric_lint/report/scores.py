@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, BinaryIO
 
-from rubric_lint.dialects.tables.csv_file import armed, is_formula
-from rubric_lint.format.groups import word_in_units
-from rubric_lint.messages import Causes, join_words, visible, visible_json
+from rubric_lint.formats.sheets.csv_file import armed, is_formula
+from rubric_lint.model.groups import word_in_units
+from rubric_lint.model.messages import Causes, join_words, visible, visible_json
+from rubric_lint.model.suggest import word_need
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
 from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.totals import RubricTotals, Totals
-from rubric_lint.suggest import word_need
 
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
@@ -405,7 +405,7 @@ class _Parquet:
         pa = _import_arrow()
         import pyarrow.parquet as pq  # noqa: PLC0415  (loads pyarrow)
 
-        from rubric_lint.engines.arrow_tables import schema, write_criterion  # noqa: PLC0415
+        from rubric_lint.scoring.engines.arrow_tables import schema, write_criterion  # noqa: PLC0415
 
         form = schema(rubrics=rubrics.values())
         self._write_criterion = write_criterion

@@ -6,16 +6,16 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.messages import join_words
+from rubric_lint.lint.run.summary import Reporter
+from rubric_lint.model.messages import join_words
 from rubric_lint.report.terminal import Style, Write, head, refer, shown, tail, visible, width, wrap
-from rubric_lint.run.summary import Reporter
-from rubric_lint.text.source import Source, Span
+from rubric_lint.source.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rubric_lint.finding import Finding, Result, Severity
-    from rubric_lint.run.summary import Summary
+    from rubric_lint.lint.run.summary import Summary
+    from rubric_lint.model.finding import Finding, Result, Severity
 
 
 class Written(Reporter):

@@ -5,7 +5,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.agree.assess import (
+from rubric_lint.assess.agreement.label_scale import Suspicion
+from rubric_lint.assess.agreement.reading import NO_VERDICT
+from rubric_lint.assess.agreement.units import About
+from rubric_lint.assess.assess import (
     Assessed,
     Assessment,
     Evidence,
@@ -13,8 +16,12 @@ from rubric_lint.agree.assess import (
     find_void,
     is_against,
 )
-from rubric_lint.agree.bounds import Bounded
-from rubric_lint.agree.decision import (
+from rubric_lint.assess.judged.outcomes import at_least, at_most
+from rubric_lint.assess.judged.rules import TARGET, word_missing_labels, word_unmeasured
+from rubric_lint.assess.judged.run import Review, Unmatched
+from rubric_lint.assess.judged.table import Column
+from rubric_lint.assess.measure.bounds import Bounded
+from rubric_lint.assess.measure.decision import (
     OF_INVALID,
     OF_LABELS,
     Reason,
@@ -25,24 +32,16 @@ from rubric_lint.agree.decision import (
     word_target,
     word_unsettled,
 )
-from rubric_lint.agree.groups import ERROR, JudgeShares, find_level, word_ungrouped
-from rubric_lint.agree.judged.outcomes import at_least, at_most
-from rubric_lint.agree.judged.rules import TARGET, word_missing_labels, word_unmeasured
-from rubric_lint.agree.judged.run import Review, Unmatched
-from rubric_lint.agree.judged.table import Column
-from rubric_lint.agree.label_scale import Suspicion
-from rubric_lint.agree.labelled import BY_CHANCE, count_units, find_tail, word_ungrouped_outputs
-from rubric_lint.agree.needed import find_least_units
-from rubric_lint.agree.pass_rate import Chosen
-from rubric_lint.agree.reading import NO_VERDICT
-from rubric_lint.agree.shares import LEAST_DOUBLE, People, Shares
-from rubric_lint.agree.units import About
-from rubric_lint.finding import Severity
+from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, word_ungrouped
+from rubric_lint.assess.measure.labelled import BY_CHANCE, count_units, find_tail, word_ungrouped_outputs
+from rubric_lint.assess.measure.needed import find_least_units
+from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.measure.shares import LEAST_DOUBLE, People, Shares
 from rubric_lint.judge.account import Ending
-from rubric_lint.messages import Causes, join_words, list_names
-from rubric_lint.run.summary import counted
+from rubric_lint.model.finding import Severity
+from rubric_lint.model.messages import Causes, counted, join_words, list_names
+from rubric_lint.model.suggest import Value
 from rubric_lint.scoring.grading import Verdict, stops
-from rubric_lint.suggest import Value
 
 _FEW = 30
 """The fewest answers from which no word of caution is added: fewer test no rule on samples."""

@@ -1,7 +1,7 @@
-"""The rules in the order of their table: each has a page and, unless it is one of `ROWS`, a module.
+"""Every rule, with its metadata.
 
-A module is imported when a rubric shows the sign that stands beside its name, or when more of the rule is asked for
-than its name.
+A rule is a module, or a row of `rows`, and a page. `RULES` has them all in order, `BY_NAME` by name; `rule.Rule` says
+what one is.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ from importlib import import_module
 from itertools import chain
 from typing import Any, cast
 
-from rubric_lint.finding import Problem
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import Sign
-from rubric_lint.messages import find_near
+from rubric_lint.model.finding import Problem
+from rubric_lint.model.messages import find_near
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.signs import Sign
 from rubric_lint.rules.rows import JUDGED, ROWS
 from rubric_lint.rules.rule import Rule
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.edits.intents import Repair, ReplaceValue
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.scalar import resolve
+from rubric_lint.source.edits.intents import Repair, ReplaceValue
+from rubric_lint.source.scalar import resolve
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

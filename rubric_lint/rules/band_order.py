@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, repair_scales
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

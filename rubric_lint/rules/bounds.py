@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import as_integer
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, find_extent, repair_scales
+from rubric_lint.model.criterion import as_integer
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.scale_repair import SCALE_CHOICES, find_extent, repair_scales
 from rubric_lint.rules.rule import Rule, of_schema
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.repairs import SPLIT, split_outcome
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import CONTRACTED, NEGATIONS
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.repairs import SPLIT, split_outcome
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.wording import CONTRACTED, NEGATIONS
 from rubric_lint.rules.rule import Rule
 
 # Of "any of" and "one of", an item will do: they are alternatives, which one answer is enough for.

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric, fold_outcome, is_placeholder
+from rubric_lint.model.criterion import Criterion
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.rubric import Rubric, fold_outcome, is_placeholder
 from rubric_lint.rules.rule import Rule
 
 

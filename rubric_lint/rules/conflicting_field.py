@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.edits.intents import RemoveField, Repair
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import LOWEST, Replacement, Shape
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.criterion import LOWEST, Replacement, Shape
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.edits.intents import RemoveField, Repair
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

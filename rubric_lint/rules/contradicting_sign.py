@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.openings import find_demand, opening
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.openings import find_demand, opening
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
 _FAILS = re.compile(opening(r"(?:fail|neglect)s?\s+to"))

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Scale, looks_like_levels
-from rubric_lint.format.repairs import AS_LEVELS, turn_to_levels
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, repair_scales
-from rubric_lint.messages import name_scores
+from rubric_lint.model.criterion import Scale, looks_like_levels
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.messages import name_scores
+from rubric_lint.model.repairs import AS_LEVELS, turn_to_levels
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.edits.intents import AddField, Intent, RenameKey, Repair, ReplaceValue, WrapText
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Shape
-from rubric_lint.format.repairs import MESSAGES, find_deprecated
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Criterion, Shape
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.repairs import MESSAGES, find_deprecated
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.edits.intents import AddField, Intent, RenameKey, Repair, ReplaceValue, WrapText
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Hashable, Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric, fold_outcome
-from rubric_lint.format.wording import NEGATIONS, stem, write_out_negations
+from rubric_lint.model.criterion import Criterion
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.rubric import Rubric, fold_outcome
+from rubric_lint.model.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rubric_lint.edits.intents import Repair, ReplaceValue
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Criterion
-from rubric_lint.format.rubric import Rubric, fold_id
-from rubric_lint.messages import shorten
+from rubric_lint.model.criterion import Criterion
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.messages import shorten
+from rubric_lint.model.rubric import Rubric, fold_id
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part, Path
-from rubric_lint.text.scalar import write_numbered
+from rubric_lint.source.edits.intents import Repair, ReplaceValue
+from rubric_lint.source.path import Part, Path
+from rubric_lint.source.scalar import write_numbered
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

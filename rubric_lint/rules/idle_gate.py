@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Shape
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import word_never_missed
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Shape
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.messages import word_never_missed
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

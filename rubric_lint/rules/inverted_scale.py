@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import SPAN
-from rubric_lint.format.openings import find_negation, opening
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import FAILING, FAILURE, FAILURES
-from rubric_lint.messages import shorten
+from rubric_lint.model.criterion import SPAN
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.messages import shorten
+from rubric_lint.model.openings import find_negation, opening
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.wording import FAILING, FAILURE, FAILURES
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part, Path
+from rubric_lint.source.path import Part, Path
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

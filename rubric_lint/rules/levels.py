@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Level
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import join_words
+from rubric_lint.model.criterion import Level
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.messages import join_words
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.edits.intents import AddField, Repair
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import Shape
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
-from rubric_lint.text.scalar import write_scalar
+from rubric_lint.source.edits.intents import AddField, Repair
+from rubric_lint.source.path import Part
+from rubric_lint.source.scalar import write_scalar
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import SCORES, Criterion, Shape, looks_like_bands
-from rubric_lint.format.repairs import OWN_RUBRIC, move_apart
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.criterion import SCORES, Criterion, Shape, looks_like_bands
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.repairs import OWN_RUBRIC, move_apart
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 _ONE = {
     Shape.CHECKLIST: "a checklist criterion",

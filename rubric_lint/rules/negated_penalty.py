@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.openings import find_demand, find_negation
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.openings import find_demand, find_negation
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
 _SHOWN = 3

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Band, Scale
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
-from rubric_lint.messages import list_scores, name_scores
+from rubric_lint.model.criterion import Band, Scale
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.messages import list_scores, name_scores
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import Rubric, is_placeholder
-from rubric_lint.messages import shorten
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.messages import shorten
+from rubric_lint.model.rubric import Rubric, is_placeholder
 from rubric_lint.rules.rule import Rule
 
 

@@ -5,10 +5,10 @@ The texts stand here all the same, so that every message of a rule is in one pla
 
 from collections.abc import Mapping
 
-from rubric_lint.finding import Severity
-from rubric_lint.format.repairs import FIRST_HIGHEST, FIRST_LOWEST, PLACEHOLDER
+from rubric_lint.model.finding import Severity
+from rubric_lint.model.repairs import FIRST_HIGHEST, FIRST_LOWEST, PLACEHOLDER
 from rubric_lint.rules.rule import Rule, of_schema
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 _ERROR, _WARNING, _HINT = Severity.ERROR, Severity.WARNING, Severity.HINT
 _TESTS = "rubric-test"

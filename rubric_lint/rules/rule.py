@@ -5,11 +5,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.signs import Sign
-from rubric_lint.messages import HOME
-from rubric_lint.text.path import Part
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.messages import HOME
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.signs import Sign
+from rubric_lint.source.path import Part
 
 FixKind = Literal["safe", "unsafe"]
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Asked, Criterion
-from rubric_lint.format.rubric import Outcome, Rubric
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Asked, Criterion
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import Outcome, Rubric
 from rubric_lint.rules.rule import Rule
 
 

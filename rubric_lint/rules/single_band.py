@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import Band, Scale
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.scale_repair import (
+from rubric_lint.model.criterion import Band, Scale
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.messages import join_words, list_scores
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.scale_repair import (
     ADD_BAND,
     SCALE_CHOICES,
     RefusedScaleError,
@@ -17,9 +18,8 @@ from rubric_lint.format.scale_repair import (
     find_verdicts,
     plan_scale,
 )
-from rubric_lint.messages import join_words, list_scores
 from rubric_lint.rules.rule import Rule
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

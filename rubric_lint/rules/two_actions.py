@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.edits.intents import Repair
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.repairs import SPLIT, split_outcome
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.wording import (
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.repairs import SPLIT, split_outcome
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.wording import (
     ACTIONS_OR_THINGS,
     ADVERB,
     DUTY,
@@ -19,6 +18,7 @@ from rubric_lint.format.wording import (
     third_person,
 )
 from rubric_lint.rules.rule import Rule
+from rubric_lint.source.edits.intents import Repair
 
 _THINGS_TOO = ACTIONS_OR_THINGS | frozenset(map(third_person, ACTIONS_OR_THINGS)) | {"correct", "express", "stress"}
 _FIRST = re.compile(

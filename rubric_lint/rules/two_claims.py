@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import Rubric
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
 # "and that of the other" and "and that is why" are no second statement.

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from rubric_lint.finding import Problem, Severity
-from rubric_lint.format.rubric import LONGEST_LABEL, Rubric, is_placeholder, is_template
-from rubric_lint.format.signs import may_begin_label
-from rubric_lint.format.wording import GRADES, GRADES_OF_SCALES, PADDING, TRAITS
+from rubric_lint.model.finding import Problem, Severity
+from rubric_lint.model.rubric import LONGEST_LABEL, Rubric, is_placeholder, is_template
+from rubric_lint.model.signs import may_begin_label
+from rubric_lint.model.wording import GRADES, GRADES_OF_SCALES, PADDING, TRAITS
 from rubric_lint.rules.rule import Rule
 
 _JUDGING = GRADES | TRAITS | PADDING

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterator
 
-from rubric_lint.finding import Place, Problem, Severity
-from rubric_lint.format.criterion import weigh_nothing
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.messages import describe_infinite
+from rubric_lint.model.criterion import weigh_nothing
+from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.messages import describe_infinite
+from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
-from rubric_lint.text.path import Part
+from rubric_lint.source.path import Part
 
 
 def check(rubric: Rubric) -> Iterator[Problem]:

@@ -1,13 +1,17 @@
-"""Score judge outputs from Python: load the rubrics of a file, then score any number of outputs."""
+"""From records to results: the verdict in a text, the exact score, totals; columns, Arrow and Ray.
+
+Call `load_rubrics` and `score` here, `run` for files. `records/` reads what judges returned, `engines/` scores tables,
+`show/` says what a file holds and what example answers score.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rubric_lint.arguments import MANY, NONE, takes
-from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.model.arguments import MANY, NONE, takes
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, combine_samples
 from rubric_lint.scoring.loading import RubricError, load_rubrics
 from rubric_lint.scoring.output import parse_output, reader_of
+from rubric_lint.scoring.records.decoding import OutputError
 
 __all__ = ["OutputError", "RubricError", "load_rubrics", "score", "score_samples"]
 

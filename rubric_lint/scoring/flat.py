@@ -8,13 +8,13 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import Hundredth, Shape
-from rubric_lint.messages import find_near, list_names
-from rubric_lint.outputs.decoding import OutputError, shorten
-from rubric_lint.outputs.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
+from rubric_lint.model.criterion import Hundredth, Shape
+from rubric_lint.model.messages import find_near, list_names
 from rubric_lint.scoring.form import describe_answer, write_check
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.text.path import pointer
+from rubric_lint.scoring.records.decoding import OutputError, shorten
+from rubric_lint.scoring.records.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
+from rubric_lint.source.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
 _SCORE = "score"

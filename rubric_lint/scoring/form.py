@@ -5,12 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from rubric_lint.format.criterion import HIGHEST, LOWEST, Shape
-from rubric_lint.format.schema import open_validator
-from rubric_lint.format.schema_files import CURRENT, join
-from rubric_lint.messages import describe, find_near, join_words
-from rubric_lint.outputs.decoding import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.outputs.verdict import DEFAULT_READING, Extract, Reading
+from rubric_lint.model.criterion import HIGHEST, LOWEST, Shape
+from rubric_lint.model.messages import describe, find_near, join_words
+from rubric_lint.model.schema import open_validator
+from rubric_lint.model.schema_files import CURRENT, join
 from rubric_lint.scoring.grading import (
     NO_NOTES,
     NOT_APPLICABLE,
@@ -20,7 +18,9 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
 )
-from rubric_lint.text.path import Path, pointer
+from rubric_lint.scoring.records.decoding import MOST_DIGITS, Fractional, OutputError
+from rubric_lint.scoring.records.verdict import DEFAULT_READING, Extract, Reading
+from rubric_lint.source.path import Path, pointer
 
 
 def read_object(value: Any, rubric: ScoringRubric, reading: Reading = DEFAULT_READING) -> JudgeOutput:

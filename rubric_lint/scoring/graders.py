@@ -7,14 +7,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import list_names
-from rubric_lint.outputs.decoding import OutputError, line_of, shorten
-from rubric_lint.outputs.graders import EXPECTATIONS, fold, is_verdict, name_criterion
-from rubric_lint.outputs.verdict import BLANK, Extract, ExtraFields, Reading, blank_thoughts, strip_turn
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.messages import list_names
 from rubric_lint.scoring.form import describe_answer
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.text.path import Path, pointer
+from rubric_lint.scoring.records.decoding import OutputError, line_of, shorten
+from rubric_lint.scoring.records.graders import EXPECTATIONS, fold, is_verdict, name_criterion
+from rubric_lint.scoring.records.verdict import BLANK, Extract, ExtraFields, Reading, blank_thoughts, strip_turn
+from rubric_lint.source.path import Path, pointer
 
 
 def is_foreign(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:

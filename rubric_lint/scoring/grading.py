@@ -8,13 +8,13 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from rubric_lint.arguments import MANY, require_items, takes
-from rubric_lint.format.criterion import Hundredth, Shape
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.view import OWN
-from rubric_lint.messages import join_words, list_scores
-from rubric_lint.outputs.decoding import OutputError
+from rubric_lint.model.arguments import MANY, require_items, takes
+from rubric_lint.model.criterion import Hundredth, Shape
+from rubric_lint.model.messages import join_words, list_scores
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.view import OWN
 from rubric_lint.scoring.groups import GroupResult, Range, ScoringGroup
+from rubric_lint.scoring.records.decoding import OutputError
 
 AnswerValue = bool | int
 """A judge's answer for one criterion: satisfied or not, a score, or a level; it may be a `Hundredth`."""

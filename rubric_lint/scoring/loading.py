@@ -10,28 +10,28 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.arguments import takes
-from rubric_lint.finding import Place, Problem, Severity, Unread
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
-from rubric_lint.format.groups import Group
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.format.view import OWN
 from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
-from rubric_lint.messages import join_words
-from rubric_lint.project.files import name_other_kind, word_other_kind
-from rubric_lint.project.opening import LIMIT, read_file
-from rubric_lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.lint.project.files import name_other_kind, word_other_kind
+from rubric_lint.lint.project.opening import LIMIT, read_file
+from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
+from rubric_lint.model.arguments import takes
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
+from rubric_lint.model.finding import Place, Problem, Severity, Unread
+from rubric_lint.model.groups import Group
+from rubric_lint.model.messages import join_words
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.schema_files import CURRENT
+from rubric_lint.model.suggest import name_in
+from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.grading import RubricError as RubricError  # noqa: PLC0414 (it is imported from here)
 from rubric_lint.scoring.groups import Member, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
-from rubric_lint.suggest import name_in
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Part, Path, part_of
-from rubric_lint.text.source import Position, Source, Span, as_bytes
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path, part_of
+from rubric_lint.source.source import Position, Source, Span, as_bytes
 
 _WIDEST = 1000
 """The most digits from the first digit of the largest weight to the last digit of the most precise one."""

@@ -11,14 +11,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.format.criterion import HIGHEST, LOWEST, SPAN, Criterion, Hundredth, Shape
-from rubric_lint.format.groups import Group
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT, load
-from rubric_lint.format.view import OWN
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Criterion, Hundredth, Shape
+from rubric_lint.model.groups import Group
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.schema_files import CURRENT, load
+from rubric_lint.model.view import OWN
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion
 from rubric_lint.scoring.groups import ScoringGroup
-from rubric_lint.text.path import Path
+from rubric_lint.source.path import Path
 
 HASH_LENGTH = 16
 """The number of hexadecimal digits in a hash."""

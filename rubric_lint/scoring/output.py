@@ -7,12 +7,9 @@ from functools import cache, lru_cache
 from json.encoder import encode_basestring as quote
 from typing import Any
 
-from rubric_lint.arguments import require
-from rubric_lint.format.criterion import Shape
-from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.outputs.decoding import QUOTE, OutputError, count_quotes, read_struct
-from rubric_lint.outputs.mapping import HELD, RESERVED, SHOWN
-from rubric_lint.outputs.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
+from rubric_lint.model.arguments import require
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.schema_files import CURRENT
 from rubric_lint.scoring.flat import is_flat, list_check, unfold
 from rubric_lint.scoring.form import APPLICABLE, form_of, read_object
 from rubric_lint.scoring.graders import find_grade, is_foreign, read_grade, translate
@@ -27,7 +24,10 @@ from rubric_lint.scoring.grading import (
     Scored,
     ScoringRubric,
 )
-from rubric_lint.text.path import pointer, split_pointer
+from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
+from rubric_lint.scoring.records.mapping import HELD, RESERVED, SHOWN
+from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
+from rubric_lint.source.path import pointer, split_pointer
 
 try:
     from msgspec import MsgspecError, convert, defstruct

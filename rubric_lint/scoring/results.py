@@ -9,11 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.format.criterion import USUAL_THRESHOLDS, Hundredth, Shape
-from rubric_lint.format.rubric import Rubric
-from rubric_lint.format.schema_files import CURRENT
-from rubric_lint.outputs.decoding import Content, OutputError, decode_entry
-from rubric_lint.outputs.mapping import CRITERION, RESERVED
+from rubric_lint.model.criterion import USUAL_THRESHOLDS, Hundredth, Shape
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.schema_files import CURRENT
 from rubric_lint.scoring.flat import OF_TABLE
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
@@ -27,6 +25,8 @@ from rubric_lint.scoring.grading import (
     Verdict,
 )
 from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
+from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
+from rubric_lint.scoring.records.mapping import CRITERION, RESERVED
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}

@@ -9,18 +9,18 @@ from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, Self
 
-from rubric_lint.messages import Causes
-from rubric_lint.outputs.agentv_runs import Compared, compare_there, word_compared
-from rubric_lint.outputs.decoding import Content
-from rubric_lint.outputs.entries import CHUNK
-from rubric_lint.outputs.mapping import Wanted
-from rubric_lint.outputs.streams import Asked, read_stream
-from rubric_lint.outputs.verdict import DEFAULT_READING, Reading
-from rubric_lint.run.console import Progress
+from rubric_lint.lint.run.console import Progress
+from rubric_lint.model.messages import Causes
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
+from rubric_lint.scoring.records.agentv_runs import Compared, compare_there, word_compared
+from rubric_lint.scoring.records.decoding import Content
+from rubric_lint.scoring.records.entries import CHUNK
+from rubric_lint.scoring.records.mapping import Wanted
+from rubric_lint.scoring.records.streams import Asked, read_stream
+from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
 from rubric_lint.scoring.results import ResultScorer
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer
 from rubric_lint.scoring.totals import Totals

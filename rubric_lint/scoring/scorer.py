@@ -8,13 +8,8 @@ from functools import cached_property
 from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeVar
 
-from rubric_lint.format.criterion import Shape
-from rubric_lint.messages import find_near, join_words, list_names, point_to_known
-from rubric_lint.outputs.decoding import Content, OutputError, decode_entry, place_inside
-from rubric_lint.outputs.graders import find_by_texts, has_items, lift, name_test
-from rubric_lint.outputs.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
-from rubric_lint.outputs.reply import NOT_JUDGED, find_reason
-from rubric_lint.outputs.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.messages import find_near, join_words, list_names, point_to_known
 from rubric_lint.scoring.flat import (
     NOTHING,
     OF_TABLE,
@@ -46,7 +41,12 @@ from rubric_lint.scoring.output import (
     RecordResult,
     read_judged_by,
 )
-from rubric_lint.text.path import pointer
+from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.graders import find_by_texts, has_items, lift, name_test
+from rubric_lint.scoring.records.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
+from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
+from rubric_lint.scoring.records.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
+from rubric_lint.source.path import pointer
 
 
 class Member(NamedTuple):
@@ -148,7 +148,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if name in rubrics:
         return rubrics[name]
     if "agentv" in record:
-        from rubric_lint.outputs.agentv_runs import find_graded  # noqa: PLC0415  (few are)
+        from rubric_lint.scoring.records.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
         given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
         ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}

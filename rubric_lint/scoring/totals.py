@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.messages import join_words, shorten
+from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.scoring.grading import AnswerValue, ReadingNotes, Scored, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.groups import GroupResult, ScoringGroup
 

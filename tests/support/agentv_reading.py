@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from rubric_lint.dialects.search.agentv_releases import RELEASES, ListPath, Release
-from rubric_lint.dialects.search.agentv_suites import look_up
-from rubric_lint.format.criterion import HIGHEST
-from rubric_lint.migrate.target import Read
-from rubric_lint.text.nunjucks import name_variables, unescape
+from rubric_lint.convert.release import Read
+from rubric_lint.formats.agentv.releases import RELEASES, ListPath, Release
+from rubric_lint.formats.agentv.suites import look_up
+from rubric_lint.model.criterion import HIGHEST
+from rubric_lint.source.nunjucks import name_variables, unescape
 
 Rubric = tuple[Read, ...]
 

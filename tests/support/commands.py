@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 from rubric_lint.cli import start
-from rubric_lint.project import repository
-from rubric_lint.run import git
+from rubric_lint.lint.project import repository
+from rubric_lint.lint.run import git
 
 STREAMS = {"stdin": "strict", "stdout": "surrogateescape", "stderr": "backslashreplace"}
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGPIPE") if hasattr(signal, name)]

@@ -4,7 +4,7 @@ import random
 
 import commands
 
-from rubric_lint.format.criterion import Shape
+from rubric_lint.model.criterion import Shape
 from rubric_lint.scoring import score
 from rubric_lint.scoring.loading import load_rubrics
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
-from rubric_lint.format.criterion import Shape
+from rubric_lint.model.criterion import Shape
 
 
 class Sample(NamedTuple):

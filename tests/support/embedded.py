@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import json
 
-from rubric_lint.lsp.features import Server
+from rubric_lint.editor.features import Server
 
 EDITOR = {
     "workspace": {"configuration": True, "workspaceFolders": True, "workspaceEdit": {"documentChanges": True}},

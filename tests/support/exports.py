@@ -3,9 +3,9 @@
 import io
 import json
 
-from rubric_lint.dialects.export import load_target
-from rubric_lint.dialects.export.entries import as_entries
-from rubric_lint.project.settings import FileSettings
+from rubric_lint.convert.export import load_target
+from rubric_lint.convert.export.entries import as_entries
+from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
 
 ISOLATED = FileSettings(claimed=True, severities={})

@@ -10,7 +10,7 @@ import commands
 import pytest
 from found import message
 
-from rubric_lint.run.summary import Summary
+from rubric_lint.lint.run.summary import Summary
 
 with suppress(ImportError):  # not on Windows
     import pty

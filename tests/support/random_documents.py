@@ -3,7 +3,7 @@
 import json
 from random import Random
 
-from rubric_lint.patch import Style, drop, duplicate, like, put, rename, rewrite
+from rubric_lint.source.patch import Style, drop, duplicate, like, put, rename, rewrite
 
 WORDS = (
     "cites",

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from rubric_lint.dialects.export.entries import as_entries
+from rubric_lint.convert.export.entries import as_entries
 
 ODD = (
     "yes", "no", "on", "null", "~", "1", "1.0", "0o17", "1_000", "12:30:45", "2026-01-01", ".inf", "a: b",

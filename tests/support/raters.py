@@ -2,9 +2,9 @@
 
 import json
 
-from rubric_lint.agree.analysis import analyse
-from rubric_lint.agree.comparison import Plan
-from rubric_lint.agree.reading import Reader
+from rubric_lint.assess.agreement.analysis import analyse
+from rubric_lint.assess.agreement.comparison import Plan
+from rubric_lint.assess.agreement.reading import Reader
 from rubric_lint.scoring.loading import load_rubrics
 
 CHECK = "rubrics: [{id: c, expected_outcome: Names the pivot, required_min_score: 10}]\n"

@@ -1,8 +1,8 @@
 """What the systems of the dialects make of random rubrics and answers, restated from their sources.
 
 A case is a file of such a system with one rubric, and what the system itself computes. The arithmetic is written again
-from the original, in fractions, and shares nothing with ours; where the original installs, `tests/test_agreement.py`
-asks it too. What we refuse to score, and why, is on the page of each dialect.
+from the original, in fractions, and shares nothing with ours; where the original installs,
+`tests/formats/test_agreement.py` asks it too. What we refuse to score, and why, is on the page of each dialect.
 """
 
 import json

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from rubric_lint.text.source import Source
+from rubric_lint.source.source import Source
 
 _REFUSED = re.compile("the key `.*` is not written as `|the comment `.*` would be lost")
 

@@ -2,10 +2,10 @@
 
 from lsprotocol import types
 
-from rubric_lint.lsp.answers.completion import complete
-from rubric_lint.lsp.server.analysis import State
-from rubric_lint.lsp.server.positions import Text
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.editor.answers.completion import complete
+from rubric_lint.editor.server.analysis import State
+from rubric_lint.editor.server.positions import Text
+from rubric_lint.lint.project.settings import SettingsFinder
 
 
 def state_of(text, name="/a.yaml", encoding="utf-16"):

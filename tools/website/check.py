@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urldefrag
 
-from rubric_lint.messages import HOME
+from rubric_lint.model.messages import HOME
 from website.sources import list_links
 
 _LOADS = {

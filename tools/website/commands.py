@@ -13,7 +13,7 @@ from rubric_lint.cli.fix import fix
 from rubric_lint.cli.lint import lint
 from rubric_lint.cli.score import score
 from rubric_lint.cli.test import test
-from rubric_lint.messages import HOME
+from rubric_lint.model.messages import HOME
 
 PROGRAMS = {"rubric-lint": lint.cli, "rubric-fix": fix.fix, "rubric-score": score.cli, "rubric-test": test.cli}
 ALIASES = frozenset({"rubric-fix", "rubric-score", "rubric-test"})

@@ -4,7 +4,7 @@ import re
 import tomllib
 from itertools import groupby
 
-from rubric_lint.dialects import FAMILIES
+from rubric_lint.formats.dialects import FAMILIES
 from website.sources import ROOT
 
 _ASKED = {
@@ -20,7 +20,7 @@ _ASKED = {
     "tolokaforge": ("tolokaforge",),
     "verifiers": ("verifiers",),
 }
-"""The packages whose scores `tests/test_agreement.py` asks for, by the module of the dialect."""
+"""The packages whose scores `tests/formats/test_agreement.py` asks for, by the module of the dialect."""
 
 _RESTATED = {
     "agent_skills": "`pass_rate` of the standard",
@@ -74,11 +74,11 @@ def _describe(module: str, dialects: list[str], drawn: list[str], pins: dict[str
     cases = ", ".join(f"`{each}`" for each in is_ours) or "our own rubrics"
     file = "test_restated_scores" if is_ours else "test_score_properties"
     asked = ", ".join(f"{each} {pins[each]}" for each in _ASKED.get(module, ()))
-    page = f"../../rubric_lint/dialects/{module}.md"
+    page = f"../../rubric_lint/formats/dialects/{module}.md"
     found = _FINDING.search((ROOT / "docs/development" / page).read_text("utf-8"))
     finding = f"`{found['place']} {found['rule']}`" if found else ""
     against = f"the original: {asked}" if asked else _RESTATED.get(module, UNHELD)
-    return f"| [{name}]({page}) | [{cases}](../../tests/{file}.py) | {against} | {finding} |"
+    return f"| [{name}]({page}) | [{cases}](../../tests/scoring/{file}.py) | {against} | {finding} |"
 
 
 def _belongs(case: str, dialects: list[str]) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rubric_lint.agents.tools import TOOLS
 from rubric_lint.cli.output import AGENTS
-from rubric_lint.dialects import DIALECTS, load_dialect
-from rubric_lint.dialects.search.agentv_releases import RELEASES
-from rubric_lint.dialects.tables.columns import FIELDS, WORDS
-from rubric_lint.format.schema_files import FORMS, catalogue, load, schemas_root
-from rubric_lint.mcp.tools import TOOLS
-from rubric_lint.messages import HOME
+from rubric_lint.formats.agentv.releases import RELEASES
+from rubric_lint.formats.dialects import DIALECTS, load_dialect
+from rubric_lint.formats.sheets.columns import FIELDS, WORDS
+from rubric_lint.model.messages import HOME
+from rubric_lint.model.schema_files import FORMS, catalogue, load, schemas_root
 from rubric_lint.rules import GROUPS, RULES
 from rubric_lint.rules.rule import Rule
 from website import commands

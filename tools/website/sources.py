@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
-from rubric_lint.messages import HOME
+from rubric_lint.model.messages import HOME
 from rubric_lint.rules import GROUPS
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.messages import HOME
+from rubric_lint.model.messages import HOME
 from website.sources import edit_links, page_url
 
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)

@@ -8,14 +8,14 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, check_names, command
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, wants_color
-from rubric_lint.run.console import Progress, complain
+from rubric_lint.lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rubric_lint.fix import Fixed
-    from rubric_lint.fix.run import FixOutcome, FixRun, FixTotals
-    from rubric_lint.project.settings import FileSettings, Overrides
+    from rubric_lint.lint.fix import Fixed
+    from rubric_lint.lint.fix.run import FixOutcome, FixRun, FixTotals
+    from rubric_lint.lint.project.settings import FileSettings, Overrides
     from rubric_lint.report.terminal import Style
 
 
@@ -52,8 +52,8 @@ def fix(given: Given) -> int:
         raise click.UsageError("stdout cannot carry both the fixed text and the JSON report; add --check")
 
     # --help and completion do not load the engine.
-    from rubric_lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
+    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
@@ -103,10 +103,10 @@ def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
 def rewrite_suite(given: Given, name: str, data: bytes, settings: "FileSettings", **how: Any) -> "Fixed":
     """Rewrite a file for the version that a command names; `how` is what `rewrite` takes of `fix`."""
     if given.target == _VERSION_3:
-        from rubric_lint.migrate.version_3 import raise_file  # noqa: PLC0415  (as below)
+        from rubric_lint.convert.raising import raise_file  # noqa: PLC0415  (as below)
 
         return raise_file(name, data, settings, **how)
-    from rubric_lint.migrate.target import rewrite  # noqa: PLC0415  (few runs have a target)
+    from rubric_lint.convert.release import rewrite  # noqa: PLC0415  (few runs have a target)
 
     return rewrite(name, data, given.target, settings, unsaid_is_required=given.unsaid != "optional", **how)
 
@@ -149,9 +149,9 @@ def format_files(given: Given) -> int:
 
     PATHS are files and folders, by default the current folder; - formats stdin to stdout.
     """
-    from rubric_lint.fix.formatting import format_file  # noqa: PLC0415
-    from rubric_lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
+    from rubric_lint.lint.fix.formatting import format_file  # noqa: PLC0415
+    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.fixes import (  # noqa: PLC0415
         count_foreign,
         word_formatted,

@@ -16,31 +16,30 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.dialects.search.adoptable import find_describable
-from rubric_lint.dialects.search.describable import can_describe
-from rubric_lint.finding import Severity
-from rubric_lint.format.view import View
+from rubric_lint.formats.home_made.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, merge, read_number
+from rubric_lint.formats.home_made.answers import read_scale as read_scale_text
+from rubric_lint.formats.home_made.candidate import TITLE, Candidate, Question
+from rubric_lint.formats.home_made.reading import find_shapes
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.shape import Shape, find_contradictions
+from rubric_lint.formats.home_made.understand import Hints
+from rubric_lint.formats.search.adoptable import find_describable
+from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError, join_words, list_names, point_to_known, visible
-from rubric_lint.project.adoption import add_tables, choose_file, name_files, write_tables
-from rubric_lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.run.console import complain
+from rubric_lint.lint.run.given import Input, read_given
+from rubric_lint.model.finding import Severity
+from rubric_lint.model.messages import UserError, counted, join_words, list_names, point_to_known, visible
+from rubric_lint.model.suggest import name_in, suggest
+from rubric_lint.model.view import View
 from rubric_lint.report.show import ShowText
-from rubric_lint.run.console import complain
-from rubric_lint.run.given import Input, read_given
-from rubric_lint.run.summary import counted
-from rubric_lint.shapes.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, merge, read_number
-from rubric_lint.shapes.answers import read_scale as read_scale_text
-from rubric_lint.shapes.candidate import TITLE, Candidate, Question
-from rubric_lint.shapes.reading import find_shapes
-from rubric_lint.shapes.roles import Role
-from rubric_lint.shapes.shape import Shape, find_contradictions
-from rubric_lint.shapes.understand import Hints
-from rubric_lint.show.source import show
-from rubric_lint.suggest import name_in, suggest
-from rubric_lint.text.document import Document
-from rubric_lint.text.path import Path, part_of, pointer
-from rubric_lint.text.reading import read_documents
-from rubric_lint.text.source import Source, UndecodableError, kind_of
+from rubric_lint.scoring.show.source import show
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path, part_of, pointer
+from rubric_lint.source.reading import read_documents
+from rubric_lint.source.source import Source, UndecodableError, kind_of
 
 
 class _Given(NamedTuple):

@@ -1,6 +1,6 @@
 """Assess rubrics by the findings of their file, its tests, and what recorded outputs show."""
 
-# Paths are str, see project/settings.py.
+# Paths are str, see lint/project/settings.py.
 # ruff: noqa: PTH118, PTH120, PTH208
 
 import os
@@ -15,8 +15,10 @@ from typing import Any
 
 import click
 
-from rubric_lint.agree.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
-from rubric_lint.agree.judged.run import (
+from rubric_lint.assess.agreement.reading import LeftOut, bare_text
+from rubric_lint.assess.agreement.units import About, describe
+from rubric_lint.assess.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
+from rubric_lint.assess.judged.run import (
     NO_RESULTS,
     Basis,
     JudgedRun,
@@ -28,9 +30,10 @@ from rubric_lint.agree.judged.run import (
     Unmatched,
     read_records,
 )
-from rubric_lint.agree.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
-from rubric_lint.agree.reading import LeftOut, bare_text
-from rubric_lint.agree.units import About, describe
+from rubric_lint.assess.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
+from rubric_lint.assess.rubric_tests.reading import find_needed, is_test_file
+from rubric_lint.assess.rubric_tests.recordings import Recordings
+from rubric_lint.assess.rubric_tests.running import Ran, Runner
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
@@ -50,17 +53,14 @@ from rubric_lint.judge.account import Ending
 from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.messages import UserError, join_words, list_names, visible
-from rubric_lint.outputs.entries import CHUNK
-from rubric_lint.outputs.mapping import JUDGE, Wanted, has_side, of_side
-from rubric_lint.project.files import STDIN, File, Unreadable, read
-from rubric_lint.project.opening import explain_os_error, open_stream
-from rubric_lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
+from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.run.console import Progress
+from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import word_records, word_unmatched
 from rubric_lint.rules import BY_NAME
-from rubric_lint.run.console import Progress
-from rubric_lint.run.summary import counted
 from rubric_lint.scoring.flat import OF_TABLE, is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
 from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
@@ -73,9 +73,8 @@ from rubric_lint.scoring.loading import (
     refuse_other_kind,
     with_deciding,
 )
-from rubric_lint.testing.reading import find_needed, is_test_file
-from rubric_lint.testing.recordings import Recordings
-from rubric_lint.testing.running import Ran, Runner
+from rubric_lint.scoring.records.entries import CHUNK
+from rubric_lint.scoring.records.mapping import JUDGE, Wanted, has_side, of_side
 
 
 class Linted:

@@ -1,6 +1,6 @@
 """Run `rubric-lint diff`: report changes in meaning of a branch or between two files, and their effects."""
 
-# Paths are str, see project/settings.py.
+# Paths are str, see lint/project/settings.py.
 # ruff: noqa: PTH116, PTH118
 
 import os
@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import click
 
-from rubric_lint.agree.changes import (
+from rubric_lint.assess.diff.changes import (
     Change,
     Effects,
     RubricPair,
@@ -22,29 +22,29 @@ from rubric_lint.agree.changes import (
     prepare_all,
     score_both,
 )
+from rubric_lint.assess.rubric_tests.reading import find_needed
+from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
 from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
-from rubric_lint.finding import Finding, Result
-from rubric_lint.outputs.entries import CHUNK
-from rubric_lint.outputs.mapping import JUDGE, Wanted, of_side
-from rubric_lint.outputs.streams import Asked, read_entries
-from rubric_lint.project.files import File, find
-from rubric_lint.project.opening import open_stream
-from rubric_lint.project.settings import SettingsFinder
+from rubric_lint.lint.project.files import File, find
+from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.settings import SettingsFinder
+from rubric_lint.lint.run.batch import lint_files
+from rubric_lint.lint.run.console import Progress
+from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
+from rubric_lint.lint.run.given import InvalidError, UnusableError, read_given
+from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
 from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
-from rubric_lint.run.batch import lint_files
-from rubric_lint.run.console import Progress
-from rubric_lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
-from rubric_lint.run.given import InvalidError, UnusableError, read_given
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.loading import Loaded, RubricError
-from rubric_lint.testing.reading import find_needed
-from rubric_lint.testing.running import Runner
-from rubric_lint.text.source import SUFFIXES, Source
+from rubric_lint.scoring.records.entries import CHUNK
+from rubric_lint.scoring.records.mapping import JUDGE, Wanted, of_side
+from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.source.source import SUFFIXES, Source
 
 
 def report_changes(given: Given) -> int:

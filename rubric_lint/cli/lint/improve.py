@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.agree.assess import Asked, Assessment, Standing
+from rubric_lint.assess.assess import Asked, Assessment, Standing
+from rubric_lint.assess.improve.proposals import Base, find_own
+from rubric_lint.assess.improve.run import NEEDED, EndedError, Held, Improver, Left
+from rubric_lint.assess.improve.trial import ASIDE
+from rubric_lint.assess.rubric_tests.recorder import find_case
+from rubric_lint.assess.rubric_tests.running import Needed
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.lint.assessing import Linted
 from rubric_lint.cli.options import STDIN, Given, repeat_command
@@ -31,9 +36,6 @@ from rubric_lint.cli.score.judging import (
     word_limit,
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
-from rubric_lint.improve.proposals import Base, find_own
-from rubric_lint.improve.run import NEEDED, EndedError, Held, Improver, Left
-from rubric_lint.improve.trial import ASIDE
 from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer, AnswersError
 from rubric_lint.judge.asking import Request, ask
@@ -41,18 +43,15 @@ from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.engine import Examined
-from rubric_lint.messages import UserError, join_words, visible
-from rubric_lint.outputs.decoding import OutputError
-from rubric_lint.project.files import File, read
-from rubric_lint.project.writing import WriteError, replace_file
+from rubric_lint.lint.project.files import File, read
+from rubric_lint.lint.project.writing import WriteError, replace_file
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.messages import UserError, counted, join_words, visible
+from rubric_lint.model.suggest import suggest
 from rubric_lint.report import improvement
-from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.summary import counted
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import load_examined
-from rubric_lint.suggest import suggest
-from rubric_lint.testing.recorder import find_case
-from rubric_lint.testing.running import Needed
+from rubric_lint.scoring.records.decoding import OutputError
 
 
 def propose(given: Given) -> int:

@@ -11,16 +11,16 @@ from rubric_lint.cli.commands import Exit, Group, word_unknown
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
-from rubric_lint.run.console import complain
-from rubric_lint.suggest import suggest
+from rubric_lint.lint.run.console import complain
+from rubric_lint.model.suggest import suggest
 
 if TYPE_CHECKING:
-    from rubric_lint.format.schema_files import SchemaFile
+    from rubric_lint.model.schema_files import SchemaFile
 
 
 def _find_file(given: Given) -> SchemaFile:
     """Return the file of `suite@v1`, or the current one of `suite`; raise click.UsageError without one of this form."""
-    from rubric_lint.format.schema_files import newest  # noqa: PLC0415  (reads the schema folder)
+    from rubric_lint.model.schema_files import newest  # noqa: PLC0415  (reads the schema folder)
 
     name, _, version = given.name.partition("@")
     entries = _entries()
@@ -37,7 +37,7 @@ def _find_file(given: Given) -> SchemaFile:
 
 
 def _entries() -> tuple[SchemaFile, ...]:
-    from rubric_lint.format.schema_files import catalogue  # noqa: PLC0415  (reads the schema folder)
+    from rubric_lint.model.schema_files import catalogue  # noqa: PLC0415  (reads the schema folder)
 
     return catalogue()
 
@@ -98,7 +98,7 @@ def bundle_schemas(given: Given) -> int:
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.format.schema_files import schemas_root  # noqa: PLC0415
+    from rubric_lint.model.schema_files import schemas_root  # noqa: PLC0415
 
     if given.folder is None:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")

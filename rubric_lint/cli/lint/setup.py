@@ -14,12 +14,12 @@ from click.shell_completion import get_completion_class
 from rubric_lint.cli.commands import Exit, Group, end_at_once
 from rubric_lint.cli.options import Choice, Given, command, complete_name, read_name
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
-from rubric_lint.messages import visible
+from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
+from rubric_lint.lint.run.console import complain
+from rubric_lint.model.messages import visible
+from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report.terminal import Style, reflow
-from rubric_lint.run.cache import FOLDER, cache_folder, clear
-from rubric_lint.run.console import complain
-from rubric_lint.suggest import suggest, word_need
-from rubric_lint.text.source import Kind, kind_of
+from rubric_lint.source.source import Kind, kind_of
 
 
 @command(
@@ -40,8 +40,8 @@ def init(given: Given) -> None:
     FILE defaults to example.rubric.yaml, or with --suite to example.suite.yaml; - writes to stdout. A name that ends
     in .json selects JSON.
     """
-    from rubric_lint.format.starter import start  # noqa: PLC0415  (reads YAML)
-    from rubric_lint.project.files import name_other_kind  # noqa: PLC0415
+    from rubric_lint.lint.project.files import name_other_kind  # noqa: PLC0415
+    from rubric_lint.model.starter import start  # noqa: PLC0415  (reads YAML)
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
     choose = "choose a name that ends in .yaml or .json"
@@ -285,7 +285,7 @@ def lsp(_given: Given) -> int:
     except ImportError:
         complain(f"the language server {word_need('lsp')}")
         return Exit.USAGE
-    from rubric_lint.lsp.features import Server  # noqa: PLC0415
+    from rubric_lint.editor.features import Server  # noqa: PLC0415
 
     end_at_once()
     if hasattr(signal, "SIGPIPE"):
@@ -315,8 +315,8 @@ def mcp(given: Given) -> int:
     except ImportError:
         complain(f"the MCP server {word_need('mcp')}")
         return Exit.USAGE
-    from rubric_lint.mcp.roots import Roots  # noqa: PLC0415
-    from rubric_lint.mcp.server import serve  # noqa: PLC0415
+    from rubric_lint.agents.roots import Roots  # noqa: PLC0415
+    from rubric_lint.agents.server import serve  # noqa: PLC0415
 
     if sys.stdin.isatty():
         complain("waiting for Model Context Protocol messages; this command is meant to be started by a coding agent")

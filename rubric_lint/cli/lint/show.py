@@ -12,10 +12,10 @@ from rubric_lint.cli.output import (
     open_report,
     refuse_same_file,
 )
-from rubric_lint.run.console import Progress, complain
+from rubric_lint.lint.run.console import Progress, complain
 
 if TYPE_CHECKING:
-    from rubric_lint.show import Shown
+    from rubric_lint.scoring.show import Shown
 
 
 @command(
@@ -35,9 +35,9 @@ def show(given: Given) -> int:
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
     # --help and completion do not load the engine.
-    from rubric_lint.project.settings import Overrides  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
     from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
-    from rubric_lint.show.source import ShowRun  # noqa: PLC0415
+    from rubric_lint.scoring.show.source import ShowRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")

@@ -11,16 +11,16 @@ from typing import Any
 
 from rubric_lint.cli.options import Given
 from rubric_lint.cli.score.options import load
-from rubric_lint.messages import UserError, shorten, visible
-from rubric_lint.outputs.decoding import OutputError, decode_entry
-from rubric_lint.outputs.entries import CHUNK
-from rubric_lint.outputs.mapping import HELD, HUMAN, JUDGE, RECORDS, fold_column, of_side
-from rubric_lint.outputs.streams import Asked, read_entries
-from rubric_lint.project.opening import open_stream
+from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.model.messages import UserError, shorten, visible
+from rubric_lint.model.suggest import suggest
 from rubric_lint.scoring.flat import is_judged
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry
+from rubric_lint.scoring.records.entries import CHUNK
+from rubric_lint.scoring.records.mapping import HELD, HUMAN, JUDGE, RECORDS, fold_column, of_side
+from rubric_lint.scoring.records.streams import Asked, read_entries
 from rubric_lint.scoring.scorer import Scorer
-from rubric_lint.suggest import suggest
 
 _LOOKED_AT = 20
 """The records of a file that are looked at."""

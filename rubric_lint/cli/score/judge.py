@@ -16,12 +16,11 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
-from rubric_lint.messages import UserError, join_words, list_names
-from rubric_lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.messages import UserError, counted, join_words, list_names
+from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report.terminal import visible
-from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.summary import counted
-from rubric_lint.suggest import suggest, word_need
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +65,7 @@ def judge(given: Given) -> int:
     reads stdin. All answers are read and checked before the first request.
     """
     from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
-    from rubric_lint.outputs.verdict import Reading  # noqa: PLC0415
+    from rubric_lint.scoring.records.verdict import Reading  # noqa: PLC0415
 
     check_answer_fields(given)
     batch = read_batch(vars(given))
@@ -156,7 +155,7 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
     """
     from rubric_lint.cli.score.judging import BatchWork, open_store, run_judge  # noqa: PLC0415
     from rubric_lint.judge.journal import JournalError  # noqa: PLC0415
-    from rubric_lint.project.writing import WriteError  # noqa: PLC0415
+    from rubric_lint.lint.project.writing import WriteError  # noqa: PLC0415
 
     plan, code = work.plan, Exit.CLEAN
     reading = Progress(sys.stderr, "reading", "MB")

@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 import click
 
 from rubric_lint.cli.options import STDIN, require_file_name
-from rubric_lint.messages import join_words
-from rubric_lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
-from rubric_lint.project.opening import open_stream
+from rubric_lint.lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
+from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.model.messages import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.call import Call
     from rubric_lint.judge.run import Panel
-    from rubric_lint.run.console import Progress
+    from rubric_lint.lint.run.console import Progress
     from rubric_lint.scoring.grading import ScoringRubric
 
 
@@ -55,7 +55,7 @@ _REFUSED = {
 
 def read_extra_body(value: str) -> Mapping[str, Any]:
     """Read further fields of the body; refuse those that the run depends on."""
-    from rubric_lint.outputs.reply import refuse_duplicates  # noqa: PLC0415
+    from rubric_lint.scoring.records.reply import refuse_duplicates  # noqa: PLC0415
 
     try:
         body = json.loads(
@@ -436,7 +436,7 @@ class AnswersFile:
         mapping: Mapping[str, str] = MappingProxyType({}),
         name: str = "",
     ) -> None:
-        from rubric_lint.outputs.mapping import of_side  # noqa: PLC0415
+        from rubric_lint.scoring.records.mapping import of_side  # noqa: PLC0415
 
         self._source = source
         self._rubrics = rubrics

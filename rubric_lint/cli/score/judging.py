@@ -37,13 +37,12 @@ from rubric_lint.judge.spending import (
     write_amount,
 )
 from rubric_lint.judge.store import ReplyStore
-from rubric_lint.messages import join_words
-from rubric_lint.outputs.reply import Tokens
-from rubric_lint.project.writing import WriteError
+from rubric_lint.lint.project.writing import WriteError
+from rubric_lint.lint.run.cache import JUDGED, cache_folder
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.messages import counted, join_words
 from rubric_lint.report.terminal import visible
-from rubric_lint.run.cache import JUDGED, cache_folder
-from rubric_lint.run.console import Progress, complain
-from rubric_lint.run.summary import counted
+from rubric_lint.scoring.records.reply import Tokens
 from rubric_lint.scoring.totals import ReadingTotals
 
 _TICK = 0.2

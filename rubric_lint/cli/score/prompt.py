@@ -14,10 +14,10 @@ from rubric_lint.cli.options import READ_NOW, STDIN, Given, command, open_output
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
 from rubric_lint.cli.score.options import check_answer_fields, load
-from rubric_lint.messages import visible_json
-from rubric_lint.project.opening import LIMIT, open_stream
+from rubric_lint.lint.project.opening import LIMIT, open_stream
+from rubric_lint.lint.run.console import complain
+from rubric_lint.model.messages import visible_json
 from rubric_lint.report.terminal import visible
-from rubric_lint.run.console import complain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

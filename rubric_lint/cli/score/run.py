@@ -14,24 +14,24 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.messages import UserError, to_data
-from rubric_lint.outputs.entries import InputError
-from rubric_lint.outputs.mapping import JUDGE, of_side
-from rubric_lint.outputs.streams import Asked
-from rubric_lint.outputs.verdict import Reading
-from rubric_lint.project.opening import open_stream
-from rubric_lint.project.writing import PartFile, WriteError, naming
+from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.writing import PartFile, WriteError, naming
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.messages import UserError, to_data
+from rubric_lint.model.suggest import word_need
 from rubric_lint.report.scores import FORMS, Lines, check_name, open_results
-from rubric_lint.run.console import Progress, complain
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
+from rubric_lint.scoring.records.entries import InputError
+from rubric_lint.scoring.records.mapping import JUDGE, of_side
+from rubric_lint.scoring.records.streams import Asked
+from rubric_lint.scoring.records.verdict import Reading
 from rubric_lint.scoring.run import Scoring, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
-from rubric_lint.suggest import word_need
 
 if TYPE_CHECKING:
-    from rubric_lint.agree.limits import Limit, Limits
-    from rubric_lint.agree.runs import OtherRun
+    from rubric_lint.assess.diff.limits import Limit, Limits
+    from rubric_lint.assess.diff.runs import OtherRun
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.output import RecordResult
@@ -283,7 +283,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     compare, labels = given.compare, given.labels
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
-        from rubric_lint.agree.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.assess.diff.runs import OtherRun  # noqa: PLC0415
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
@@ -318,7 +318,7 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
-    from rubric_lint.agree.assess import Asked  # noqa: PLC0415
+    from rubric_lint.assess.assess import Asked  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
     from rubric_lint.report import assessment, trust  # noqa: PLC0415
 
@@ -356,7 +356,7 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")  # not for minutes, if there is no cluster
     try:
         from rubric_lint.arrow import map_batches  # noqa: PLC0415
-        from rubric_lint.engines.ray_data import score_files  # noqa: PLC0415  (loads Ray)
+        from rubric_lint.scoring.engines.ray_data import score_files  # noqa: PLC0415  (loads Ray)
 
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:

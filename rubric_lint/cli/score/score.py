@@ -9,8 +9,8 @@ import click
 from rubric_lint.cli.commands import COMMANDS, DefaultGroup, Exit
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.score.options import check_reading, find_files, load, require_readable
-from rubric_lint.messages import UserError
-from rubric_lint.project.inputs import OF_ENGINE
+from rubric_lint.lint.project.inputs import OF_ENGINE
+from rubric_lint.model.messages import UserError
 
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
@@ -85,7 +85,7 @@ def score(given: Given) -> int:
             extras = extras._replace(told=extras.told._replace(assessed=assessed))
     limits = None
     if any(limited):
-        from rubric_lint.agree.limits import Limits  # noqa: PLC0415  (few runs have limits)
+        from rubric_lint.assess.diff.limits import Limits  # noqa: PLC0415  (few runs have limits)
 
         passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
         limits = Limits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)

@@ -14,19 +14,19 @@ from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
 from rubric_lint.cli.score.judge_options import find_access, make_plan
-from rubric_lint.messages import UserError, join_words, list_names, visible
-from rubric_lint.project.files import File, Skipped, Unreadable, find, tidy
-from rubric_lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
+from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.messages import UserError, join_words, list_names, visible
+from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report import REPORTERS, counted
-from rubric_lint.run.console import Progress, complain
-from rubric_lint.suggest import suggest, word_need
 
 if TYPE_CHECKING:
-    from rubric_lint.run.batch import FileOutcome
-    from rubric_lint.run.linting import Find
-    from rubric_lint.run.summary import Summary
-    from rubric_lint.testing.running import Needed, Runner, Tested
-    from rubric_lint.testing.starting import Recorded
+    from rubric_lint.assess.rubric_tests.running import Needed, Runner, Tested
+    from rubric_lint.assess.rubric_tests.starting import Recorded
+    from rubric_lint.lint.run.batch import FileOutcome
+    from rubric_lint.lint.run.linting import Find
+    from rubric_lint.lint.run.summary import Summary
 
 
 _MOST_MISSING = 6
@@ -48,10 +48,10 @@ def init(given: Given) -> int:
     RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are files as for `score`. Without them, one test
     for each band is written, whose answer is yours to write.
     """
-    from rubric_lint.project.writing import WriteError, open_whole  # noqa: PLC0415
-    from rubric_lint.testing.reading import is_test_file, locate_outputs  # noqa: PLC0415
-    from rubric_lint.testing.running import Runner  # noqa: PLC0415
-    from rubric_lint.testing.starting import start_from_outputs, start_outline  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import is_test_file, locate_outputs  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.starting import start_from_outputs, start_outline  # noqa: PLC0415
+    from rubric_lint.lint.project.writing import WriteError, open_whole  # noqa: PLC0415
 
     path, _, name = given.rubric.partition("#") if not Path(given.rubric).is_file() else (given.rubric, "", "")
     target = given.output or _name_tests(path, name)
@@ -92,8 +92,8 @@ def init(given: Given) -> int:
 
 def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
     """Return the records with a result; report the others."""
-    from rubric_lint.testing.recordings import read_recordings  # noqa: PLC0415
-    from rubric_lint.testing.starting import Recorded  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.recordings import read_recordings  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.starting import Recorded  # noqa: PLC0415
 
     try:
         recordings = read_recordings(outputs, tested.rubric.name)
@@ -128,8 +128,8 @@ def _relate(path: str, target: str) -> str:
 
 def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
+    from rubric_lint.assess.rubric_tests import recorder  # noqa: PLC0415
     from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
-    from rubric_lint.testing import recorder  # noqa: PLC0415
 
     for file in files:
         if isinstance(file, File):
@@ -179,8 +179,8 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
 
 def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
     """Return the tests that a model can judge, and say which it cannot."""
-    from rubric_lint.testing.recorder import find_case  # noqa: PLC0415
-    from rubric_lint.testing.starting import is_to_write  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.recorder import find_case  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.starting import is_to_write  # noqa: PLC0415
 
     if not path.lower().endswith(".jsonl"):
         complain(f"{path}: outputs are recorded as JSON Lines; give the file a name that ends in .jsonl")
@@ -244,10 +244,10 @@ def run_tests(given: Given) -> int:
     if given.watch:
         check_watch(given.form, has_file=given.output is not None)
 
-    from rubric_lint.run.linting import LintRun  # noqa: PLC0415
-    from rubric_lint.testing.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.testing.reviewing import list_figures, word_figures  # noqa: PLC0415
-    from rubric_lint.testing.running import Runner  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import find_needed  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reviewing import list_figures, word_figures  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
+    from rubric_lint.lint.run.linting import LintRun  # noqa: PLC0415
 
     escape_what_cannot_be_encoded()
     given.paths = given.paths or (".",)
@@ -302,7 +302,7 @@ def find_tests(
     paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None
 ) -> Iterator[File | Unreadable]:
     """Find the files with rubric tests; a named file of another name is an error."""
-    from rubric_lint.testing.reading import is_test_file  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import is_test_file  # noqa: PLC0415
 
     paths = list(paths)
     named = {tidy(path) for path in paths}
@@ -317,7 +317,7 @@ def _run_all(
     runner: "Runner", files: Iterable[File | Unreadable], asked: Collection[str]
 ) -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
     """Run every test file, then look at the rubrics that they test."""
-    from rubric_lint.testing.reviewing import review  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reviewing import review  # noqa: PLC0415
 
     for file in files:
         try:

@@ -51,7 +51,7 @@ with open("${PACKAGES}/classes", "rb") as file:
     compiled = marshal.load(file)
 # What attrs would compile for each class of the protocol, in up to half a second, was compiled with the extension.
 attr._make.compile = lambda source, *rest: compiled.get(source) or compile(source, *rest)
-from rubric_lint.lsp.features import Server
+from rubric_lint.editor.features import Server
 del attr._make.compile, compiled
 Server().attach
 `;

@@ -1,0 +1,535 @@
+"""Measure the agreement of all raters of a rubric."""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import combinations
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.agreement.comparison import (
+    Between,
+    Compared,
+    Comparison,
+    Contest,
+    Flips,
+    Plan,
+    Units,
+    compare,
+    compare_samples,
+    contend,
+)
+from rubric_lint.assess.agreement.label_scale import Doubted
+from rubric_lint.assess.agreement.ratings import Judgement, Judgements, Ratings, combine_people, pool, sort_keys
+from rubric_lint.assess.agreement.scales import Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.assess.measure.by_verdict import bound_by_verdict
+from rubric_lint.assess.measure.decision import Reason, find_doubts, word_missing
+from rubric_lint.assess.measure.gates import Gate, find_standard, find_standard_of_criterion, measure_gate, word_gate
+from rubric_lint.assess.measure.groups import JudgeShares, measure_groups, word_ungrouped
+from rubric_lint.assess.measure.intervals import Share
+from rubric_lint.assess.measure.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
+from rubric_lint.assess.measure.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
+from rubric_lint.assess.measure.shares import compare_people
+from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
+from rubric_lint.scoring.ids import Key, name_key
+
+
+class Rating(NamedTuple):
+    """What a rater gave for a criterion, the verdict that all of it comes to, and the reason.
+
+    If a label has only a verdict, the value is the verdict.
+    """
+
+    rater: str
+    value: AnswerValue | Verdict
+    verdict: Verdict | None
+    reason: str | None
+
+
+class Disagreement(NamedTuple):
+    """Ratings of one criterion that differ, with the id of the answer: two, or those of all who are at odds.
+
+    `kind` is `false pass` if the first misses what the second meets, `false fail` for the reverse, else `differs`.
+    """
+
+    id: str
+    criterion: str
+    kind: str
+    ratings: tuple[Rating, ...]
+
+
+class Listed(NamedTuple):
+    """How many disagreements there are in all, and the worst ones."""
+
+    total: int
+    worst: list[Disagreement]
+
+
+_KINDS = ("false pass", "false fail", "differs")
+_Rank = tuple[int, bool, float, int, int, int]
+
+
+def list_disagreements(
+    pairs: Sequence[tuple[Mapping[str, Judgements], bool]],
+    measures: Sequence[Measure],
+    most: int | None,
+    among: Sequence[Disagreement] = (),
+) -> Listed:
+    """List the disagreements of pairs of raters; the flag says whether the first one is the label.
+
+    First come those `among` people, who are not of one mind on these answers, so that there is no label to compare a
+    judge with. Then come criteria that the label fails and the judge passes, then the reverse, then other differences.
+    Within each kind come those that turn a fail into a pass, then the largest differences.
+    """
+    own = [measure for measure in measures if measure.scale.kind is not Kind.BAND]
+    first: _Rank = (-1, False, 0.0, 0, 0, 0)
+    found: list[tuple[_Rank, Disagreement]] = [(first, each) for each in among[:most]]
+    count = len(among)
+    disputed = {each.id for each in among}
+    for number, (raters, has_label) in enumerate(pairs):
+        ranked = [*_differ(raters, number, own, has_label=has_label)]
+        ranked = [each for each in ranked if each[1].id not in disputed]
+        count += len(ranked)
+        found = sorted([*found, *ranked], key=itemgetter(0))[:most]
+    return Listed(count, [disagreement for _, disagreement in found])
+
+
+def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
+    """List what people and judges said of each answer on which people are tied on the verdict, or split on it.
+
+    These are the criteria on which people differ, or the verdict if they differ on none. Nobody is right there.
+    """
+    verdict = measure_verdicts("verdict", line)
+    scales = [each for each in measures_of(ratings.rubric, line) if each.place is not None] if ratings.rubric else []
+    scales = [each for each in scales if each.scale.kind is not Kind.BAND]
+    found = []
+    for key in sort_keys(set().union(*ratings.people.values())):
+        labels = {person: given[key] for person, given in ratings.people.items() if key in given}
+        sides = [stops(each.given[1], line) for each in labels.values() if each.given[1] is not None]
+        is_tied = 2 * sum(sides) == len(sides)
+        if len(set(sides)) < 2 or not (is_tied or all_split):
+            continue
+        differing = []
+        for measure in scales:
+            values = {measure.find(each.given) for each in labels.values()}
+            if len(values - {None}) > 1:
+                differing.append(measure)
+        judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
+        for measure in differing or [verdict]:
+            given = [_rate_answer(rater, each, measure) for rater, each in {**labels, **judged}.items()]
+            kept = tuple(each for each in given if each is not None)
+            found.append(Disagreement(name_key(key), measure.name, "differs", kept))
+    return found
+
+
+def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
+    answers, verdict = judgement.given
+    if measure.place is None:
+        return Rating(rater, verdict, verdict, None) if verdict is not None else None
+    value = answers[measure.place]
+    return (
+        None
+        if value is None or measure.is_left_out(judgement.given)
+        else Rating(rater, value, verdict, judgement.reason(measure.place))
+    )
+
+
+def _differ(
+    raters: Mapping[str, Judgements], pair: int, measures: Sequence[Measure], *, has_label: bool
+) -> Iterator[tuple[_Rank, Disagreement]]:
+    (first, one), (second, two) = raters.items()
+    for order, key in enumerate(sort_keys(one.keys() & two.keys())):
+        left, right = one[key], two[key]
+        if left.given == right.given:
+            continue
+        verdicts = left.given[1], right.given[1]
+        is_lenient = verdicts[1] is Verdict.PASS is not verdicts[0]
+        is_bare = bool(left.given[0]) and all(answer is None for answer in left.given[0])
+        for number, measure in enumerate(measures):
+            place, scale = measure.place, measure.scale.values
+            if (place is None) is not is_bare:  # the verdict counts where nothing else is given
+                continue
+            one_value, other = verdicts if place is None else (left.given[0][place], right.given[0][place])
+            if one_value == other or one_value is None or other is None:
+                continue
+            if measure.is_left_out(left.given) or measure.is_left_out(right.given):
+                continue
+            values = one_value, other
+            kind = "differs"
+            if has_label and measure.meets:
+                meets, passes = (measure.meets[measure.positions[value]] for value in values)
+                kind = kind if meets is passes else "false pass" if passes else "false fail"
+            distance = abs(scale[measure.positions[values[0]]] - scale[measure.positions[values[1]]]) / (
+                scale[-1] - scale[0]
+            )
+            reasons = (None, None) if place is None else (left.reason(place), right.reason(place))
+            ratings = tuple(map(Rating, (first, second), values, verdicts, reasons))
+            found = Disagreement(name_key(key), measure.name, kind, ratings)
+            yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), found
+
+
+MOST_PAIRED = 6
+"""The most raters of one side of which each two are compared; more are compared all together."""
+
+TOGETHER = "all"
+"""The name of the verdicts of all rubrics together."""
+
+LABEL = "people"
+"""The name of the combined labels of several people."""
+
+
+class PassRate(NamedTuple):
+    """The pass rate of a judge, that of the labels alone (or why there is none), and the corrected one."""
+
+    judge: str
+    judged: Share
+    labels_alone: Share | None
+    labels_reason: str | None
+    corrected: Estimate
+
+
+class Rater(NamedTuple):
+    """A person, a judge or a panel, and the number of answers that it rated."""
+
+    name: str
+    role: str
+    answers: int
+
+
+class Contests(NamedTuple):
+    """Two judges, and on each scale which of them is right."""
+
+    judges: tuple[str, ...]
+    measures: list[Contest]
+
+
+class Samples(NamedTuple):
+    """A rater, and how often its samples differ on each scale."""
+
+    rater: str
+    measures: list[Flips]
+
+
+class Agreement(NamedTuple):
+    """The agreement on one rubric.
+
+    Without a rubric it is that on the verdicts of all rubrics, whose disagreements are with each of them.
+    """
+
+    rubric: ScoringRubric | None
+    answers: int
+    raters: tuple[Rater, ...]
+    chosen: Chosen | None
+    comparisons: tuple[Comparison, ...]
+    pass_rates: tuple[PassRate, ...]
+    contests: tuple[Contests, ...]
+    samples: tuple[Samples, ...]
+    groups: tuple[JudgeShares, ...]
+    disagreements: Listed
+    ungrouped: str = ""
+    runs: int = 1
+    ungrouped_outputs: int = 0
+    has_texts: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the rubric, or what stands for all."""
+        return self.rubric.name if self.rubric else "all rubrics"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the agreement as in the JSON report."""
+        rubric = self.rubric
+        name, hashed, shape = (rubric.name, rubric.hash, rubric.shape) if rubric else (None, None, None)
+        about = {"rubric": name, "rubric_hash": hashed, "shape": shape}
+        total, worst = self.disagreements
+        fields = self._asdict()
+        del fields["ungrouped"], fields["has_texts"]
+        return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
+
+
+def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
+    """Measure the agreement on each rubric; of several, first that on all verdicts together."""
+    found = [analyse(ratings, plan) for ratings in several]
+    if len(several) < 2:
+        return found
+    every = (find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several)
+    doubted = next(filter(None, every), None)
+    return [analyse(pool(several), plan, doubted), *found]
+
+
+def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agreement:
+    """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
+
+    A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
+    one of them.
+    """
+    measures = [measure_verdicts(TOGETHER, plan.line)]
+    if ratings.rubric:
+        measures = list(measures_of(ratings.rubric, plan.line))
+    judges, people, panels = ratings.judges, ratings.people, ratings.panels
+    labels = _name_labels(ratings)
+    labelled = {**judges, **panels} if labels else {}
+    units = find_units(ratings, ratings.known)
+    gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
+    verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
+    clear = [name for name, gate in verdicts.items() if not gate.is_void]
+    laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    comparisons = []
+    for name, judge in labelled.items():
+        comparisons.append(compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name]))
+    comparisons += _compare_side(Between.PEOPLE, people, measures, units)
+    comparisons += _compare_side(Between.JUDGES, judges, measures, units)
+    label = next(iter(labels.values()), {})
+    is_alone = len(labelled) == 1
+    are_split = any(Reason.PEOPLE_DISAGREE in gate.reasons for gate in verdicts.values())
+    return Agreement(
+        rubric=ratings.rubric,
+        answers=len(set().union(*ratings.raters.values())),
+        raters=tuple(_list_raters(ratings)),
+        chosen=ratings.chosen,
+        comparisons=tuple(comparisons),
+        pass_rates=tuple(
+            _rate(name, judge, label, ratings.chosen, is_alone=is_alone) for name, judge in labelled.items()
+        ),
+        contests=tuple(_contend(judges, label, measures, units)) if labels else (),
+        samples=tuple(_compare_samples({**people, **judges}, measures, units)),
+        groups=tuple(measure_groups(ratings, laid_out, plan.by, plan.look)),
+        disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
+        ungrouped=word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
+        runs=plan.runs,
+        ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
+        has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
+    )
+
+
+def _name_labels(ratings: Ratings) -> dict[str, Judgements]:
+    """Return the combined labels by the name of the only person, or of them all; empty without any."""
+    people = ratings.people
+    if not people:
+        return {}
+    name = next(iter(people)) if len(people) == 1 else LABEL
+    return {name: combine_people(people, ratings.rubric)}
+
+
+def _list_raters(ratings: Ratings) -> Iterator[Rater]:
+    for role, side in (("person", ratings.people), ("judge", ratings.judges), ("panel", ratings.panels)):
+        for name, given in side.items():
+            yield Rater(name, role, len(given))
+
+
+def _contend(
+    judges: Mapping[str, Judgements], label: Judgements, measures: Sequence[Measure], units: Units
+) -> Iterator[Contests]:
+    """Yield for each two judges which of them is right."""
+    for two in _pairs(judges):
+        yield Contests(two, contend(label, [judges[name] for name in two], measures, units))
+
+
+def _compare_samples(raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units) -> Iterator[Samples]:
+    """Yield how often the samples of a rater differ, of each that has several."""
+    for name, given in raters.items():
+        flips = compare_samples(given, measures, units)
+        if flips:
+            yield Samples(name, flips)
+
+
+def _list_disagreements(
+    ratings: Ratings, labels: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, *, are_split: bool
+) -> Listed:
+    """List on which answers judges and people differ; without both, on which two people or two judges do."""
+    judges = ratings.judges or ratings.panels
+    among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
+    pairs: list[tuple[Mapping[str, Judgements], bool]] = []
+    if labels:
+        pairs += [({**labels, name: judge}, True) for name, judge in judges.items()]
+    if not pairs:
+        for side in (ratings.people, ratings.judges):
+            pairs += [({name: side[name] for name in two}, False) for two in _pairs(side)]
+    return list_disagreements(pairs, measures, plan.worst, among)
+
+
+def _measure_gates(
+    ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
+) -> dict[str, dict[int, Gate]]:
+    """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
+    units = find_units(ratings)
+    criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
+    doubts = find_doubts(ratings, plan.line, plan.scales_known)
+    doubts = doubts._replace(doubted=known or doubts.doubted)
+    found = dict[str, dict[int, Gate]]()
+    for name, judge in {**ratings.judges, **ratings.panels}.items():
+        judges = len(ratings.panels if name in ratings.panels else ratings.judges)
+        of_verdict = find_standard(plan.target, plan.look, judges)
+        of_criterion = find_standard_of_criterion(criteria, plan.look, judges)
+        every = enumerate(_lay_out(ratings, name, measure, units, plan.runs) for measure in measures)
+        laid_out = {number: each for number, each in every if each is not None}
+        # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
+        last = len(measures) - 1
+        people = compare_people(laid_out[last].answers)
+        void = doubts.find_void(people, plan.target)
+        is_invalid = ratings.has_invalid_outputs(name)
+        found[name] = {}
+        for number, answers in laid_out.items():
+            is_verdict = number == last
+            gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
+            left_out = answers.inapplicable.judge if answers.inapplicable else 0
+            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
+            whose = people if void else gate.shares.people
+            reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
+            found[name][number] = gate._replace(reason=reason)
+        if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
+            bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
+            if bounds:
+                gate = found[name][last]
+                found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
+    return found
+
+
+def _lay_out(
+    ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int
+) -> Labelled | None:
+    """Return the labelled answers on a scale; none of them if no label is of a judged answer.
+
+    None if nothing tells good from bad; bands do not by themselves.
+    """
+    if measure.scale.kind is Kind.BAND:
+        return None
+    if ratings.has_joined_labels:
+        return lay_out(ratings, judge, measure, units, runs)
+    return None if measure.meets is None else Labelled((), ())
+
+
+def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:
+    """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
+    measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
+    names = [name for name in list_judges(ratings) if name in judges]
+    laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in names}
+    return {name: each for name, each in laid_out.items() if each is not None}
+
+
+def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
+    """Yield each two of a side, or none if there are too many."""
+    if len(side) <= MOST_PAIRED:
+        yield from combinations(side, 2)
+
+
+def _compare_side(
+    between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
+) -> Iterator[Comparison]:
+    """Compare the raters of one side: all together if there are more than two, and each two of them."""
+    if len(side) > 2:
+        yield compare(between, side, measures, units)
+    for two in _pairs(side):
+        yield compare(between, {name: side[name] for name in two}, measures, units)
+
+
+def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:
+    """Return the pass rates of the answers that the judge judged; labels of other answers do not count.
+
+    If the labels are of separate answers, the rates are of the answers without a label.
+    """
+    times: Counter[tuple[bool, bool]] = Counter()
+    passed = others = 0
+    for key, judgement in judge.items():
+        passes = judgement.given[1] is Verdict.PASS
+        if (label := labels.get(key)) and label.given[1]:
+            times[label.given[1] is Verdict.PASS, passes] += 1
+        else:
+            others += 1
+            passed += passes
+    counts = PassCounts(times, passed, others)
+    reason = None
+    if chosen is Chosen.BY_VERDICT:
+        reason = "the labels were chosen by the judge's verdict, so their share of passes is not that of all answers"
+    elif chosen is Chosen.SEPARATE:
+        reason = "the labels are of other answers, so their share of passes is not that of these"
+    elif not counts.labels:
+        reason = "no judged answer has a label"
+    judged = Share(passed, others) if chosen is Chosen.SEPARATE else counts.judged
+    corrected = correct_pass_rate(counts, chosen)
+    if chosen is Chosen.BY_VERDICT and not is_alone:
+        why = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
+        corrected = Estimate(None, reason=why)
+    return PassRate(name, judged, None if reason else counts.people, reason, corrected)
+
+
+STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
+"""The statistics that can have a limit."""
+
+
+class Condition(NamedTuple):
+    """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
+
+    Of several rubrics, `all` is the verdicts of all rubrics together.
+    """
+
+    statistic: str
+    limit: float
+    where: str | None = None
+
+
+class Breach(NamedTuple):
+    """A value below its limit, or an undefined one with the reason."""
+
+    rubric: str
+    raters: tuple[str, ...]
+    criterion: str
+    statistic: str
+    limit: float
+    value: float | None
+    reason: str | None
+
+    def __str__(self) -> str:
+        """Return the breach in words."""
+        about = f"{self.rubric}: {self.criterion}: {self.statistic} of {' and '.join(self.raters)}"
+        if self.value is None:
+            return f"{about} is undefined ({self.reason}), so it does not reach {self.limit:g}"
+        digits = next(digits for digits in range(3, 18) if float(f"{self.value:.{digits}f}") < self.limit)
+        return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
+
+
+def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Condition]) -> list[Breach]:
+    """Return each value that breaks a condition.
+
+    Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
+    breaks it, and so does a condition that no value can meet.
+    """
+    return [breach for condition in conditions for breach in _find_of(agreements, condition)]
+
+
+def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[Breach]:
+    is_measured = False
+    statistic, limit, _ = condition
+    for agreement in agreements:
+        with_labels = [each for each in agreement.comparisons if each.between is Between.LABEL]
+        for comparison in with_labels or agreement.comparisons:
+            for compared in comparison.measures:
+                if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
+                    continue
+                found = _measure(compared, statistic)
+                if found is None:
+                    continue
+                is_measured = True
+                value, reason = found
+                if value is None or value < limit:
+                    about = agreement.name, comparison.raters, compared.measure.name
+                    yield Breach(*about, statistic, limit, value, reason)
+    if not is_measured:
+        raters = tuple(rater.name for agreement in agreements for rater in agreement.raters)
+        about = agreements[0].name, raters, condition.where or "every criterion"
+        yield Breach(*about, statistic, limit, None, "no comparison has this statistic")
+
+
+def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
+    """Return a value and why it is undefined; None if the comparison does not have the statistic."""
+    if statistic == "alpha":
+        return compared.alpha.value, compared.alpha.reason
+    pair = compared.pair
+    if pair and statistic == "exact":
+        return pair.exact.value, "no answer has two ratings"
+    if not pair or not pair.gate:
+        return None
+    if pair.gate.is_void:
+        return None, pair.gate.reason
+    if statistic == "bad-caught":
+        return pair.gate.shares.bad_caught.value, "no bad answer by the labels"
+    return pair.gate.shares.good_passed.value, "no good answer by the labels"

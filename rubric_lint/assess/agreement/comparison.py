@@ -1,0 +1,354 @@
+"""Compare raters: two of them, or all of one side."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.agreement import coefficients
+from rubric_lint.assess.agreement.coefficients import Row
+from rubric_lint.assess.agreement.ratings import Joined, Judgement, Judgements, NotApplicable, Rated
+from rubric_lint.assess.agreement.scales import Kind, Measure
+from rubric_lint.assess.measure.bounds import lower_bound, upper_bound
+from rubric_lint.assess.measure.gates import Gate
+from rubric_lint.assess.measure.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
+from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.ids import Key
+
+LEAST, FIRM, LEAST_OFF = 10, 60, 10
+"""The fewest units for an interval, and for one that is not rough; this also needs some off the commonest value."""
+
+
+Units = Mapping[Key, Hashable] | None
+"""The unit of each answer, such as its question; None if no answers are related."""
+
+
+class Figure(NamedTuple):
+    """A value with its limits of 95%. `reason` says why one of them is None, or what the value cannot show."""
+
+    statistic: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    rough: bool = False
+    reason: str | None = None
+
+
+class Plan(NamedTuple):
+    """What to compute: the share of bad answers to catch, and the disagreements to list.
+
+    Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
+    said on which scale the labels of some people are, or those of all: their `scales_known`. A verdict rests on so many
+    outputs as `runs` says, and `look` is how often these data were seen.
+    """
+
+    target: Fraction = Fraction(4, 5)
+    worst: int | None = None
+    line: Verdict = Verdict.FAIL
+    by: str = ""
+    scales_known: Collection[str] = ()
+    runs: int = 1
+    look: int = 1
+
+
+def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:
+    """Return the figures of a scale by name."""
+    kind = rated.measure.scale.kind
+    figures = [measure_alpha(rated)]
+    if is_pair:
+        figures.append(_measure_kappa(rated))
+    if is_pair and kind not in {Kind.BAND, Kind.VERDICT}:
+        figures.append(_measure_bias(rated))
+    return {figure.statistic: figure for figure in figures}
+
+
+def measure_alpha(rated: Rated) -> Figure:
+    """Return Krippendorff's alpha with its interval: nominal of checks, else with squared distances of the values."""
+    scale, answers = rated.measure.scale, len(rated.rows)
+    name = "alpha_nominal" if scale.kind is Kind.CHECK else "alpha_interval"
+    times = Counter(rated.rows)
+    numbers = {row: number for number, row in enumerate(times)}
+    found = coefficients.alpha(list(times), list(times.values()), scale)
+    if found.value is None:
+        return Figure(name, None, reason=_explain_undefined(rated))
+    value, units = float(found.value), len(set(rated.units))
+    if units < LEAST:
+        return Figure(name, value, reason=_explain_few(rated))
+    if not found.influence:
+        least = math.floor(1000 * lower_bound(units, units, ERROR)) / 10
+        reason = f"equal in all {answers:,} answers, so no interval; at 95%, at least {least:.1f}% of answers are"
+        return Figure(name, value, reason=reason)
+    influence = [found.influence[numbers[row]] for row in rated.rows]
+    low, high = limit_alpha(found.value, influence, rated.units)
+    if low is None:
+        return Figure(name, value, reason=f"the same ratings of all {answers:,} answers, so no interval")
+    return Figure(name, value, low, high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
+
+
+def _measure_kappa(rated: Rated) -> Figure:
+    """Return Cohen's kappa, with quadratic weights except on checks. Papers report it; it has no interval."""
+    scale = rated.measure.scale
+    name = "kappa" if scale.kind is Kind.CHECK else "kappa_quadratic"
+    times = Counter(rated.rows)
+    found = coefficients.kappa(list(times), list(times.values()), scale)
+    if found is None:
+        return Figure(name, None, reason=_explain_undefined(rated))
+    is_constant = any(len(set(column)) == 1 for column in zip(*rated.rows, strict=True))
+    return Figure(name, float(found), reason="one rater never varies" if is_constant else None)
+
+
+def _measure_bias(rated: Rated) -> Figure:
+    """Return by how much the second of two raters is higher, on average over units."""
+    if not rated.distances:
+        return Figure("bias", None, reason=_NO_PAIR)
+    return _average("bias", [each or 0 for each in rated.distances], rated, of=2 * rated.measure.scale.unit)
+
+
+def _average(name: str, values: Sequence[int], rated: Rated, of: int) -> Figure:
+    """Return the mean of a value of each answer, divided by `of`, over units, with its interval."""
+    mean = measure_mean(values, rated.units, of)
+    value, units = float(mean.value), len(set(rated.units))
+    if units < LEAST:
+        return Figure(name, value, reason=_explain_few(rated))
+    if mean.low is None:
+        return Figure(name, value, reason=f"the same in all {len(values):,} answers, so no interval")
+    return Figure(name, value, mean.low, mean.high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
+
+
+_NO_PAIR = "no answer has two ratings"
+
+
+def _explain_undefined(rated: Rated) -> str:
+    values = {place for row in rated.rows for place in row if place is not None}
+    if not values:
+        return _NO_PAIR
+    return f"no variation: every rating is {rated.measure.scale.names[values.pop()]}"
+
+
+def _explain_few(rated: Rated) -> str:
+    units, answers = len(set(rated.units)), len(rated.units)
+    if units == answers:
+        return f"{count_answers(units)}: {LEAST} give a rough interval, {FIRM} a firm one"
+    several = "1 question or text" if units == 1 else f"{units} questions or texts"
+    return f"{count_answers(answers)}, but {several}: {LEAST} give a rough interval, {FIRM} a firm one"
+
+
+def _count_off(rows: Sequence[Row]) -> int:
+    """Return how many answers have a rating other than the commonest one."""
+    times = Counter(place for row in rows for place in row if place is not None)
+    usual = {times.most_common(1)[0][0], None}
+    return sum(not usual.issuperset(row) for row in rows)
+
+
+def count_answers(answers: int) -> str:
+    """Write a number of answers in words."""
+    return "1 answer" if answers == 1 else f"{answers:,} answers"
+
+
+class Between(StrEnum):
+    """The sides that a comparison is between."""
+
+    LABEL = "label and judge"
+    PEOPLE = "people"
+    JUDGES = "judges"
+
+
+class PairCounts(NamedTuple):
+    """What two raters gave: the share of equal ratings, the table of both (rows the first), and who rates higher.
+
+    There is no table on a scale of more than 30 values.
+
+    Of how many answers the second is `higher` or `lower`, by the sign test with the p value `sign_p`, is counted by the
+    mean of the two in the middle, so that even numbers of samples do not bias it.
+    """
+
+    exact: Share
+    confusion: list[list[int]]
+    higher: int
+    lower: int
+    sign_p: float | None
+    gate: Gate | None
+
+
+class Compared(NamedTuple):
+    """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair.
+
+    `not_applicable` counts the answers that raters leave out, None if the criterion always applies.
+    """
+
+    measure: Measure
+    answers: int
+    figures: Mapping[str, Figure]
+    pair: PairCounts | None
+    not_applicable: NotApplicable | None = None
+
+    @property
+    def alpha(self) -> Figure:
+        """Krippendorff's alpha."""
+        return next(figure for name, figure in self.figures.items() if name.startswith("alpha"))
+
+    @property
+    def kappa(self) -> Figure | None:
+        """Cohen's kappa of two raters."""
+        return next((figure for name, figure in self.figures.items() if name.startswith("kappa")), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as in the JSON report."""
+        fields = self._asdict()
+        measure, left_out = fields.pop("measure"), fields.pop("not_applicable")
+        counts = {} if left_out is None else {"not_applicable": left_out._asdict()}
+        return {**name_measure(measure), "values": measure.scale.names, **fields, **counts}
+
+
+class Comparison(NamedTuple):
+    """A comparison of raters: of two (the label first, if there is one), or of all of one side."""
+
+    between: Between
+    raters: tuple[str, ...]
+    measures: tuple[Compared, ...]
+
+
+def compare(
+    between: Between,
+    raters: Mapping[str, Judgements],
+    measures: Sequence[Measure],
+    units: Units = None,
+    gates: Mapping[int, Gate] = MappingProxyType({}),
+) -> Comparison:
+    """Compare raters on each scale; `gates` are those of scales by their number."""
+    joined = Joined(list(raters.values()), units)
+    is_pair = len(raters) == 2
+    found = []
+    for number, measure in enumerate(measures):
+        rated = joined.rate(measure)
+        pair = _count_pair(rated, gates.get(number)) if is_pair else None
+        left_out = joined.count_left_out(measure) if measure.may_not_apply else None
+        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
+    return Comparison(between, tuple(raters), tuple(found))
+
+
+_MOST_TABULATED = 30
+"""The most values of a scale of which a table has a row and a column each: hundreds would be nearly all empty."""
+
+
+def _count_pair(rated: Rated, gate: Gate | None) -> PairCounts:
+    measure = rated.measure
+    size = len(measure.scale.values)
+    times = Counter(rated.rows)
+    tabulated = range(size if size <= _MOST_TABULATED else 0)
+    confusion = [[times[first, second] for second in tabulated] for first in tabulated]
+    known = [each for each in rated.distances if each is not None]
+    above, below = sum(each > 0 for each in known), sum(each < 0 for each in known)
+    exact = Share(sum(times[place, place] for place in range(size)), len(rated.rows))
+    return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
+
+
+class Contest(NamedTuple):
+    """How often each of two judges is right, on the labelled answers that both of them judged.
+
+    `first_right` counts the answers that only the first gets right, with `mid_p` by McNemar's test: the same side of
+    the gate as the label, or the same value if nothing decides. If there is no p value, `reason` says why. `nearer` is
+    by how much the first is nearer to the label on average, in the units of the scale.
+    """
+
+    measure: Measure
+    answers: int
+    first_right: int
+    second_right: int
+    mid_p: float | None
+    reason: str | None
+    nearer: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contest as in the JSON report."""
+        fields = self._asdict()
+        return {**name_measure(fields.pop("measure")), **fields}
+
+
+class Flips(NamedTuple):
+    """How often two samples of one answer differ: in the gate if the criterion has one, else in the value."""
+
+    measure: Measure
+    answers: int
+    flips: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figure as in the JSON report."""
+        return {**name_measure(self.measure), "answers": self.answers, "flips": self.flips}
+
+
+def name_measure(measure: Measure) -> dict[str, Any]:
+    """Return the fields of the JSON report that name a criterion, or the verdict, and its scale."""
+    return {"criterion": None if measure.place is None else measure.name, "scale": measure.scale.kind}
+
+
+def contend(
+    labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], units: Units = None
+) -> list[Contest]:
+    """Compare two judges on the answers that all three rated."""
+    shared = labels.keys() & two[0].keys() & two[1].keys()
+    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)], units)
+    return [_contend(joined.rate(measure), len(shared)) for measure in _own_scales(measures)]
+
+
+def _contend(rated: Rated, answers: int) -> Contest:
+    measure = rated.measure
+    complete = [number for number, row in enumerate(rated.rows) if None not in row]
+    only = [0, 0]
+    for number in complete:
+        row = rated.rows[number]
+        label, first, second = row if measure.meets is None else [measure.meets[each or 0] for each in row]
+        only[0] += first == label != second
+        only[1] += second == label != first
+    sides = Sides(*only)
+    reason = "no answer that only one of them gets right" if sides.mid is None else None
+    rows, higher = [rated.rows[number] for number in complete], [rated.higher[number] for number in complete]
+    if not rows:
+        return Contest(measure, answers, *sides, sides.mid, reason, Figure("nearer", None, reason=_NO_PAIR))
+    errors = []
+    for side in (1, 2):
+        pairs = [[(row[0], row[side]) for row in several] for several in (rows, higher)]
+        errors.append([abs(each or 0) for each in coefficients.find_distances(pairs[0], pairs[1], measure.scale)])
+    nearer = [second - first for first, second in zip(*errors, strict=True)]
+    kept = Rated(measure, rows, higher, [rated.units[number] for number in complete])
+    return Contest(
+        measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept, of=2 * measure.scale.unit)
+    )
+
+
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[Flips]:
+    """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
+    sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
+    if not sampled:
+        return []
+    most = max(len(judgement.samples) for judgement in sampled.values())
+    joined = Joined(
+        [
+            {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
+            for number in range(most)
+        ],
+        units,
+    )
+    return [Flips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in _own_scales(measures)]
+
+
+def _measure_flips(rated: Rated) -> Figure:
+    """Return the mean share of pairs of samples that differ, with exact limits."""
+    meets = rated.measure.meets
+    rates = []
+    for row in rated.rows:
+        seen = row if meets is None else tuple(None if each is None else int(meets[each]) for each in row)
+        rates.append(coefficients.flips(seen) or Fraction(0))
+    if not rates:
+        return Figure("flip_rate", None, reason="no answer has two samples")
+    mean, units = measure_mean(rates, rated.units).value, len(set(rated.units))
+    total = mean * units
+    return Figure("flip_rate", float(mean), lower_bound(total, units, ERROR), upper_bound(total, units, ERROR))
+
+
+def _own_scales(measures: Sequence[Measure]) -> Iterator[Measure]:
+    """Yield the scales that are the judge's own answers or the verdict, not bands made of them."""
+    return (measure for measure in measures if measure.scale.kind is not Kind.BAND)

@@ -1,0 +1,291 @@
+"""The judgements of each rater, joined by the id of the answer."""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rubric_lint.assess.agreement.coefficients import Row, find_distances
+from rubric_lint.assess.agreement.scales import VERDICTS, Measure, Signature
+from rubric_lint.assess.agreement.units import About
+from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.ids import Key, name_key
+
+Outputs = tuple[Signature | None, ...]
+"""What each output for an answer comes to, in their order; None for an invalid one."""
+
+
+class Judgement(NamedTuple):
+    """The judgement of one rater on one answer; `samples` has each output if there are several.
+
+    `reasons` has the reason for each criterion, None if the rater gives none at all. `length` is that of the
+    answer in characters. `text` is a hash of the question and the answer, None if the record does not have them.
+    `higher` has the better of two in the middle where `given` has the worse; None if they are the same. If an output is
+    invalid, all else is of the valid ones, and `outputs` has all of them.
+    """
+
+    given: Signature
+    reasons: tuple[str | None, ...] | None = None
+    samples: tuple[Signature, ...] = ()
+    length: int | None = None
+    text: int | None = None
+    higher: Signature | None = None
+    outputs: Outputs = ()
+
+    @property
+    def recorded(self) -> Outputs:
+        """Every output for the answer, in their order."""
+        return self.outputs or self.samples or (self.given,)
+
+    @property
+    def ends(self) -> tuple[Signature, Signature]:
+        """The two in the middle, the worse first; equal ones for an odd number of outputs or people."""
+        return self.given, self.higher or self.given
+
+    def reason(self, place: int) -> str | None:
+        """Return the reason for a criterion."""
+        return self.reasons[place] if self.reasons else None
+
+
+Judgements = Mapping[Key, Judgement]
+
+
+class Ratings(NamedTuple):
+    """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
+
+    `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
+    Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
+    `failed` the invalid outputs of each judge for answers of which it has no valid one. A judge may have only these.
+    `refused` has how many of how many labels are refused for what is in them. `ways` counts the labels that are
+    compared by how they were chosen, None for those that do not say it.
+    """
+
+    rubric: ScoringRubric | None
+    judges: Mapping[str, Judgements]
+    people: Mapping[str, Judgements]
+    ways: Mapping[Chosen | None, int] = MappingProxyType({})
+    panels: Mapping[str, Judgements] = MappingProxyType({})
+    about: Mapping[Key, About] = MappingProxyType({})
+    failed: Mapping[str, Mapping[Key, Outputs]] = MappingProxyType({})
+    refused: tuple[int, int] = (0, 0)
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """How labels were chosen, None if they differ or one does not say it.
+
+        With some chosen by verdict, all count as such: together they do not stand for all answers either.
+        """
+        if Chosen.BY_VERDICT in self.ways:
+            return Chosen.BY_VERDICT
+        return next(iter(self.ways)) if len(self.ways) == 1 else None
+
+    @property
+    def raters(self) -> dict[str, Judgements]:
+        """The judgements of all judges, people and panels."""
+        return {**self.judges, **self.people, **self.panels}
+
+    @property
+    def judged(self) -> set[Key]:
+        """The answers that a judge or a panel judged."""
+        return set().union(*self.judges.values(), *self.panels.values())
+
+    @property
+    def known(self) -> set[Key]:
+        """The answers that a judge or a person judged."""
+        return self.judged.union(*self.people.values())
+
+    def has_invalid_outputs(self, judge: str) -> bool:
+        """Return whether an output of a judge or a panel is invalid."""
+        given = {**self.judges, **self.panels}.get(judge, {})
+        return bool(self.failed.get(judge)) or any(each.outputs for each in given.values())
+
+    @property
+    def has_joined_labels(self) -> bool:
+        """Whether a label is of an answer that a judge judged."""
+        judged = self.judged
+        return any(not judged.isdisjoint(given) for given in self.people.values())
+
+
+def pool(several: Sequence[Ratings]) -> Ratings:
+    """Return the verdicts of several rubrics together."""
+    judges: dict[str, dict[Key, Judgement]] = {}
+    people: dict[str, dict[Key, Judgement]] = {}
+    panels: dict[str, dict[Key, Judgement]] = {}
+    about: dict[Key, About] = {}
+    failed: dict[str, dict[Key, Outputs]] = {}
+    for ratings in several:
+        rubric = ratings.rubric.name if ratings.rubric else ""
+        about |= {_place_in(rubric, key): each for key, each in ratings.about.items()}
+        for judge, answers in ratings.failed.items():
+            failed.setdefault(judge, {}).update((_place_in(rubric, key), outputs) for key, outputs in answers.items())
+        for side, given in ((judges, ratings.judges), (people, ratings.people), (panels, ratings.panels)):
+            for rater, judgements in given.items():
+                verdicts = side.setdefault(rater, {})
+                for key, judgement in judgements.items():
+                    (_, verdict), (_, higher) = judgement.ends
+                    samples = tuple(((), each) for _, each in judgement.samples)
+                    outputs = tuple(None if each is None else ((), each[1]) for each in judgement.outputs)
+                    bare = Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
+                    verdicts[_place_in(rubric, key)] = bare
+    ways = Counter[Chosen | None]()
+    for ratings in several:
+        ways.update(ratings.ways if ratings.has_joined_labels else {})
+    refused = sum(each.refused[0] for each in several), sum(each.refused[1] for each in several)
+    return Ratings(None, judges, people, ways, panels, about, failed, refused)
+
+
+def _place_in(rubric: str, key: Key) -> Key:
+    """Return the key of an answer among those of several rubrics."""
+    return f"{rubric}/{name_key(key)}", rubric, type(key).__name__
+
+
+def sort_keys(keys: Collection[Key]) -> list[Key]:
+    """Return ids in order: strings by their code points, then all others by their JSON."""
+    return sorted(keys, key=lambda key: (not isinstance(key, str), key))
+
+
+def combine_people(people: Mapping[str, Judgements], rubric: ScoringRubric | None) -> Judgements:
+    """Return one label for each answer: of several people the median of their answers, and of their verdicts.
+
+    Without a rubric, there are only verdicts.
+
+    As for samples of a judge, the worse of two in the middle counts, and the reason is that of the first who gave it.
+    """
+    if len(people) == 1:
+        return next(iter(people.values()))
+    criteria = rubric.criteria if rubric else ()
+    given: dict[Key, list[tuple[str, Judgement]]] = {}
+    for rater, judgements in people.items():
+        for key, judgement in judgements.items():
+            given.setdefault(key, []).append((rater, judgement))
+    combined = {}
+    for key, several in given.items():
+        answers, verdict = find_middle([each.given for _, each in several], criteria)
+        reasons = []
+        for place, answer in enumerate(answers):
+            rater, chosen = next(each for each in several if each[1].given[0][place] == answer)
+            reason = chosen.reason(place)
+            reasons.append(reason and f"{rater}: {reason}")
+        higher = find_middle([each.ends[1] for _, each in several], criteria, better=True)
+        combined[key] = Judgement((answers, verdict), tuple(reasons) if any(reasons) else None, higher=higher)
+    return combined
+
+
+def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judgement:
+    """Return the judgement of one judge on one answer of which there are several records: all have its outputs."""
+    if len(records) == 1:
+        return records[0]
+    outputs = tuple(output for record in records for output in record.recorded)
+    valid = [output for output in outputs if output is not None]
+    about = next((record for record in records if record.length is not None), records[0])
+    combined = Judgement(((), None), length=about.length, text=about.text)
+    if len(valid) < len(outputs):
+        combined = combined._replace(outputs=outputs)
+    if not valid:
+        return combined
+    given = find_middle(valid, rubric.criteria)
+    reasons = []
+    for place, answer in enumerate(given[0]):
+        same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
+        reasons.append(next(filter(None, same), None))
+    return combined._replace(
+        given=given,
+        reasons=tuple(reasons) if any(reasons) else None,
+        samples=tuple(valid) if len(valid) > 1 else (),
+        higher=find_middle(valid, rubric.criteria, better=True) if len(valid) > 1 else None,
+    )
+
+
+def find_middle(
+    signatures: Sequence[Signature], criteria: Sequence[ScoringCriterion], *, better: bool = False
+) -> Signature:
+    """Return the median of each criterion and of the verdict; of two in the middle the worse, or the better."""
+    columns = zip(*(answers for answers, _ in signatures), strict=True)
+    answers = tuple(
+        criterion.find_middle(known, better=better) if (known := [each for each in given if each is not None]) else None
+        for criterion, given in zip(criteria, columns, strict=True)
+    )
+    verdicts = sorted(VERDICTS.index(verdict) for _, verdict in signatures if verdict)
+    return answers, VERDICTS[verdicts[(len(verdicts) - (not better)) // 2]] if verdicts else None
+
+
+@dataclass(frozen=True)
+class Rated:
+    """The answers with at least two ratings on one scale: their ratings, and the unit of each.
+
+    Related answers, such as those to one question, are one unit. `higher` has the better of two in the middle.
+    """
+
+    measure: Measure
+    rows: Sequence[Row]
+    higher: Sequence[Row]
+    units: Sequence[Hashable]
+
+    @cached_property
+    def distances(self) -> Sequence[int | None]:
+        """Twice how much higher the second of two raters is, by answer."""
+        return find_distances(self.rows, self.higher, self.measure.scale)
+
+
+class NotApplicable(NamedTuple):
+    """On how many answers raters say that a criterion does not apply: `every` rater, or only `some` of them.
+
+    `by` has for each rater how many of the latter that one leaves out.
+    """
+
+    every: int
+    some: int
+    by: tuple[int, ...]
+
+
+class Joined:
+    """The answers that at least one of some raters judged, in the order of their ids.
+
+    `units` has the unit of each answer. Without it, no answers are related.
+    """
+
+    def __init__(self, raters: Sequence[Judgements], units: Mapping[Key, Hashable] | None = None) -> None:
+        keys = sort_keys(set().union(*raters))
+        self._units: list[Hashable] = list(keys) if units is None else [units[key] for key in keys]
+        self._given = [[found.ends if (found := rater.get(key)) else _NO_ENDS for rater in raters] for key in keys]
+        self._is_even = any(lower is not better for given in self._given for lower, better in given)
+
+    def rate(self, measure: Measure) -> Rated:
+        """Return the ratings on one scale of the answers with at least two."""
+        rows, higher, units = list[Row](), list[Row](), list[Hashable]()
+        find = measure.find
+        for given, unit in zip(self._given, self._units, strict=True):
+            row = tuple([None if lower is None else find(lower) for lower, _ in given])
+            if len(row) - row.count(None) > 1:
+                rows.append(row)
+                units.append(unit)
+                if self._is_even:
+                    higher.append(tuple([None if better is None else find(better) for _, better in given]))
+        return Rated(measure, rows, higher or rows, units)
+
+    def count_left_out(self, measure: Measure) -> NotApplicable:
+        """Return on how many of the answers with at least two ratings a criterion does not apply."""
+        every = some = 0
+        by = [0] * (len(self._given[0]) if self._given else 0)
+        for given in self._given:
+            says = [None if lower is None else measure.is_left_out(lower) for lower, _ in given]
+            rated = [
+                lower is not None and (said or measure.find(lower) is not None)
+                for said, (lower, _) in zip(says, given, strict=True)
+            ]
+            if sum(rated) < 2 or True not in says:
+                continue
+            if says.count(True) == sum(rated):
+                every += 1
+                continue
+            some += 1
+            for number, said in enumerate(says):
+                by[number] += said is True
+        return NotApplicable(every, some, tuple(by))
+
+
+_NO_ENDS = (None, None)
+"""Stands for the ends of an answer that a rater did not judge."""

@@ -1,0 +1,952 @@
+"""Read results and labels, and sort out what cannot be compared, each with its reason."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.agreement.analysis import LABEL
+from rubric_lint.assess.agreement.label_scale import EVERYBODY, Scales, rescale
+from rubric_lint.assess.agreement.ratings import (
+    Judgement,
+    Judgements,
+    Outputs,
+    Ratings,
+    combine_records,
+    find_middle,
+    sort_keys,
+)
+from rubric_lint.assess.agreement.units import About, describe
+from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.model.messages import join_words, list_names, point_to_known
+from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
+from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
+    AnswerValue,
+    Grade,
+    JudgeOutput,
+    NothingAppliesError,
+    Prospects,
+    Scored,
+    ScoringRubric,
+    Verdict,
+    combine_samples,
+    is_unscored,
+)
+from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
+from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
+from rubric_lint.scoring.records.entries import Entry, SkippedSheet
+from rubric_lint.scoring.records.mapping import (
+    COVERING,
+    CRITERIA,
+    CRITERION,
+    FIELDS,
+    HELD,
+    HUMAN,
+    SHEET,
+    fold_column,
+    has_side,
+    of_side,
+)
+from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
+from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
+from rubric_lint.scoring.totals import ReadingTotals
+from rubric_lint.source.source import stem_of
+
+LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
+"""The fields of a label besides its criteria; a criterion with such a name has a column `criteria.NAME`."""
+
+PANEL = "panel"
+"""The name of a panel of models as a rater, unless another rater has it."""
+
+
+class Source(NamedTuple):
+    """Where a judgement is from, until raters have names: a written rater, or the file and the model.
+
+    `is_panel` if several models judged together.
+    """
+
+    rater: str | None
+    file: str = ""
+    model: str | None = None
+    is_panel: bool = False
+
+
+def find_source(record: Mapping[str, Any], file: str) -> Source:
+    """Return where a record is from."""
+    if rater := read_rater(record):
+        return Source(rater)
+    return Source(None, file, read_model(record.get("judge")))
+
+
+def read_rater(record: Mapping[str, Any]) -> str | None:
+    """Return the rater that a record names, if any."""
+    rater = record.get("rater")
+    return (str(rater).strip() or None) if type(rater) in {str, int} else None
+
+
+def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
+    """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
+
+    Panels are named last, so that none gets the name of another rater.
+    """
+    each = list(dict.fromkeys(sources))
+    names = {source: source.rater for source in each if source.rater is not None}
+    panels = [source for source in each if source.rater is None and source.is_panel]
+    single = [source for source in each if source.rater is None and not source.is_panel]
+    written = set(names.values())
+    stems = {source.file: stem_of(source.file) or source.file for source in (*single, *panels)}
+    times = Counter(stems.values())
+    titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
+    of_file = Counter(source.file for source in single)
+    models = Counter(source.model or titles[source.file] for source in single)
+    for source in single:
+        title = titles[source.file]
+        model = source.model or title
+        is_shared = models[model] > 1 or model in written
+        if not is_shared:
+            names[source] = model
+        elif of_file[source.file] == 1:
+            names[source] = title
+        else:
+            names[source] = f"{title}/{model}"
+    for source in panels:
+        title = f"{titles[source.file]}/{PANEL}"
+        numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
+        candidates = [*([PANEL] if len(panels) == 1 else []), title, *numbered]
+        names[source] = next(name for name in candidates if name not in names.values())
+    return names
+
+
+_MOST_PLACES = 5
+"""The most records that a message lists."""
+
+_FIRST_IDS = 3
+"""The ids to show of results and of labels of which none is of the same answer."""
+
+
+class UnusableError(Exception):
+    """Results and labels from which nothing can be computed; the message says what is missing."""
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """Records, or what `noun` says, that are not compared for one reason: how many, and the first of them."""
+
+    reason: str
+    count: int = 0
+    records: list[str] = field(default_factory=list)
+    noun: str = "record"
+
+    def add(self, record: str) -> None:
+        """Count a record."""
+        self.count += 1
+        if len(self.records) < _MOST_PLACES:
+            self.records.append(record)
+
+    def __str__(self) -> str:
+        """Return the reason and the records."""
+        more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
+        what = f"1 {self.noun}" if self.count == 1 else f"{self.count:,} {self.noun}s"
+        return f"{what} left out ({self.reason}): {join_words([*self.records, *more])}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the records as in the JSON report."""
+        return {"reason": self.reason, "count": self.count, "records": self.records}
+
+
+class Invalid(NamedTuple):
+    """A record that cannot be read or scored: its place, its id if it has one, and why.
+
+    So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
+    """
+
+    file: str
+    line: int
+    id: Any
+    path: str
+    message: str
+    is_label: bool = False
+    outputs: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return the record and the reason."""
+        name = "" if self.id is None else f" (id {self.id})"
+        path = f" {self.path}" if self.path else ""
+        reason = f" (left out: {self.reason})" if self.reason else ""
+        return f"{self.file}:{self.line}{name}{path}: {self.message}{reason}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as in the JSON report."""
+        return {name: getattr(self, name) for name in ("file", "line", "id", "path", "message")}
+
+
+class _Found(NamedTuple):
+    """A record that counts: who judged which answer, and what it came to.
+
+    `text` and `question` are those of the answer, if the record has them, and `version` the hash of its rubric.
+    `invalid` is its number among the invalid records, if it is one.
+    """
+
+    source: Source
+    rubric: ScoringRubric
+    key: Key
+    file: str
+    line: int
+    judgement: Judgement
+    chosen: Chosen | None = None
+    is_of_sheet: bool = False
+    text: str | None = None
+    question: str | None = None
+    version: str | None = None
+    invalid: int | None = None
+
+    def with_texts(self, record: Mapping[str, Any]) -> "_Found":
+        """Return this with the texts of its answer in the record."""
+        return self._replace(text=bare_text(record.get("answer")), question=bare_text(record.get("question")))
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether at least one of its outputs is valid."""
+        return any(output is not None for output in self.judgement.recorded)
+
+    @property
+    def at(self) -> RecordId:
+        """The rubric and the id by which it is joined."""
+        return self.rubric.name, self.key
+
+    @property
+    def place(self) -> str:
+        """The record as messages name it."""
+        return f"{self.file}:{self.line} ({name_key(self.key)})"
+
+
+_UNREAD = "?"
+"""Stands for an output that cannot be read."""
+
+_NO_ID = (None, "")
+NO_ID = "no `id` to join by"
+NO_RATER = "no `rater`; say who judged in each label"
+NO_JUDGE = "it names no model, and the file has outputs of several judges"
+UNKNOWN_SHEET = "none of its columns is known"
+SKIPPED = "nothing is entered, so the rater skipped the answer; the shares hold only if that was by chance"
+NO_VERDICT = "of the verdict only, which the empty cells decide; fill them in"
+NOTHING_APPLIES = "by it nothing in the rubric applies that earns points, so it has no verdict"
+OTHER_MEANING = "judged by another version of the rubric, as `rubric_hash` says; judge again, or use --any-version"
+TWICE = "one person gave the id different labels; keep one of them"
+OTHER_ANSWER = "one judge has other texts in `answer` or `question` under the same id; give each answer its own id"
+SEVERAL_VERSIONS = "one judge judged the id with several versions of the rubric; judge again with one"
+NO_OUTPUT = "the record holds no judge output, so lower bounds count the answer as wrong"
+OTHER_RUBRIC = "the record is of no rubric here, so lower bounds count the answer as wrong"
+NO_RESULT = "no judge has a result for the id, so lower bounds count the answer as wrong"
+NO_ANSWER = "ANSWERS has no answer with the id of the label"
+OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
+NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
+OTHER_TYPE = 'a file has the id in two types, as 1 and "1", so every file has to have the right one; write them alike'
+_WAYS = tuple(map(str, Chosen))
+UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
+REFUSALS = {
+    NO_ID: "fill in `id`",
+    NO_RATER: "fill in `rater`",
+    UNKNOWN_CHOICE: f"write {join_words(_WAYS, 'or')} in `chosen`",
+    TWICE: "keep one label of a person for an answer",
+}
+"""What to correct in labels that are refused for what is in them, by the reason for which they are left out."""
+
+
+class Reader:
+    """A reader of results and labels for the rubrics of a file."""
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        reading: Reading = DEFAULT_READING,
+        *,
+        any_version: bool = False,
+        label_scales: Scales = MappingProxyType({}),
+        among: Collection[Key] = (),
+        mapping: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Read for these rubrics; if answers are known by their ids `among`, a label of none of them is left out.
+
+        `mapping` has the columns of fields, by the side that they are of; they do not group answers.
+        """
+        self._among = frozenset(among)
+        self.invalid: list[Invalid] = []
+        self.passed_over = ReadingTotals()
+        self._label_scales = label_scales
+        self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
+        self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {}
+        known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
+        self._known = frozenset(
+            known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *mapping.values()}
+        )
+        self._of_people = of_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
+        self._files_of_results = set[str]()
+        self._rubrics = rubrics
+        self._scorer = Scorer(rubrics, reading)
+        self._any_version = any_version
+        self._left_out: dict[str, LeftOut] = {}
+        self._results: list[_Found] = []
+        self._judges: list[_Found] = []
+        self._people: list[_Found] = []
+        self._labels, self._refused = Counter[str](), Counter[str]()
+        self._contradictions = 0
+        self._repeated: set[tuple[str, Key]] = set()
+        self._renewed: set[tuple[str, Key]] = set()
+        self._kept_scales: dict[str, str] = {}
+
+    def list_notes(self) -> Iterator[str]:
+        """Yield how many labels contradict themselves, and how many answers have several records of one judge."""
+        n = self._contradictions
+        if n:
+            labels = "1 label has" if n == 1 else f"{n:,} labels have"
+            yield f"{labels} a verdict that the criteria in the same row do not come to: the verdict counts"
+        for name, scale in self._kept_scales.items():
+            yield f"Labels of `{name}` are read on its own scale, {scale}, which is narrower than --label-scale"
+        n = len(self._repeated)
+        if n:
+            answers = "1 answer has" if n == 1 else f"{n:,} answers have"
+            yield f"{answers} several records by one judge: each counts as a further judge output, in recorded order"
+        n = len(self._renewed)
+        if n:
+            before = "of 1 of them an invalid record is" if n == 1 else f"of {n:,} of them invalid records are"
+            again = "if that was asked again, keep only the later record, as `judge --again` does"
+            yield f"{before} before a valid one, and both count: {again}"
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What is not compared, by reason."""
+        return list(self._left_out.values())
+
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
+        """Read a file of results or labels as asked; return its number of records."""
+        wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
+        count = self.read_records(file, read_entries(chunks, asked), labels=labels)
+        self.leave_out_sheets(file, asked.skipped or ())
+        return count
+
+    def leave_out_sheets(self, file: str, sheets: Iterable[SkippedSheet]) -> None:
+        """Say that sheets of a workbook are not read."""
+        for sheet in sheets:
+            left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
+            left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
+
+    def read_records(self, file: str, entries: Iterable[Entry], *, labels: bool = False) -> int:
+        """Read some entries of a file; return their number."""
+        count = 0
+        if not labels:
+            self._files_of_results.add(file)
+        for line, content in entries:
+            count += 1
+            record: Mapping[str, Any] = {}
+            try:
+                try:
+                    record = decode_entry(content)
+                except OutputError as fault:
+                    known = self._scorer.score(fault).record
+                    record = {name: _UNREAD if name in HELD else value for name, value in known.items()}  # none counts
+                    raise
+                self._read(record, file, line, labels=labels)
+            except OutputError as fault:
+                if labels and is_unscored(fault.message):
+                    self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({record.get('id')})", "label")
+                    self._labels[self._name_rubric(record)] += 1
+                    continue
+                path = place_inside(content, fault).path
+                invalid = Invalid(file, line, record.get("id"), path, fault.message, is_label=labels)
+                if labels:
+                    self._refused[self._name_rubric(record)] += 1
+                self.invalid.append(invalid if labels else self._take_failed(invalid, record))
+            if labels:
+                self._labels[self._name_rubric(record)] += 1
+        return count
+
+    def _read(self, record: dict[str, Any], file: str, line: int, *, labels: bool) -> None:
+        """Keep what a record says.
+
+        Raises:
+            OutputError: if it is not valid.
+        """
+        is_of_both = labels and self._of_people is not None and file in self._files_of_results
+        if is_of_both:
+            record = self._drop_judge(record, self._of_people or {})
+        label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
+        if is_of_both and label is None and not any(map(record.get, HELD)):
+            self._leave_out(SKIPPED, f"{file}:{line}")
+            return
+        if label and labels:
+            self._take_label(record, *label, file, line)
+            return
+        if label and label[1].verdict and not any(answer is not None for answer in label[1].answers):
+            self._take_verdict(record, *label, file, line)
+            return
+        result = self._scorer.score_record(record)
+        if result.error:
+            raise result.error
+        result.line, result.file = line, file
+        self._take(result, labels=labels)
+
+    def _drop_judge(self, record: Mapping[str, Any], of_people: Mapping[str, str]) -> dict[str, Any]:
+        """Return a record without the judgements that --map does not give to people."""
+        judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *HELD, *JUDGEMENTS, CRITERIA}
+        is_listed = CRITERIA in of_people
+        return {
+            name: value
+            for name, value in record.items()
+            if name in of_people or fold_column(name) not in judged or (is_listed and name.startswith(CRITERION))
+        }
+
+    def _name_rubric(self, record: Mapping[str, Any]) -> str:
+        """Return the rubric that a record names, or the only one; of an unknown one nothing."""
+        try:
+            return find_rubric(record, self._rubrics).name
+        except OutputError:
+            return ""
+
+    def _take_failed(self, invalid: Invalid, value: Mapping[str, Any]) -> Invalid:
+        """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
+
+        What the record says of the answer is true all the same.
+        """
+        if invalid.id in _NO_ID:
+            return invalid._replace(reason=NO_ID)
+        source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
+        try:
+            rubric = find_rubric(value, self._rubrics)
+        except OutputError:
+            return invalid._replace(reason=OTHER_RUBRIC)
+        version = read_judged_by(value)
+        if version not in {None, rubric.hash} and not self._any_version:
+            return invalid._replace(reason=OTHER_MEANING)
+        self._describe(value, rubric, key)
+        if lacks_output(value, rubric):
+            return invalid._replace(reason=NO_OUTPUT)
+        outputs = list(self._list_outputs(value)) or [None]
+        valid = [each for each in outputs if each is not None]
+        judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
+        each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
+        judgement = judgement._replace(outputs=each_given, **_describe_text(value))
+        found = _Found(source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number)
+        self._results.append(found.with_texts(value))
+        return invalid._replace(outputs=outputs.count(None))
+
+    def _leave_out_invalid(self, record: _Found, reason: str) -> None:
+        """Say why the outputs of an invalid record do not count."""
+        if record.invalid is not None:
+            self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
+
+    def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
+        """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
+        given, about = record.get("outputs"), record.get("judge")
+        about = about if isinstance(about, dict) else {}
+        if not isinstance(given, list) or "output" in record or "panel" in about:
+            return
+        head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}
+        for number, output in enumerate(given, 1):
+            if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
+                yield None
+                continue
+            yield self._scorer.score_record({**head, "output": output}).result
+
+    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
+        """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
+
+        Raises:
+            OutputError: if its rubric is unknown, or a value is not allowed.
+        """
+        if not HELD.isdisjoint(value) or "checks" in value or "criteria" in value:
+            return None
+        if "rubric" not in value and len(self._rubrics) > 1:
+            return None
+        rubric = find_rubric(value, self._rubrics)
+        flat = read_flat(value, rubric)
+        return None if flat is None else (rubric, flat)
+
+    def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+        """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
+        name = value.get("id")
+        if name in _NO_ID:
+            self._refuse(rubric, NO_ID, f"{file}:{line}")
+            return
+        flat = flat._replace(answers=self._rescale(flat.answers, rubric, find_source(value, file), file))
+        own = _find_only_verdict(flat.answers, rubric)
+        verdict = flat.verdict or own
+        if own is not None and verdict is not own:
+            self._contradictions += 1
+        if verdict is None and None not in flat.answers:
+            self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({name})", "label")
+            return
+        judgement = Judgement((flat.answers, verdict))
+        source, text = find_source(value, file), bare_text(value.get("answer"))
+        # An empty cell of a sheet is no empty answer.
+        texts = {"question": value.get("question"), "answer": value.get("answer") or None}
+        self._describe(texts, rubric, make_id_key(name))
+        # If not, it is a result that we wrote: without a rater it is of the judge.
+        is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.layout.used)
+        found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
+        other = read_judged_by(value) not in {None, rubric.hash}
+        if verdict is None and not any(answer is not None for answer in flat.answers):
+            self._leave_out(SKIPPED, found.place)
+        elif self._take_person(found, value.get("chosen"), is_of_other=other) and verdict is None:
+            self._leave_out(NO_VERDICT, found.place, "label")
+
+    def _take(self, result: RecordResult, *, labels: bool) -> None:
+        """Keep a valid judge output, or a label in that form."""
+        record, scored, file, line = result.record, result.scored, result.file or "", result.line
+        if scored is None:
+            return
+        for notes in result.notes:
+            self.passed_over.note(notes)
+        if record.get("id") in _NO_ID:
+            if labels:
+                self._refuse(scored.rubric, NO_ID, f"{file}:{line}")
+            else:
+                self._leave_out(NO_ID, f"{file}:{line}")
+            return
+        if scored.samples:
+            judgement = _judge_samples(scored)
+        else:
+            reasons = result.output.reasons
+            judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
+        found = self._find(record, scored.rubric, judgement, file, line)
+        if labels and self._label_scales:
+            answers = self._rescale(judgement.given[0], scored.rubric, found.source, file)
+            output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
+            verdict = scored.rubric.grade(output).verdict
+            found = found._replace(judgement=Judgement((answers, verdict), judgement.reasons))
+        if labels:
+            is_mapped = self._of_people is not None and not HELD.isdisjoint(self._of_people)
+            found = found._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
+            self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
+        elif result.has_other_meaning and not self._any_version:
+            self._leave_out(OTHER_MEANING, found.place)
+        else:
+            self._results += _split(found, result) or [found]
+
+    def _take_verdict(self, record: Mapping[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+        """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
+        if record.get("id") in _NO_ID:
+            self._leave_out(NO_ID, f"{file}:{line}")
+            return
+        found = self._find(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
+        if found.version not in {None, rubric.hash} and not self._any_version:
+            self._leave_out(OTHER_MEANING, found.place)
+        else:
+            self._results.append(found)
+
+    def _find(
+        self, record: Mapping[str, Any], rubric: ScoringRubric, judgement: Judgement, file: str, line: int
+    ) -> _Found:
+        """Return a judgement with what its record says of the answer, which is kept."""
+        source, key, version = find_source(record, file), make_id_key(record["id"]), read_judged_by(record)
+        self._describe(record, rubric, key)
+        judgement = judgement._replace(**_describe_text(record))
+        return _Found(source, rubric, key, file, line, judgement, version=version).with_texts(record)
+
+    def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
+        """Keep what a record says of its answer."""
+        about, known = describe(value, self._known), self._about[rubric.name]
+        known[key] = known[key].or_else(about) if key in known else about
+
+    def _rescale(
+        self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric, source: Source, file: str
+    ) -> tuple[AnswerValue | None, ...]:
+        """Return the scores or levels of a label on the scale of the rubric; a file may be named as its person.
+
+        A criterion with a narrower scale keeps it: its labels would be refused on another one.
+
+        Raises:
+            OutputError: if one is outside the scale of the labels.
+        """
+        people = [source.rater] if source.rater else [file, stem_of(file)]
+        scale = next((self._label_scales[each] for each in (*people, EVERYBODY) if each in self._label_scales), None)
+        if scale is None:
+            return tuple(answers)
+        found: list[AnswerValue | None] = []
+        for criterion, answer in zip(rubric.criteria, answers, strict=True):
+            allowed = criterion.numbers
+            if answer is None or answer == NOT_APPLICABLE or not allowed:
+                found.append(answer)
+                continue
+            if min(scale) < allowed[0] or max(scale) > allowed[-1]:
+                self._kept_scales[criterion.id] = f"{allowed[0]}..{allowed[-1]}"
+                found.append(answer)
+                continue
+            try:
+                is_turned = criterion.grades[0].score > criterion.grades[-1].score
+                found.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
+            except ValueError as fault:
+                raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
+        return tuple(found)
+
+    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> bool:
+        """Keep a label, or say why not; return whether it is kept."""
+        if is_of_other and not self._any_version:
+            self._leave_out(OTHER_MEANING, found.place)
+        elif found.source.rater is None and not found.is_of_sheet:
+            self._refuse(found.rubric, NO_RATER, found.place)
+        elif chosen and chosen not in _WAYS:
+            self._refuse(found.rubric, UNKNOWN_CHOICE, found.place)
+        else:
+            self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
+            return True
+        return False
+
+    def _refuse(self, rubric: ScoringRubric, reason: str, place: str, noun: str = "record") -> None:
+        """Leave out a label for what is in it: those that people wrote with more care do not stand for these."""
+        self._refused[rubric.name] += 1
+        self._leave_out(reason, place, noun)
+
+    def _leave_out(self, reason: str, place: str, noun: str = "record") -> None:
+        self._left_out.setdefault(reason, LeftOut(reason, noun=noun)).add(place)
+
+    def join(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
+        """Return the judgements by rubric and rater, of all raters or only of those named.
+
+        `chosen` is how labels were chosen that do not say it themselves.
+
+        Raises:
+            UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
+        """
+        found = self.gather(raters, chosen)
+        names = dict.fromkeys(name for ratings in found for name, given in ratings.raters.items() if given)
+        for ratings in found:
+            every = list(ratings.raters.values())
+            is_shared = len(set[Key]().union(*every)) < sum(map(len, every))
+            if is_shared or any(len(judgement.samples) > 1 for given in every for judgement in given.values()):
+                return found
+        if not names:
+            raise UnusableError("nothing to compare: no record is usable")
+        if len(names) > 1:
+            raise UnusableError(
+                f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
+                "joined by `rubric` and `id`, which have to be the same in all files"
+            )
+        only = f"only one rater, `{next(iter(names))}`; agreement needs two"
+        if raters:
+            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
+        if self._people and not self._judges and self.invalid:
+            raise UnusableError(f"{only}: no judge output could be used, as every one is invalid")
+        if self._labels.total() and not self._people:
+            raise UnusableError(f"{only}, and no label is usable: correct the labels")
+        raise UnusableError(f"{only}: add --labels, results of another judge, or samples (`judge --samples 3`)")
+
+    def gather(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
+        """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.
+
+        Raises:
+            UnusableError: if a rater is unknown or two have one name.
+        """
+        self._settle_ids()
+        self._settle_results()
+        failing = [source for failed in self._failed.values() for source in failed]
+        names = name_raters([*(record.source for record in self._judges), *failing])
+        self._settle_labels({*names.values(), LABEL})
+        panels = {name for source, name in names.items() if source.is_panel}
+        judges = self._collect(self._judges, names)
+        for name, failed in self._failed.items():
+            for source in failed:
+                judges.setdefault((names[source], name), {})
+        people = self._collect(self._people, name_raters([record.source for record in self._people]))
+        _check_names([name for name, _ in judges], [name for name, _ in people], raters)
+        if not people and (asked := [name for name in raters if name in panels]):
+            raise UnusableError(f"the panel `{asked[0]}` is compared only with people; add --labels")
+        of_rubric: dict[str, tuple[dict[str, Judgements], dict[str, Judgements]]] = {}
+        for place, side in enumerate((judges, people)):
+            for (rater, name), given in side.items():
+                if not raters or rater in raters:
+                    of_rubric.setdefault(name, ({}, {}))[place][rater] = given
+        labels: dict[str, list[_Found]] = {}
+        for record in self._people:
+            labels.setdefault(record.rubric.name, []).append(record)
+        found = []
+        for name, rubric in self._rubrics.items():
+            if name in of_rubric:
+                judged, labelled = of_rubric[name]
+                together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
+                single = {rater: given for rater, given in judged.items() if rater not in panels}
+                of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+                refused = self._count_refused(name)
+                ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
+                ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
+                found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
+        return found
+
+    def _count_refused(self, rubric: str) -> tuple[int, int]:
+        """Return how many labels of a rubric are refused, with those that name none, and how many there are."""
+        names = {rubric, ""}
+        refused = sum(self._refused[name] for name in names)
+        return refused, sum(self._labels[name] for name in names)
+
+    def _settle_ids(self) -> None:
+        """Give the id of an answer one type in all files, that of the first file that has it; sheets have none.
+
+        Of labels in a sheet, blanks around an id go unless another file has it so.
+        """
+        same: dict[str, dict[RecordId, RecordId]] = {}
+        for record in (*self._results, *self._people):
+            same.setdefault(record.file, {})[record.at] = record.at
+        sheets = {record.file for record in self._people if record.is_of_sheet}
+        known = {(rubric, key) for rubric in self._rubrics for key in self._among}
+        for file, ids in same.items():
+            for rubric, key in ids:
+                bare = key.strip() if isinstance(key, str) and file in sheets else key
+                found = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
+                ids[rubric, key] = found or (rubric, bare)
+            known.update(ids.values())
+        for ids in same.values():
+            for (rubric, key), (_, settled) in ids.items():
+                about = self._about[rubric]
+                if key != settled and (rubric, key) not in known and key in about:
+                    about[settled] = about.get(settled, About()).or_else(about[key])
+        self._results = [record._replace(key=same[record.file][record.at][1]) for record in self._results]
+        self._people = [record._replace(key=same[record.file][record.at][1]) for record in self._people]
+
+    def _settle_results(self) -> None:
+        """Join the records of one judge for one answer, whose outputs are further outputs of it, in recorded order.
+
+        Invalid outputs that name no model are of the only judge of their file, or its panel. A judge with nothing but
+        invalid outputs is one too. Nobody knows whose they are if there are several.
+        """
+        known = dict.fromkeys(record.source for record in self._results if record.is_valid)
+        joined: dict[tuple[Source, str, Key], list[_Found]] = {}
+        for record in self._results:
+            owner = record.source if record.is_valid else _find_owner(record.source, known)
+            if owner is None:
+                self._leave_out_invalid(record, NO_JUDGE)
+            else:
+                joined.setdefault((owner, record.rubric.name, record.key), []).append(record._replace(source=owner))
+        self._judges, self._failed = [], {name: {} for name in self._rubrics}
+        conflicts: dict[str, str] = {}
+        for (source, rubric, key), records in joined.items():
+            conflict = _find_conflict(records)
+            if conflict:
+                for record in records:
+                    self._leave_out_invalid(record, conflict)
+                conflicts.update((record.place, conflict) for record in records if record.invalid is None)
+                continue
+            if len(records) > 1:
+                self._repeated.add((rubric, key))
+                first = next((at for at, record in enumerate(records) if record.invalid is not None), len(records))
+                if any(record.invalid is None for record in records[first:]):
+                    self._renewed.add((rubric, key))
+            judgement = combine_records([record.judgement for record in records], records[0].rubric)
+            if records[0]._replace(judgement=judgement).is_valid:
+                self._judges.append(records[0]._replace(judgement=judgement, text=_find_text(records)))
+            else:
+                self._failed[rubric].setdefault(source, {})[key] = judgement.outputs
+        for place, conflict in conflicts.items():  # a record of a panel has several judges
+            self._leave_out(conflict, place)
+
+    def _settle_labels(self, taken: Collection[str]) -> None:
+        """Give labels of sheets the rater whom their cells do not name, and leave out those of another text.
+
+        A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
+        `taken`. The text is another one than the one that was judged under the id of the label.
+        """
+        named = {record.file for record in self._people if record.source.rater is not None}
+        texts: dict[tuple[str, Key], set[str]] = {}
+        for record in self._judges:
+            if record.text is not None:
+                texts.setdefault((record.rubric.name, record.key), set()).add(record.text)
+        people = []
+        for record in self._people:
+            if record.is_of_sheet and record.source.rater is None:
+                if record.file in named:
+                    self._refuse(record.rubric, NO_RATER, record.place)
+                    continue
+                name = stem_of(record.file)
+                rater = name if name and name not in taken else record.file
+                record = record._replace(source=Source(rater))  # noqa: PLW2901
+            judged = texts.get((record.rubric.name, record.key))
+            if judged and record.text is not None and record.text not in judged:
+                self._leave_out(OTHER_TEXT, record.place)
+                continue
+            people.append(record)
+        self._people = people
+
+    def _collect(
+        self, records: Sequence[_Found], names: Mapping[Source, str]
+    ) -> dict[tuple[str, str], dict[Key, Judgement]]:
+        """Return the judgements by rater and rubric, without those of ids to which one gave different labels."""
+        found: dict[tuple[str, str], dict[Key, _Found]] = {}
+        repeated: set[tuple[str, str, Key]] = set()
+        for record in records:
+            rater, rubric = names[record.source], record.rubric.name
+            first = found.setdefault((rater, rubric), {}).setdefault(record.key, record)
+            if (record.judgement, record.chosen) != (first.judgement, first.chosen):
+                repeated.add((rater, rubric, record.key))
+        for rater, rubric, key in repeated:
+            del found[rater, rubric][key]
+        for record in records if repeated else ():
+            if (names[record.source], record.rubric.name, record.key) in repeated:
+                self._refuse(record.rubric, TWICE, record.place, "label")
+        return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
+
+    def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
+        """List labels without a result, and return the labels that count: those of answers that there are."""
+        people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
+        judged = ratings.judged.union(*ratings.failed.values())
+        names = {name_key(key) for key in judged}
+        missing = {name_key(make_id_key(each.id)) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
+        stripped = {name.lstrip("0") for name in names if name.startswith("0")}
+        labelled = set().union(*ratings.people.values())
+        no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
+        if joins_none:
+            ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
+            no_result = f"no label has the id of a result: {ids}; use one id for an answer"
+        for rater, given in ratings.people.items() if judged else ():
+            for key in given:
+                name = name_key(key)
+                if key not in judged and name not in missing:
+                    reason = no_result
+                    if name in names:
+                        reason = OTHER_TYPE
+                    elif name in stripped:
+                        reason = NO_ZEROS
+                    if self._among and key not in self._among and not joins_none:
+                        del people[rater][key]
+                        reason = NO_ANSWER if reason is no_result else reason
+                    self._leave_out(reason, f"{name} by {rater}", "label")
+        return {rater: given for rater, given in people.items() if given}
+
+
+def _list_first(keys: Collection[Key]) -> str:
+    """Return the first ids as messages show them."""
+    return list_names([name_key(key) for key in sort_keys(keys)[:_FIRST_IDS]])
+
+
+def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[str]) -> None:
+    """Refuse one name for two raters, and names of raters that do not exist.
+
+    Raises:
+        UnusableError: naming one.
+    """
+    known = dict.fromkeys([*judges, *people])
+    both = {*judges} & {*people}
+    if both or LABEL in known:
+        name = min(both) if both else LABEL
+        why = "both the results and the labels" if both else "the combined labels"
+        raise UnusableError(f"`{name}` names {why}; give this rater another name")
+    unknown = [name for name in raters if name not in known]
+    if unknown:
+        raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+
+
+def _find_owner(source: Source, known: Collection[Source]) -> Source | None:
+    """Return the judge that gave invalid outputs, None if it may be one of several of its file."""
+    if source.rater is not None or source.model is not None or source in known:
+        return source
+    of_file = [each for each in known if each.file == source.file]
+    owners = [each for each in of_file if each.is_panel] or of_file or [source]
+    return owners[0] if len(owners) == 1 else None
+
+
+def _find_conflict(records: Sequence[_Found]) -> str | None:
+    """Return why the records of one judge for one id are not outputs for one answer, None if they are."""
+    texts = {record.text for record in records} - {None}
+    questions = {record.question for record in records} - {None}
+    if len(texts) > 1 or len(questions) > 1:
+        return OTHER_ANSWER
+    versions = {record.version or record.rubric.hash for record in records}
+    return SEVERAL_VERSIONS if len(versions) > 1 else None
+
+
+def _find_text(records: Sequence[_Found]) -> str | None:
+    """Return the first text of the answer that a record has."""
+    return next((record.text for record in records if record.text is not None), None)
+
+
+def _count_ways(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Counter[Chosen | None]:
+    """Count the labels that are compared by how they were chosen."""
+    judged = ratings.judged
+    return Counter(
+        record.chosen or default
+        for record in labels
+        if record.key in ratings.people.get(str(record.source.rater), ()) and (not judged or record.key in judged)
+    )
+
+
+def _describe_text(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a judgement that are of the text of the answer; none if the record does not have it."""
+    answer = record.get("answer")
+    if not isinstance(answer, str):
+        return {}
+    return {"length": len(answer), "text": hash((repr(record.get("question")), " ".join(answer.split())))}
+
+
+def _find_only_verdict(answers: Sequence[AnswerValue | None], rubric: ScoringRubric) -> Verdict | None:
+    """Return the verdict to which a label comes whatever its empty cells hold, None if they decide it."""
+    known: dict[int, Grade] = {}
+    for number, (criterion, answer) in enumerate(zip(rubric.criteria, answers, strict=True)):
+        grade = None if answer is None else criterion.grade(answer)
+        if grade is not None:
+            known[number] = grade
+    if not known:
+        return None
+    if rubric.varies:
+        return _find_of_varying(known, rubric)
+    prospect = Prospects(rubric, known).find(*next(iter(known.items())))
+    return prospect.worst if prospect.is_certain else None
+
+
+def _find_of_varying(known: Mapping[int, Grade], rubric: ScoringRubric) -> Verdict | None:
+    """Return the only verdict of a label where what applies decides what points are worth.
+
+    Some empty cells leave only one that certainly fails: what it has comes to a score, and misses a gate.
+    """
+    left_out = Grade(NOT_APPLICABLE, Fraction(0), points=0, gate_met=True, outcome=None)
+    try:
+        verdict = rubric.weigh(known.get(number, left_out) for number in range(len(rubric.criteria))).verdict
+    except NothingAppliesError:
+        return None
+    if len(known) == len(rubric.criteria):
+        return verdict
+    return None if all(grade.gate_met for grade in known.values()) else Verdict.FAIL
+
+
+def bare_text(text: object) -> str | None:
+    """Return the letters and digits of a text, which a spreadsheet keeps as they are; None if it has none."""
+    return "".join(filter(str.isalnum, text)) or None if isinstance(text, str) else None
+
+
+def _split(found: _Found, result: RecordResult) -> list[_Found]:
+    """Return the judgements of each model of a panel, and that of the panel; empty if one rater judged."""
+    median = result.scored
+    if median is None or not median.models or read_rater(result.record) is not None:
+        return []
+    given: dict[str, list[Scored]] = {}
+    for model, sample in zip(median.models, median.samples, strict=True):
+        given.setdefault(model, []).append(sample)
+    members = []
+    for model, samples in given.items():
+        judgement = _judge_samples(combine_samples(samples))._replace(
+            length=found.judgement.length,
+            text=found.judgement.text,
+        )
+        members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
+    panel = found.source._replace(model=None, is_panel=True)
+    return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
+
+
+def _judge_samples(result: Scored) -> Judgement:
+    reasons = tuple(each.reasoning for each in result.criteria)
+    own, *samples = (
+        (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
+    )
+    higher = find_middle(samples, result.rubric.criteria, better=True) if samples else None
+    return Judgement(own, reasons if any(reasons) else None, tuple(samples), higher=higher)
+
+
+def list_invalid(invalid: Sequence[Invalid], most: int = 20) -> Iterator[str]:
+    """Yield a line for each of the first invalid records, and one that counts the others."""
+    yield from map(str, invalid[:most])
+    if len(invalid) > most:
+        yield f"... and {len(invalid) - most:,} more invalid records; --format json lists them all"

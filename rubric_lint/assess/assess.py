@@ -1,0 +1,464 @@
+"""Decide what linting, rubric tests and judged data together say about a rubric and each of its criteria.
+
+No statistic is computed here: `shares` measures a judge, `needed` counts labels, and the rules on judged data have the
+rest.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rubric_lint.assess.agreement.label_scale import Doubted, Scales
+from rubric_lint.assess.agreement.ratings import Judgements, Ratings
+from rubric_lint.assess.agreement.reading import NO_OUTPUT
+from rubric_lint.assess.agreement.scales import Kind, measure_verdicts, measures_of
+from rubric_lint.assess.judged.outcomes import Untested
+from rubric_lint.assess.judged.rules import TARGET
+from rubric_lint.assess.judged.run import NO_RESULTS, Review
+from rubric_lint.assess.measure.by_verdict import ByVerdict, bound_by_verdict
+from rubric_lint.assess.measure.decision import Reason, count_needed, decide_shares, lacks_outputs, list_against
+from rubric_lint.assess.measure.gates import Gate, find_standard_of_criterion, measure_gate
+from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
+from rubric_lint.assess.measure.labelled import (
+    Cut,
+    Inapplicable,
+    Labelled,
+    count_indistinct,
+    count_ungrouped,
+    find_units,
+    lay_out,
+    list_judges,
+)
+from rubric_lint.assess.measure.shares import Shares, measure_shares
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.finding import Finding, Severity
+from rubric_lint.rules import JUDGED_RULES
+from rubric_lint.rules.rows import find_row
+from rubric_lint.scoring.grading import OVERALL, Verdict
+from rubric_lint.scoring.loading import Loaded
+from rubric_lint.source.path import Path, list_above
+from rubric_lint.source.source import Source, stem_of
+
+if TYPE_CHECKING:
+    from rubric_lint.assess.probes import Probes
+
+MOST_LOOKS = 10
+"""The most looks at growing data: each gets an equal part of the probability of an error."""
+
+_BLOCKING = frozenset({Severity.ERROR, Severity.WARNING})
+
+
+class Standing(StrEnum):
+    """What to do with a criterion."""
+
+    KEEP = "keep"
+    FIX = "fix"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Trust(StrEnum):
+    """The answer for a rubric."""
+
+    TRUSTED = "trusted"
+    NOT_TRUSTED = "not trusted"
+    UNDECIDED = "undecided"
+
+
+class Asked(NamedTuple):
+    """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
+
+    Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
+    field by which answers are grouped. Labels are on `label_scales`, if somebody said it.
+    """
+
+    target: Fraction = TARGET
+    look: int = 1
+    line: Verdict = Verdict.FAIL
+    runs: int = 1
+    by: str = ""
+    label_scales: Scales = MappingProxyType({})
+
+
+class Evidence(NamedTuple):
+    """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric.
+
+    `judged` is what judged data show in plain words, empty for other findings.
+    """
+
+    criterion: str | None
+    rule: str
+    severity: Severity
+    message: str
+    file: str
+    line: int
+    column: int
+    judged: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The message without the criterion that it begins with."""
+        return _NAME.sub("", self.message)
+
+    @property
+    def plain(self) -> str:
+        """What it says to people who know no statistics."""
+        return self.judged or self.statement
+
+    @property
+    def found(self) -> str:
+        """What judged data show, without what is so of this criterion only."""
+        return self.judged.partition(": ")[0]
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether it makes a criterion one to fix."""
+        return self.severity in _BLOCKING
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        _, *values, _ = self
+        return dict(zip(("rule", "severity", "message", "file", "line", "column"), values, strict=True))
+
+
+class Assessed(NamedTuple):
+    """What is known of a criterion. `untested` is what rules on judged data cannot decide.
+
+    `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
+    a chance of 4 in 5, None if none can be said. With `is_silenced`, a judge surely errs too often on it, but the
+    finding is ignored. Without a gate, labels have a `cut`. `inapplicable` counts the labelled answers to which a
+    conditional criterion does not apply.
+    """
+
+    id: str
+    line: int
+    column: int
+    standing: Standing
+    findings: tuple[Evidence, ...] = ()
+    untested: tuple[Untested, ...] = ()
+    nothing_found_by: tuple[str, ...] = ()
+    shares: Shares | None = None
+    needed: int | None = None
+    is_silenced: bool = False
+    cut: Cut | None = None
+    inapplicable: Inapplicable | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        fields = self._asdict()
+        shares, needed, *_ = (fields.pop(name) for name in ("shares", "needed", "is_silenced", "cut", "inapplicable"))
+        caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
+        left_out = {"not_applicable": self.inapplicable._asdict()} if self.inapplicable else {}
+        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed, **left_out}
+
+
+class Assessment(NamedTuple):
+    """What is known of a rubric.
+
+    `evidence` is what is about no single criterion, `judges` how each judge treats bad and good answers, the worst one
+    first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
+    with the probability `level`. `needed` is the least number of units in all that decides with a chance of 4 in 5, if
+    any does; units are questions if `has_questions`, and `copies` labelled answers are near-copies of others.
+    `ungrouped_outputs` of labelled answers are left over, as they are too few for a run.
+    `by_verdict` has the bounds that labels chosen by the verdict give. `indistinct` is the number of criteria on which
+    no judge tells answers apart, 0 if one does, and `alike` the number of answers that were all given one and the same
+    value on every criterion. `verdicts` counts the outputs of the worst judge, without labels of the first one, by
+    their verdict. `fields` are those by which answers could be grouped. `probes` have what answers made worse show
+    (None: none were made).
+    """
+
+    file: str
+    rubric: str
+    line: int
+    trust: Trust
+    reasons: tuple[Reason, ...]
+    asked: Asked
+    review: Review
+    criteria: tuple[Assessed, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    judges: tuple[JudgeShares, ...] = ()
+    groups: tuple[JudgeShares, ...] = ()
+    level: float = float(ERROR)
+    needed: int | None = None
+    has_questions: bool = False
+    copies: int = 0
+    ungrouped_outputs: int = 0
+    by_verdict: ByVerdict | None = None
+    indistinct: int = 0
+    alike: int = 0
+    verdicts: Mapping[Verdict, int] = {}
+    fields: tuple[str, ...] = ()
+    probes: "Probes | None" = None
+
+    @property
+    def doubted(self) -> Doubted | None:
+        """Whose labels seem to be on another scale."""
+        return self.review.doubts.doubted
+
+    @property
+    def worst(self) -> JudgeShares | None:
+        """How the worst judge treats answers; None without labels."""
+        return self.judges[0] if self.judges else None
+
+    @property
+    def lacks_outputs(self) -> bool:
+        """Whether outputs of the worst judge are missing, and not labels."""
+        return self.worst is not None and lacks_outputs(self.worst.shares, self.asked.target, self.needed)
+
+    @property
+    def below(self) -> list[JudgeShares]:
+        """The groups in which a judge is surely below the target."""
+        return [each for each in self.groups if each.shares.is_below(self.asked.target)]
+
+    def list(self, standing: Standing) -> list[Assessed]:
+        """Return the criteria of one standing."""
+        return [each for each in self.criteria if each.standing is standing]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        review, asked, worst = self.review, self.asked, self.worst
+        shares = worst.shares if worst else None
+        people = shares.people if shares else None
+        return {
+            "file": self.file,
+            "rubric": self.rubric,
+            "rubric_hash": review.hash or None,
+            "line": self.line,
+            "answer": self.trust,
+            "reasons": self.reasons,
+            **{name: getattr(review, name) for name in ("answers", "judges", "labelled", "people", "chosen")},
+            "target": float(asked.target),
+            "look": asked.look,
+            "runs": asked.runs,
+            "fail_on": asked.line,
+            "level": self.level,
+            "unit": "question" if self.has_questions else "answer",
+            "near_copies": self.copies,
+            "ungrouped_outputs": self.ungrouped_outputs,
+            "verdicts": {verdict: self.verdicts.get(verdict, 0) for verdict in Verdict},
+            "bad_caught": shares and shares.bad_caught,
+            "good_passed": shares and shares.good_passed,
+            "by_verdict": self.by_verdict,
+            "each_judge": self.judges,
+            "groups": self.groups,
+            "labels_needed": self.needed,
+            "people_agree": None if people is None or people.agree is None else float(people.agree),
+            "tied": people.tied if people else 0,
+            "slips": shares.slips if shares else 0,
+            "unscored": shares.unscored if shares else 0,
+            "to_label_again": worst.name_all(worst.shares.single) if worst else [],
+            "label_scale": self.doubted and {"person": self.doubted.person, "seems": self.doubted.suspicion},
+            "not_told_apart": self.indistinct,
+            "criteria": self.criteria,
+            "findings": self.evidence,
+            "probes": self.probes,
+            "invalid": review.invalid,
+            "left_out": review.left_out,
+            "fault": review.fault or None,
+        }
+
+
+def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
+    rubric = loaded.rubric
+    if rubric.shape is Shape.HOLISTIC:
+        yield rubric.path, OVERALL
+    else:
+        yield from ((path, entry.id) for path, entry in rubric.entries_by_place.items())
+
+
+def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[Loaded]) -> list[list[Evidence]]:
+    """Return for each rubric the findings about it; those about none of them are about all."""
+    owners: dict[str, list[int]] = {}
+    names: list[dict[str, str]] = []
+    for number, loaded in enumerate(rubrics):
+        document = loaded.document
+        owners.setdefault(document.pointer(loaded.rubric.path), []).append(number)
+        names.append({document.pointer(path): name for path, name in _list_entries(loaded)})
+    found: list[list[Evidence]] = [[] for _ in rubrics]
+    for finding in findings:
+        if finding.code == "judged-disagrees.verdict":  # the page itself says it, by the target that is asked for
+            continue
+        above = [*list_above(finding.pointer), finding.pointer][::-1]
+        whole = next(filter(owners.__contains__, above), None)
+        for number in range(len(rubrics)) if whole is None else owners[whole]:
+            criterion = next((names[number][place] for place in above if place in names[number]), None)
+            found[number].append(tell(source, finding, criterion))
+    return found
+
+
+def tell(source: Source, finding: Finding, criterion: str | None) -> Evidence:
+    """Return a finding as evidence about a criterion, or about the whole rubric (None)."""
+    line, column, _ = source.position(finding.span.start)
+    judged = ""
+    if finding.rule in JUDGED_RULES:
+        judged = find_row(finding.rule).write_plainly(finding.code.rpartition(".")[2], finding.values)
+    return Evidence(criterion, finding.rule, finding.severity, finding.message, source.name, line, column, judged)
+
+
+_NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
+"""Matches the criterion that a message begins with."""
+
+
+def of_test(source: Source, finding: Finding) -> Evidence:
+    """Return an expectation of a rubric test that is not met; one on a verdict or a score is about the whole rubric."""
+    criterion = finding.values.get("criterion")
+    return tell(source, finding, criterion if isinstance(criterion, str) else None)
+
+
+def of_probes(loaded: Loaded, probes: "Probes") -> Iterator[Evidence]:
+    """Yield what answers made worse on purpose show against a rubric."""
+    source, document = loaded.document.source, loaded.document
+    places = {name: path for path, name in _list_entries(loaded)}
+    for criterion, rule, severity, message, plain in probes.list_against():
+        path = places[criterion] if criterion else loaded.rubric.path
+        line, column, _ = source.position(document.span(path).start)
+        yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
+
+
+def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:
+    """Return the assessment of a file whose errors hide its rubrics."""
+    evidence = tuple(tell(source, each, None) for each in findings)
+    name = stem_of(source.name)
+    review = Review(name, fault=NO_RESULTS)
+    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
+
+
+def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: Asked) -> Assessment:
+    """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
+    source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
+    about = source.name, loaded.name, source.position(start).line
+    found = Assessment(*about, Trust.UNDECIDED, (), asked, review)
+    if review.ratings is not None:
+        found = _measure(found, review.ratings)
+    criteria = tuple(_assess_criteria(loaded, evidence, found))
+    known = {each.id for each in criteria}
+    others = tuple(each for each in evidence if each.criterion not in known)
+    trust, reasons = _decide(evidence, found)
+    needed = None
+    if Reason.FEW_LABELS in reasons and found.worst:
+        level = find_level(asked.look + 1, len(found.judges))
+        needed = count_needed(found.worst.shares, asked.target, level)
+    return found._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
+
+
+def _measure(found: Assessment, ratings: Ratings) -> Assessment:
+    """Return an assessment with all that the judged data show of the verdicts."""
+    asked, table = found.asked, found.review.table
+    alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
+    criteria = ratings.rubric.criteria if ratings.rubric else ()
+    own = [
+        each
+        for each in (measures_of(ratings.rubric) if ratings.rubric else ())
+        if each.place is not None and each.scale.kind is not Kind.BAND
+    ]
+    judges = list_judges(ratings)
+    indistinct = min((count_indistinct(each, own, criteria) for each in judges.values()), default=0)
+    found = found._replace(alike=alike, indistinct=indistinct, fields=tuple(list_fields(ratings)))
+    found = found._replace(verdicts=_count_verdicts(next(iter(judges.values()), {})))
+    if not ratings.has_joined_labels:
+        return found
+    measure, units = measure_verdicts("verdict", asked.line), find_units(ratings)
+    laid_out = {name: lay_out(ratings, name, measure, units, asked.runs) or Labelled((), ()) for name in judges}
+    level = find_level(asked.look, len(judges))
+    shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
+    # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
+    shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
+    found = found._replace(
+        judges=tuple(shares),
+        verdicts=_count_verdicts(judges[shares[0].judge]),
+        groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
+        level=level,
+        has_questions=any(each.are_questions for each in laid_out.values()),
+        copies=max(each.copies for each in laid_out.values()),
+        ungrouped_outputs=count_ungrouped(ratings, asked.runs),
+    )
+    people = shares[0].shares.people
+    if len(judges) == 1 and found.review.doubts.are_by_verdict_alone(people, asked.target):
+        ((name, judge),) = judges.items()
+        found = found._replace(by_verdict=bound_by_verdict(laid_out[name], judge, asked.line, asked.runs, level))
+    return found
+
+
+def _find_least(shares: Shares) -> float:
+    return min(shares.bad_caught.low, shares.good_passed.low)
+
+
+def _count_verdicts(given: Judgements) -> Counter[Verdict]:
+    """Count the verdicts of the outputs of a judge."""
+    outputs = (output for each in given.values() for output in each.samples or (each.given,))
+    return Counter(verdict for _, verdict in outputs if verdict is not None)
+
+
+def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assessment) -> Iterator[Assessed]:
+    review = found.review
+    outcomes = {each.criterion: each for each in review.criteria}
+    by_name: dict[str | None, list[Evidence]] = {}
+    for each in evidence:
+        by_name.setdefault(each.criterion, []).append(each)
+    places = {column.name: place for place, column in enumerate(review.table.columns if review.table else ())}
+    for path, name in _list_entries(loaded):
+        own = tuple(by_name.get(name, ()))
+        gates = _measure_gates(found, places[name]) if name in places else []
+        standing = _stand(own, gates, found)
+        worst = min(gates, key=lambda gate: _find_least(gate.shares), default=None)
+        needed = worst.needed if worst and standing is Standing.INCONCLUSIVE else None
+        line, column, _ = loaded.document.source.position(loaded.document.span(path).start)
+        outcome = outcomes.get(name)
+        quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
+        shares = worst.shares if worst else None
+        is_silenced = standing is not Standing.FIX and any(gate.is_against for gate in gates)
+        cut, left_out = (worst.cut, worst.inapplicable) if worst else (None, None)
+        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut, left_out)
+
+
+def _measure_gates(found: Assessment, place: int) -> list[Gate]:
+    """Return how each judge decides on a criterion, as `agree` measures it."""
+    table = found.review.table
+    if table is None:
+        return []
+    standard = find_standard_of_criterion(len(table.columns), found.asked.look, len(table.compared))
+    void = find_void(found)
+    return [measure_gate(each[place], standard, void) for each in table.compared.values() if place in each]
+
+
+def _stand(own: Sequence[Evidence], gates: Sequence[Gate], found: Assessment) -> Standing:
+    """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
+    if any(is_against(each, found) for each in own):
+        return Standing.FIX
+    reach = [gate.reasons == (Reason.SHARES_REACHED,) for gate in gates]
+    return Standing.KEEP if reach and all(reach) and not found.indistinct else Standing.INCONCLUSIVE
+
+
+def is_against(evidence: Evidence, found: Assessment) -> bool:
+    """Return whether a finding calls for a fix: not if it is of a judge that tells nothing, or of void labels."""
+    is_void = found.indistinct > 0 or (evidence.rule == "judged-disagrees" and find_void(found) is not None)
+    return evidence.is_blocking and not (is_void and evidence.rule in JUDGED_RULES)
+
+
+def find_void(found: Assessment) -> Reason | None:
+    """Return why labels say nothing about a judge, if they do not."""
+    if found.worst is None:
+        return Reason.NO_LABELS
+    return found.review.doubts.find_void(found.worst.shares.people, found.asked.target)
+
+
+def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:
+    """Return the answer and its reasons, by the worst judge: the first that holds."""
+    review, target, worst = found.review, found.asked.target, found.worst
+    if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
+        return Trust.NOT_TRUSTED, (Reason.ERRORS,)
+    if review.fault:
+        invalid = [each for each in review.invalid if not each.is_label and each.reason != NO_OUTPUT]
+        unjudged = Reason.INVALID if invalid else Reason.NOT_JUDGED
+        return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
+    void = find_void(found)
+    if worst is None or void is not None:
+        return Trust.UNDECIDED, (void or Reason.NO_LABELS,)
+    against = list_against(worst.shares, target)
+    if against or found.below:
+        return Trust.NOT_TRUSTED, tuple(against) or (Reason.BELOW_IN_GROUP,)
+    reasons = decide_shares(worst.shares, target)
+    return (Trust.TRUSTED if worst.shares.reaches(target) else Trust.UNDECIDED), reasons

@@ -1,0 +1,1 @@
+"""What changed between two runs or two versions of a rubric, and whether limits hold."""

@@ -1,0 +1,541 @@
+"""Define the differences in meaning between two versions of a rubric."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from itertools import groupby, islice
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.diff.runs import RunComparison, read_side
+from rubric_lint.model.criterion import SCORES, Criterion, Scale, Shape
+from rubric_lint.model.groups import Group
+from rubric_lint.model.rubric import fold_id
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.meaning import (
+    JudgeField,
+    read_gate,
+    read_outcomes,
+    read_own,
+    read_scores,
+    read_task,
+    read_told,
+    read_told_of_group,
+    says,
+    word_ends,
+    word_scale,
+    words,
+)
+from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.records.entries import Entry
+from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.source.path import Path
+
+Value = Mapping[str, Any]
+"""One side of a change, as in the JSON report."""
+
+
+class What(StrEnum):
+    """The kinds of changes."""
+
+    RUBRIC_ADDED = "rubric-added"
+    RUBRIC_REMOVED = "rubric-removed"
+    RUBRIC_RENAMED = "rubric-renamed"
+    SHAPE = "shape"
+    THRESHOLDS = "thresholds"
+    SCALE = "scale"
+    GRADES = "grades"
+    ADDED = "criterion-added"
+    REMOVED = "criterion-removed"
+    RENAMED = "criterion-renamed"
+    MOVED = "generated-ids"
+    OUTCOME = "outcome"
+    FIELD = "field"
+    SHARE = "share"
+    GATE = "gate"
+    SCORES = "scores"
+    LEVEL = "level"
+
+
+class ChangedPlace(NamedTuple):
+    """The place of one side of a change: the file as it was named, line and column."""
+
+    file: str
+    line: int
+    column: int
+
+
+class Change(NamedTuple):
+    """One difference: its rubric and criterion (None if it concerns neither), and both sides (None if missing).
+
+    Names are the new ones, or the old ones of removed things. `scores` lists the scores that a change of bands affects.
+    `paths` are the paths of both sides in their documents (the old side is in the rubric `was`), `places` their places.
+    """
+
+    what: What
+    rubric: str | None
+    criterion: str | None
+    old: Value | None
+    new: Value | None
+    scores: tuple[int, ...] = ()
+    paths: tuple[Path | None, Path | None] = (None, None)
+    was: str | None = None
+    places: tuple[ChangedPlace | None, ChangedPlace | None] = (None, None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the change as in the JSON report."""
+        told = {"what": self.what, "rubric": self.rubric, "criterion": self.criterion}
+        scores = {"scores": self.scores} if self.scores else {}
+        was, now = self.places
+        return {**told, **scores, "old": self.old, "new": self.new, "old_place": was, "new_place": now}
+
+
+class Judged(NamedTuple):
+    """A criterion of one version, as written and as scored, and what fields tell a judge of it."""
+
+    criterion: Criterion
+    scoring: ScoringCriterion
+    told: tuple[JudgeField, ...]
+
+    @property
+    def gate(self) -> int | None:
+        """The gate, if it can be missed."""
+        return read_gate(self.criterion, self.scoring)
+
+    @property
+    def summary(self) -> Value:
+        """The value of a criterion that only one version has."""
+        failure = {"critical_failure": True} if self.criterion.is_failure else {}
+        return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate, **failure}
+
+
+Pair = tuple[Judged | None, Judged | None]
+
+
+def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
+    """Match the criteria of both versions, in the order of the new one, followed by the removed ones.
+
+    Criteria match by written id, then by equal meaning under another id, then, for ids that are generated from places,
+    by place.
+    """
+    was: dict[int, Judged] = {}
+    left = list(old)
+    keys: tuple[Callable[[Judged], Hashable], ...] = (
+        lambda each: fold_id(each.criterion.id) if each.criterion.has_own_id else None,
+        lambda each: says(*each),
+        lambda each: each.criterion.id,
+    )
+    for key in keys:
+        waiting: dict[Hashable, deque[Judged]] = {}
+        for judged in left:
+            waiting.setdefault(key(judged), deque()).append(judged)
+        waiting.pop(None, None)
+        for place, judged in enumerate(new):
+            if place not in was and (same := waiting.get(key(judged))):
+                was[place] = same.popleft()
+        taken = set(map(id, was.values()))
+        left = [judged for judged in left if id(judged) not in taken]
+    pairs: list[Pair] = [(was.get(place), judged) for place, judged in enumerate(new)]
+    return [*pairs, *((judged, None) for judged in left)]
+
+
+def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterator[Change]:
+    """Yield the differences between two criteria, except in shares and generated ids."""
+    if old is None or new is None:
+        what = What.ADDED if new else What.REMOVED
+        name = (new or old).criterion.id  # type: ignore[union-attr]
+        paths = (old.criterion.path if old else None, new.criterion.path if new else None)
+        yield Change(what, rubric, name, old.summary if old else None, new.summary if new else None, paths=paths)
+        return
+    name = new.criterion.id
+    if old.criterion.id != name and not is_moved(old, new):
+        sides = {"id": old.criterion.id}, {"id": name}
+        yield Change(What.RENAMED, rubric, name, *sides, paths=_paths(old, new, "id"))
+    if words(old.criterion.outcome) != words(new.criterion.outcome):
+        told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
+        yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
+    yield from compare_judge_fields(rubric, name, old.told, new.told)
+    if old.gate != new.gate:
+        gates = {"gate": old.gate}, {"gate": new.gate}
+        yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
+    if old.criterion.levels or new.criterion.levels:
+        is_rescaled = word_scale(old.criterion) != word_scale(new.criterion)
+        was, now = _levels(old), _levels(new)
+        for number in sorted({*was, *now}):
+            before, before_path = was.get(number, (None, old.criterion.path))
+            after, after_path = now.get(number, (None, new.criterion.path))
+            # With another scale, its numbers have another worth; what is not described is then no other change.
+            one, two = (
+                (each["name"], words(each["outcome"]), is_rescaled or each["score"])
+                if each
+                else (None, None, is_rescaled or None)
+                for each in (before, after)
+            )
+            if one != two:
+                yield Change(What.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
+    elif old.criterion.scale or new.criterion.scale:
+        scales = [old.criterion.scale], [new.criterion.scale]
+        yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
+
+
+def compare_judge_fields(
+    rubric: str, name: str | None, old: Sequence[JudgeField], new: Sequence[JudgeField]
+) -> Iterator[Change]:
+    """Yield the differences in what fields without a form of their own tell a judge."""
+    was, now = ({(each.where, each.name): each for each in side} for side in (old, new))
+    for key in dict.fromkeys([*now, *was]):
+        before, after = was.get(key), now.get(key)
+        if (before and words(before.text)) != (after and words(after.text)):
+            paths = before and (*before.path, before.name), after and (*after.path, after.name)
+            old_text, new_text = (
+                told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
+                for told in (before, after)
+            )
+            yield Change(What.FIELD, rubric, name, old_text, new_text, paths=paths)
+
+
+def is_moved(old: Judged, new: Judged) -> bool:
+    """Return whether both ids are generated from places and differ, as after an insertion above."""
+    return not (old.criterion.has_own_id or new.criterion.has_own_id) and old.criterion.id != new.criterion.id
+
+
+_Groups = Mapping[str, tuple[Group, Fraction]]
+
+
+def compare_places(
+    rubric: str, pairs: Sequence[Pair], groups: tuple[_Groups, _Groups], paths: tuple[Path, Path]
+) -> Iterator[Change]:
+    """Yield one change for all generated ids that differ, and one for all shares that differ.
+
+    `groups` are those of both sides by their ids, each with its share.
+    """
+    both = [(old, new) for old, new in pairs if old and new]
+    if moved := [(old, new) for old, new in both if is_moved(old, new)]:
+        old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
+        yield Change(What.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
+    if shifted := [(old, new) for old, new in both if old.scoring.share != new.scoring.share]:
+        known = [name for name in groups[1] if groups[1][name][1] != groups[0].get(name, groups[1][name])[1]]
+        was, now = (
+            {
+                "shares": [
+                    *(_weigh_group(*groups[side][name]) for name in known),
+                    *({"id": pair[1].criterion.id, **weigh(pair[side])} for pair in shifted),
+                ]
+            }
+            for side in (0, 1)
+        )
+        reweighed = [pair for pair in shifted if pair[0].scoring.weight != pair[1].scoring.weight]
+        where = _paths(*reweighed[0], "weight") if reweighed else paths
+        if groups_reweighed := [name for name in known if groups[0][name][0].weight != groups[1][name][0].weight]:
+            before, after = (side[groups_reweighed[0]][0].path for side in groups)
+            where = (*before, "weight"), (*after, "weight")
+        yield Change(What.SHARE, rubric, None, was, now, paths=where)
+
+
+def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
+    """Return the paths of a criterion's field on both sides, by the first of its names that is present."""
+    was, now = (
+        (*each.path, *islice((name for name in names if name in (each.fields or {})), 1))
+        for each in (old.criterion, new.criterion)
+    )
+    return was, now
+
+
+_Scales = tuple[ScoringCriterion, Sequence[Scale | None]]
+
+
+def compare_scores(rubric: str, name: str | None, old: _Scales, new: _Scales) -> Iterator[Change]:
+    """Yield the changes of outcome for the scores of both scales, one per run of scores that change alike."""
+    was, now = read_outcomes(old[0]), read_outcomes(new[0])
+    known = {*was, *now, *SCORES}
+    for (before, after), run in groupby(
+        range(min(known), max(known) + 1), lambda score: (was.get(score), now.get(score))
+    ):
+        if words(before) != words(after):
+            scores = tuple(run)
+            told, said = (None if outcome is None else {"outcome": outcome} for outcome in (before, after))
+            paths = _band_path(old[1], scores[0]), _band_path(new[1], scores[0])
+            yield Change(What.SCORES, rubric, name, told, said, scores, paths)
+
+
+def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
+    """Return the path of the band of a score, or of the scale that lacks one."""
+    known = [scale for scale in scales if scale]
+    bands = (band.path for scale in known for band in scale.bands if score in band.scores)
+    return next(bands, known[0].path if known else None)
+
+
+def weigh(judged: Judged) -> Value:
+    """Return the weight and the share of a criterion."""
+    return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
+
+
+def _share_groups(rubric: ScoringRubric) -> _Groups:
+    view = rubric.model.view
+    parts = view.outline.share_all(view.weights) if view and view.outline else ()
+    return {each.id: (each, part) for each, part in parts if isinstance(each, Group)}
+
+
+def _weigh_group(group: Group, share: Fraction) -> Value:
+    return {"id": group.id, "weight": float(group.weight), "share": float(share), "group": True}
+
+
+def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:
+    worth = {grade.answer: grade.score for grade in judged.scoring.grades}
+    return {
+        level.number: ({"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}, level.path)
+        for level in judged.criterion.levels or ()
+        if level.number is not None
+    }
+
+
+Rubrics = Mapping[str, ScoringRubric]
+
+
+class RubricPair(NamedTuple):
+    """A rubric in both versions; None if a version lacks it."""
+
+    old: ScoringRubric | None
+    new: ScoringRubric | None
+
+
+def pair_rubrics(old: Rubrics, new: Rubrics) -> list[RubricPair]:
+    """Match the rubrics of both files, in the order of the new one, followed by the removed ones.
+
+    Rubrics match by name or by equal meaning. If each file has one rubric, they match: it may be named after the
+    file.
+    """
+    if len(old) == len(new) == 1:
+        return [RubricPair(*old.values(), *new.values())]
+    was = {name: old[name] for name in new if name in old}
+    left = {name: rubric for name, rubric in old.items() if name not in was}
+    alike: dict[Hashable, list[str]] = {}
+    for name, rubric in left.items():
+        alike.setdefault(_gist(rubric), []).append(name)
+    for name, rubric in new.items():
+        if name not in was:
+            names = alike.get(_gist(rubric), [])
+            same = next((each for each in names if not any(_compare_contents(left[each], rubric))), None)
+            if same is not None:
+                names.remove(same)
+                was[name] = left.pop(same)
+    return [
+        *(RubricPair(was.get(name), rubric) for name, rubric in new.items()),
+        *(RubricPair(each, None) for each in left.values()),
+    ]
+
+
+def _gist(rubric: ScoringRubric) -> Hashable:
+    """Return a key that is equal for rubrics with equal meaning, so that few need to be compared in full."""
+    scale = read_scores(rubric.criteria[0]) if rubric.shape is Shape.HOLISTIC else None
+    return scale, frozenset((criterion.id, words(criterion.outcome)) for criterion in rubric.model.criteria)
+
+
+def compare(pairs: list[RubricPair]) -> Iterator[Change]:
+    """Yield all changes in meaning; a changed order of rubrics, criteria, bands or levels is not one."""
+    renames = len(pairs) > 1
+    for old, new in pairs:
+        if old is None or new is None:
+            what = What.RUBRIC_ADDED if new else What.RUBRIC_REMOVED
+            name = (new or old).name  # type: ignore[union-attr]
+            paths = (old.model.path if old else None, new.model.path if new else None)
+            was, now = (
+                {"shape": str(each.shape), "criteria": len(each.model.criteria)} if each else None
+                for each in (old, new)
+            )
+            yield Change(what, name, None, was, now, paths=paths, was=name)
+            continue
+        if renames and old.name != new.name:
+            sides, paths = ({"name": old.name}, {"name": new.name}), (old.model.path, new.model.path)
+            yield Change(What.RUBRIC_RENAMED, new.name, None, *sides, paths=paths, was=old.name)
+        for change in _compare_contents(old, new):
+            yield change._replace(was=old.name)
+
+
+def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
+    name, paths = new.name, (old.model.path, new.model.path)
+    if old.model.thresholds != new.model.thresholds:
+        old_limits, new_limits = (
+            dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) | _name_ends(each.units)
+            for each in (old, new)
+        )
+        yield Change(What.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
+    yield from _compare_wholes(old, new)
+    if old.shape is not new.shape:
+        yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
+        if Shape.MIXED not in (old.shape, new.shape) or Shape.HOLISTIC in (old.shape, new.shape):
+            return
+    was, now = read_task(old.model), read_task(new.model)
+    if words(was) != words(now):
+        yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now}, paths=paths)
+    if new.shape is Shape.HOLISTIC:
+        sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
+        yield from compare_scores(name, None, *sides)
+        told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
+        yield from compare_judge_fields(name, None, *told)
+        return
+    pairs = pair_up(list_judged(old), list_judged(new))
+    for before, after in pairs:
+        changes = compare_pair(name, before, after)
+        yield from (change for change in changes if not _follows_whole(change, old, new))
+    yield from compare_places(name, pairs, (_share_groups(old), _share_groups(new)), paths)
+
+
+def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
+    """Yield the differences in what only version 3 says: the scale of the whole, its grades and its groups."""
+    name, paths = new.name, (old.model.path, new.model.path)
+    if _is_rescaled(old, new):
+        ends = [_name_ends(each.units) or None for each in (old, new)]
+        yield Change(What.SCALE, name, None, ends[0], ends[1], paths=paths)
+    if old.rubric_grades != new.rubric_grades:
+        grades = [{grade: float(least) for grade, least in each.rubric_grades} for each in (old, new)]
+        sides = [
+            {"grades": known} | _name_ends(each.units) if known else None
+            for known, each in zip(grades, (old, new), strict=True)
+        ]
+        yield Change(What.GRADES, name, None, sides[0], sides[1], paths=paths)
+    was, now = ({group.id: group for group in _list_groups(each)} for each in (old, new))
+    told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
+    yield from compare_judge_fields(name, None, told[0], told[1])
+    for group in dict.fromkeys([*now, *was]):
+        both = [was.get(group), now.get(group)]
+        gates = [None if each is None or each.gate is None else float(each.gate) for each in both]
+        if gates[0] != gates[1]:
+            places = [None if each is None else each.path for each in both]
+            known = [
+                {"gate": gate} | _name_ends(each.units if each and gate is not None else None)
+                for gate, each in zip(gates, both, strict=True)
+            ]
+            yield Change(What.GATE, name, group, known[0], known[1], paths=(places[0], places[1]))
+
+
+def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
+    """Return the worst and the best score of the scale of marks, as a field; none without a scale."""
+    return {"ends": [*units]} if units else {}
+
+
+def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
+    """Return whether the scale of the whole differs; one with a decimal point has more answers."""
+    was, now = (each.units and word_ends(each.units) for each in (old, new))
+    return was != now
+
+
+def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bool:
+    """Return whether a change only says of a criterion what that of the scale of the whole says."""
+    is_scale = change.what is What.FIELD and (change.new or change.old or {})["field"] == "scale"
+    if not is_scale or not _is_rescaled(old, new):
+        return False
+    sides = (old, change.old or _YES_OR_NO), (new, change.new or _YES_OR_NO)
+    return all(each.units and side["text"] == word_ends(each.units) for each, side in sides)
+
+
+_YES_OR_NO = {"text": word_ends((0, 1))}
+"""The scale of a criterion that tells no judge of it."""
+
+
+def _list_groups(rubric: ScoringRubric) -> list[Group]:
+    view = rubric.model.view
+    return [*view.outline.groups] if view and view.outline else []
+
+
+def list_judged(rubric: ScoringRubric) -> list[Judged]:
+    """Return the criteria of a rubric, in order; none of a holistic one."""
+    pairs = zip(rubric.model.criteria, rubric.criteria, strict=True)
+    return [Judged(criterion, scoring, read_own(rubric.model, criterion)) for criterion, scoring in pairs]
+
+
+def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
+    """Return the rubrics of a file, prepared for scoring.
+
+    Raises:
+        RubricError: when one of them cannot be scored.
+    """
+    return {name: each.prepare() for name, each in loaded.items()}
+
+
+def locate(change: Change, was: Mapping[str, Loaded], now: Mapping[str, Loaded]) -> Change:
+    """Return the change with the places of both sides."""
+
+    def place(loaded: Mapping[str, Loaded], name: str | None, path: Path | None) -> ChangedPlace | None:
+        if path is None or name is None:
+            return None
+        position = loaded[name].position(path)
+        return ChangedPlace(loaded[name].document.source.name, position.line, position.column)
+
+    return change._replace(places=(place(was, change.was, change.paths[0]), place(now, change.rubric, change.paths[1])))
+
+
+INVALID = "invalid"
+"""Replaces the verdict of an output that has no score."""
+
+
+class Effect(NamedTuple):
+    """The results of one judge output in both versions."""
+
+    old: RecordResult
+    new: RecordResult
+
+    @property
+    def name(self) -> str:
+        """The id of the output, or its line."""
+        return f"line {self.new.line}" if self.new.id is None else str(self.new.id)
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the verdict or the score differs."""
+        was, now = (each.scored and (each.scored.verdict, each.scored.score) for each in self)
+        return was != now
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the effect as in the JSON report."""
+        return {
+            "line": self.new.line,
+            "id": self.new.id,
+            "old": _as_record(self.old),
+            "new": _as_record(self.new),
+        }
+
+
+class Effects(RunComparison):
+    """The effects on a file of judge outputs, each of which both versions score; unchanged ones are only counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outputs = 0
+        self.changed: list[Effect] = []
+
+    def add(self, effect: Effect) -> None:
+        """Count one output."""
+        self.outputs += 1
+        name = effect.new.id
+        if lost := self.join(name, read_side(effect.old), read_side(effect.new)):
+            self.leave_out(*lost, name, f"line {effect.new.line:,}")
+        if effect.is_changed:
+            self.changed.append(effect)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the effects as in the JSON report."""
+        counts = sorted(((old or INVALID, new or INVALID), count) for (old, new), count in self.verdicts.items())
+        verdicts = [{"old": old, "new": new, "outputs": count} for (old, new), count in counts]
+        return {"outputs": self.outputs, **self.count_to_json(), "verdicts": verdicts, "changed": self.changed}
+
+
+def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[Effect]:
+    """Score each entry of a file of judge outputs with both versions.
+
+    A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.
+    """
+    only = pairs[0].old.name if len(pairs) == 1 and pairs[0].old else None
+    was: Rubrics = {only or pair.old.name: pair.old for pair in pairs if pair.old}
+    now: Rubrics = {only or pair.new.name: pair.new for pair in pairs if pair.new}
+    old, new = Scorer(was), Scorer(now)
+    for line, content in entries:
+        yield Effect(old.score(content, line), new.score(content, line))
+
+
+def _as_record(found: RecordResult) -> dict[str, Any]:
+    if found.scored:
+        return {"verdict": str(found.scored.verdict), "score": float(found.scored.score)}
+    fault = found.error
+    return {"verdict": INVALID, "score": None, "error": fault and {"path": fault.path, "message": fault.message}}

@@ -1,0 +1,125 @@
+"""Decide by intervals whether a run keeps the limits that were set for it."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.assess.measure.bounds import Bounded, bound
+from rubric_lint.assess.measure.intervals import Share, count_deciding
+from rubric_lint.scoring.grading import Verdict
+from rubric_lint.scoring.totals import Totals
+
+
+class Decision(StrEnum):
+    """Whether a limit is kept."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    UNDECIDED = "undecided"
+
+
+class Limit(NamedTuple):
+    """A limit for a share: the option that sets it, what the share counts and of what, and the decision.
+
+    The interval of 95% is that of Clopper and Pearson. `needed` is the size at which this share would decide, if known.
+    """
+
+    option: str
+    asked: Fraction
+    told: str
+    advice: str
+    bounded: Bounded
+    decision: Decision
+    needed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the limit as in the JSON report."""
+        return {
+            "option": self.option,
+            "asked": float(self.asked),
+            **self.bounded.to_json(),
+            "decision": self.decision,
+            "needed": self.needed,
+        }
+
+    def __str__(self) -> str:
+        """Return the limit in words: the decision, the share with its interval, and what to do."""
+        share = self.bounded
+        head = f"{self.option} {float(self.asked):g}" if self.option != WORSE else WORSE
+        if not share.n:
+            return f"{head}: {self.decision}; {self.told} ({share.x} of {share.n})"
+        interval = f"95% interval {share.low:.3f} to {share.high:.3f}"
+        figures = f"{share.x:,} of {share.n:,} {self.told}: {share.value:.3f} ({interval})"
+        if self.decision is Decision.KEPT:
+            return f"{head}: {self.decision}; {figures}"
+        if self.decision is Decision.BROKEN:
+            return f"{head}: {self.decision}; {figures}, all on the wrong side of {float(self.asked):g}; {self.advice}"
+        more = (
+            f"at this share, {self.needed:,} would decide"
+            if self.needed
+            else "more answers of this share decide nothing"
+        )
+        return (
+            f"{head}: {self.decision}, as the interval includes {float(self.asked):g}; {figures}; {more}; judge more "
+            "answers, or add --fail-under-doubt to fail in doubt"
+        )
+
+
+WORSE = "--fail-on-worse"
+
+
+class Limits(NamedTuple):
+    """The limits of a run, None without one; with `in_doubt`, what the data do not decide fails too."""
+
+    on_worse: bool = False
+    pass_share: Fraction | None = None
+    invalid_share: Fraction | None = None
+    in_doubt: bool = False
+
+    def decide(self, totals: Totals, other: OtherRun | None) -> Iterator[Limit]:
+        """Yield each limit with its decision."""
+        if self.on_worse and other:
+            # The sign test, as an interval: a judge that is asked again changes as many results in each direction.
+            worse, better = other.worse.count, other.better.count
+            share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
+            told = "changed answers got worse" if share.n else "no answer changed"
+            if not other.both:
+                decision, told = Decision.BROKEN, "no answer is valid in both runs, so nothing is compared"
+            elif not worse:
+                decision = Decision.KEPT
+            else:
+                decision, needed = _decide(Share(better, share.n), half)
+            advice = "see the answers listed as worse"
+            yield Limit(WORSE, half, told, advice, bound(*share, _LEVEL), decision, needed)
+        if (asked := self.pass_share) is not None:
+            share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
+            told = "valid outputs pass" if share.n else "no output is valid"
+            about = "--min-pass-share", asked, told, "read the reasons of those that fail"
+            yield Limit(*about, bound(*share, _LEVEL), *_decide(share, asked))
+        if (asked := self.invalid_share) is not None:
+            share, valid = Share(totals.invalid, totals.outputs), totals.outputs - totals.invalid
+            told = "outputs are invalid" if share.n else "there is no output"
+            about = "--max-invalid-share", asked, told, "see the reasons above, and ask the judge for those again"
+            yield Limit(*about, bound(*share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
+
+    def fails(self, limit: Limit) -> bool:
+        """Return whether a limit makes the run fail."""
+        return limit.decision is Decision.BROKEN or (self.in_doubt and limit.decision is Decision.UNDECIDED)
+
+
+_LEVEL = 0.025
+"""The probability with which each end of an interval of 95% may be wrong."""
+
+
+def _decide(good: Share, asked: Fraction) -> tuple[Decision, int | None]:
+    """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
+    if not good.n:
+        return Decision.BROKEN, None
+    _, _, low, high = bound(*good, _LEVEL)
+    if high < asked:
+        return Decision.BROKEN, None
+    if low >= asked:
+        return Decision.KEPT, None
+    return Decision.UNDECIDED, count_deciding(good, asked, _LEVEL)

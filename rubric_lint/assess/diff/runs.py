@@ -1,0 +1,517 @@
+"""Compare two runs, answer by answer: another judge, model or version of the rubric."""
+
+import heapq
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.agreement.reading import NO_ID, OTHER_TYPE, LeftOut
+from rubric_lint.assess.agreement.scales import VERDICTS
+from rubric_lint.assess.measure.intervals import Sides
+from rubric_lint.model.messages import find_cause
+from rubric_lint.scoring.flat import list_fields
+from rubric_lint.scoring.grading import (
+    NOT_APPLICABLE,
+    AnswerValue,
+    Grade,
+    Scored,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+    is_unscored,
+)
+from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
+from rubric_lint.scoring.output import RecordResult
+from rubric_lint.scoring.records.decoding import Content
+from rubric_lint.scoring.records.mapping import Wanted
+from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
+from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
+from rubric_lint.scoring.scorer import Scorer
+
+NOW, BEFORE, BOTH = "now", "before", "both"
+"""The runs in JSON reports."""
+
+NAMES_OF_RUNS = {NOW: "this run", BEFORE: "the other run", BOTH: "both runs"}
+
+REPEATED = "the id of an earlier record, which is compared"
+ONLY = "only one run has the id"
+OTHER_RUBRIC = "the runs have the id for different rubrics"
+
+_INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False), "invalid_both": (True, True)}
+"""Says in which runs an answer is invalid, before and now."""
+
+MOST_FLIPS = 1000
+"""The most answers to keep in each direction."""
+
+_MOST_PAIRS = 20_000
+
+_AS_IT_IS, _IN_OTHER_TYPE = 1, 2
+"""How a record of the other run was joined: by its id, or by that in the other type."""
+
+Side = Scored | str
+"""What one run has of an answer: its result, or why it has none."""
+
+
+class Before(NamedTuple):
+    """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
+
+    result: Scored | None
+    record: int
+
+
+class Flip(NamedTuple):
+    """An answer whose result differs: its id, and both results."""
+
+    id: Any
+    was: Scored
+    now: Scored
+
+    @property
+    def graded(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
+        """The criteria of both runs, with both grades."""
+        theirs = {each.criterion.id: each.grade for each in self.was.criteria}
+        for each in self.now.criteria:
+            if each.criterion.id in theirs:
+                yield each.criterion, theirs[each.criterion.id], each.grade
+
+    @property
+    def applying(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
+        """The criteria that apply in both runs, with both grades."""
+        return (each for each in self.graded if NOT_APPLICABLE not in (each[1].answer, each[2].answer))
+
+    @property
+    def changed(self) -> list[tuple[ScoringCriterion, AnswerValue, AnswerValue]]:
+        """The criteria with another value, and both values."""
+        return [(each, was.answer, now.answer) for each, was, now in self.graded if was.answer != now.answer]
+
+    @property
+    def groups_missed(self) -> list[str]:
+        """The groups whose gates the answer misses now."""
+        return [each.group.id for each in self.now.groups if not each.gate_met]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as in the JSON report, with the criteria that got worse."""
+        return {
+            "id": self.id,
+            "rubric": self.now.rubric.name,
+            "old": {"verdict": self.was.verdict, "score": float(self.was.score)},
+            "new": {"verdict": self.now.verdict, "score": float(self.now.score)},
+            "criteria": [
+                {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
+                for each, was, now in self.applying
+                if find_direction(each, was, now) < 0
+            ],
+            **({"groups_missed": missed} if (missed := self.groups_missed) else {}),
+        }
+
+
+class Flips:
+    """The answers whose results changed in one direction; only those that changed most are kept."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._heap: list[tuple[int, float, int, Flip]] = []
+
+    def add(self, steps: int, change: float, flip: Flip) -> None:
+        """Add an answer whose verdict changed by so many steps, and its score by so much."""
+        self.count += 1
+        entry = steps, change, -self.count, flip
+        if len(self._heap) < MOST_FLIPS:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:  # the count differs, so nothing behind it is compared
+            heapq.heapreplace(self._heap, entry)
+
+    def __iter__(self) -> Iterator[Flip]:
+        """Yield the answers that are kept, those that changed most first."""
+        return iter([flip for *_, flip in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)])
+
+
+def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:
+    """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
+    # Another run has its scores as they are printed, rounded to a float.
+    before, after = (
+        (met, float(score))
+        for met, score in (criterion.merit(each.score, gate_met=each.gate_met) for each in (was, now))
+    )
+    return (after > before) - (after < before)
+
+
+@dataclass(slots=True)
+class CriterionPair:
+    """One criterion in both runs, over the answers that both have.
+
+    `higher` and `lower` count the answers whose value rose or fell from the other run to this one, `better` and `worse`
+    those for which that is good or bad. Sums are of normalized scores. `pending` counts grades that are not added yet.
+    """
+
+    criterion: ScoringCriterion
+    answers: int = 0
+    higher: int = 0
+    lower: int = 0
+    better: int = 0
+    worse: int = 0
+    sum_was: Fraction = Fraction(0)
+    sum_now: Fraction = Fraction(0)
+    missed_was: int = 0
+    missed_now: int = 0
+    pending: Counter[tuple[Grade, Grade]] = field(default_factory=Counter)
+
+    def settle(self) -> None:
+        """Add what is pending."""
+        for (was, now), times in self.pending.items():
+            direction = find_direction(self.criterion, was, now)
+            self.better += times * (direction > 0)
+            self.worse += times * (direction < 0)
+            self.answers += times
+            self.higher += times * (now.answer > was.answer)
+            self.lower += times * (now.answer < was.answer)
+            self.sum_was += was.score * times
+            self.sum_now += now.score * times
+            self.missed_was += times * (not was.gate_met)
+            self.missed_now += times * (not now.gate_met)
+        self.pending.clear()
+
+
+@dataclass(slots=True)
+class _ResultPair:
+    """Both results of some answers, how many there are, and the change of the verdict, in steps, and of the score."""
+
+    was: Scored
+    now: Scored
+    times: int = 0
+    change: tuple[int, float] = (0, 0)
+
+    def __post_init__(self) -> None:
+        # Scores are equal as they are printed: another run has them as floats.
+        steps = VERDICTS.index(self.now.verdict) - VERDICTS.index(self.was.verdict)
+        self.change = steps, float(self.now.score) - float(self.was.score)
+
+
+class RunComparison:
+    """Two runs, joined answer by answer.
+
+    `verdicts` counts (verdict before or None, verdict now or None) of the answers of both runs. `left_out` has the
+    records that are not compared, by run and reason.
+    """
+
+    def __init__(self) -> None:
+        self.left_out: dict[tuple[str, str], LeftOut] = {}
+        self.verdicts: Counter[tuple[Verdict | None, Verdict | None]] = Counter()
+        self.sum_was = self.sum_now = Fraction(0)
+        self.other_version = 0
+        self.criteria: dict[tuple[str, str], CriterionPair] = {}
+        self.worse, self.better = Flips(), Flips()
+        self._pairs: dict[tuple[int, int], _ResultPair] = {}
+
+    def leave_out(self, run: str, reason: str, name: Any, place: str) -> None:
+        """Count a record that is not compared."""
+        record = place if name is None else f"{name_key(make_id_key(name))} ({place})"
+        self.left_out.setdefault((run, find_cause(reason)), LeftOut(reason)).add(record)
+
+    def join(self, name: Any, was: Side, now: Side) -> tuple[str, str] | None:
+        """Compare both results of one answer; if one is invalid, return the run in which it is, and the reason."""
+        before, after = (None if isinstance(side, str) else side.verdict for side in (was, now))
+        self.verdicts[before, after] += 1
+        if isinstance(now, str):
+            return BOTH if isinstance(was, str) else NOW, now
+        if isinstance(was, str):
+            return BEFORE, was
+        # Most answers share a few results, and identities take less time to compare than values.
+        pair = self._pairs.get((id(was), id(now)))
+        if pair is None:
+            if len(self._pairs) >= _MOST_PAIRS:
+                self._settle_pairs()
+            pair = self._pairs[id(was), id(now)] = _ResultPair(was, now)
+        pair.times += 1
+        if pair.change < (0, 0):
+            steps, change = pair.change
+            self.worse.add(-steps, -change, Flip(name, was, now))
+        elif pair.change > (0, 0):
+            self.better.add(*pair.change, Flip(name, was, now))
+        return None
+
+    def _settle_pairs(self) -> None:
+        for pair in self._pairs.values():
+            was, now, times = pair.was, pair.now, pair.times
+            self.sum_was += was.score * times
+            self.sum_now += now.score * times
+            self.other_version += times * (was.rubric.hash not in {"", now.rubric.hash})
+            for criterion, before, after in Flip(None, was, now).applying:
+                both = self.criteria.setdefault((now.rubric.name, criterion.id), CriterionPair(criterion))
+                both.pending[before, after] += times
+        self._pairs.clear()
+
+    def settle(self) -> None:
+        """Add up what was counted since the last call; `criteria` and the sums are complete then."""
+        self._settle_pairs()
+        for pair in self.criteria.values():
+            pair.settle()
+
+    @property
+    def both(self) -> int:
+        """The number of answers that are valid in both runs."""
+        return sum(count for pair, count in self.verdicts.items() if None not in pair)
+
+    @property
+    def same(self) -> int:
+        """The number of answers with the same verdict and score in both runs."""
+        return self.both - self.worse.count - self.better.count
+
+    def count_flips(self) -> tuple[int, int]:
+        """Return how many verdicts got worse and better."""
+        worse = better = 0
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None:
+                worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
+                better += count * (VERDICTS.index(now) > VERDICTS.index(was))
+        return worse, better
+
+    def passes(self) -> Sides:  # the page of scores calls it
+        """Return how many answers pass only in the other run, and only in this one."""
+        only = [0, 0]
+        for (was, now), count in self.verdicts.items():
+            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
+                only[now is Verdict.PASS] += count
+        return Sides(*only)
+
+    def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
+        """Yield the records that are not compared, with their run."""
+        for (run, _), left_out in self.left_out.items():
+            yield run, left_out
+
+    def count_to_json(self) -> dict[str, Any]:
+        """Return the counts as in JSON reports."""
+        return {
+            "answers": self.both,
+            "worse": self.worse.count,
+            "better": self.better.count,
+            "same": self.same,
+            **{
+                name: sum(times for (was, now), times in self.verdicts.items() if (was is None, now is None) == sides)
+                for name, sides in _INVALID_SIDES.items()
+            },
+            "left_out": [{"run": run, **left_out.to_json()} for run, left_out in self.list_left_out()],
+        }
+
+
+def _name_place(result: RecordResult) -> str:
+    return f"line {result.line:,}" if result.file is None else f"{result.file}:{result.line}"
+
+
+def read_side(found: RecordResult) -> Side:
+    """Return the result of a record, or why it has none."""
+    if found.scored is not None:
+        return found.scored
+    reason = found.error.message if found.error else "no reason given"
+    return reason if is_unscored(reason) else f"invalid: {reason}"
+
+
+class _OtherScorer(Scorer):
+    """A scorer of another run; results are read as they were written, by whichever rubric."""
+
+    def _score(self, value: dict[str, Any]) -> RecordResult:
+        if is_result(value):
+            scored = read_result(value)
+        elif is_row(value):
+            only = self.only.rubric if self.only else None
+            scored = read_row(value, self._rubrics.get(value.get("rubric", ""), only))
+        else:
+            return super()._score(value)
+        return RecordResult(scored, record=value, rubric=scored.rubric.name)
+
+
+class OtherRun(RunComparison):
+    """The answers of another run, to join with those of this one: its outputs, scored by our rubrics, or results.
+
+    Of records with one id the first counts. `keep_text` gets what each entry holds, in order.
+    """
+
+    def __init__(
+        self,
+        rubrics: Mapping[str, ScoringRubric],
+        reading: Reading = DEFAULT_READING,
+        keep_text: Callable[[Content], object] = lambda _: None,
+    ) -> None:
+        super().__init__()
+        self.only_here = 0
+        self._ours = rubrics
+        self._keep_text = keep_text
+        self._scorer = _OtherScorer(rubrics, reading)
+        self._sides: list[Side] = []  # of each record, as the next two
+        self._lines = array("q")
+        self._joined = bytearray()  # how each record is joined, 0 for one that is not
+        self._found: dict[RecordId, int] = {}  # the numbers of records
+        self._near: dict[int, str] = {}  # why records are not joined that nearly are
+        self._names: dict[str, None] = {}
+
+    def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
+        """Read its file as asked, and return the number of records."""
+        wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
+        for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
+            self._scorer.forget()
+            self._keep_text(content)
+            self._keep(self._scorer.score(content, line))
+        return len(self._sides)
+
+    def _keep(self, found: RecordResult) -> None:
+        side, name = read_side(found), found.id
+        number = len(self._sides)
+        self._sides.append(side)
+        self._lines.append(found.line)
+        self._joined.append(False)
+        rubric = found.rubric
+        if rubric is None:
+            named = found.record.get("rubric")
+            only = next(iter(self._ours)) if len(self._ours) == 1 and found.record else ""
+            rubric = named if isinstance(named, str) else only
+        self._names[rubric] = None
+        if name is None:
+            self.leave_out(BEFORE, side if isinstance(side, str) else NO_ID, name, _name_place(found))
+        elif self._found.setdefault((rubric, make_id_key(name)), number) != number:
+            self.leave_out(BEFORE, REPEATED, name, _name_place(found))
+
+    def add(self, result: RecordResult, _content: Content = b"") -> Before | None:
+        """Join a result of this run; return what the other run has of the answer, if anything."""
+        name, now = result.id, read_side(result)
+        if name is None:
+            self.leave_out(NOW, now if isinstance(now, str) else NO_ID, name, _name_place(result))
+            return None
+        wanted = self._name(result.rubric or ""), make_id_key(name)
+        same = find_id(wanted, self._found)
+        if same is None:
+            self.only_here += 1
+            reason = self._explain_absence(wanted[1])
+            self.leave_out(NOW, now if isinstance(now, str) else reason, name, _name_place(result))
+            return None
+        record, way = self._found[same], _AS_IT_IS if same == wanted else _IN_OTHER_TYPE
+        if self._joined[record]:
+            reason = REPEATED if self._joined[record] == way else OTHER_TYPE
+            self.leave_out(NOW, reason, name, _name_place(result))
+            return None
+        self._joined[record] = way
+        if lost := self.join(name, self._sides[record], now):
+            place = f"line {self._lines[record]:,}" if lost[0] == BEFORE else _name_place(result)
+            self.leave_out(*lost, name, place)
+        return self._describe(record)
+
+    def _explain_absence(self, key: Key) -> str:
+        """Return why the other run lacks an answer; the record that nearly is one gets the same reason."""
+        record = self._record_of.get(key)
+        if record is None:
+            return ONLY
+        self._near[record] = OTHER_RUBRIC
+        return OTHER_RUBRIC
+
+    @cached_property
+    def _record_of(self) -> dict[Key, int]:
+        return {key: record for (_, key), record in self._found.items()}
+
+    def _describe(self, record: int) -> Before:
+        side = self._sides[record]
+        return Before(None if isinstance(side, str) else side, record)
+
+    def _name(self, rubric: str) -> str:
+        """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
+        if rubric not in self._names and len(self._ours) == len(self._names) == 1:
+            return next(iter(self._names))
+        return rubric
+
+    def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
+        """Yield the records that are not compared, with their run, after all answers of this run were joined."""
+        yield from super().list_left_out()
+        left: dict[str, LeftOut] = {}
+        for found, record in self._found.items():
+            if self._joined[record]:
+                continue
+            side, other = self._sides[record], self._found.get(change_type(found))
+            reason = self._near.get(record, ONLY)
+            if isinstance(side, str):
+                reason = side
+            elif other is not None and self._joined[other]:
+                reason = OTHER_TYPE
+            left.setdefault(find_cause(reason), LeftOut(reason)).add(
+                f"{name_key(found[1])} (line {self._lines[record]:,})"
+            )
+        yield from ((BEFORE, each) for each in left.values())
+
+    def word_left_out(self, most: int) -> Iterator[str]:
+        """Yield the first reasons why records are not compared, but not of those that only one run has."""
+        listed = [f"{NAMES_OF_RUNS[run]}: {each}" for run, each in self.list_left_out() if each.reason != ONLY]
+        yield from listed[:most]
+        if len(listed) > most:
+            yield f"{len(listed) - most:,} more reasons; --format json lists them"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as in the JSON report, after all answers of this run were joined."""
+        self.settle()
+        both, worse = self.both, list(self.worse)
+        return {
+            **self.count_to_json(),
+            "only_now": self.only_here,
+            "only_before": self.only_there,
+            "other_version": self.other_version,
+            "old_mean": float(self.sum_was / both) if both else None,
+            "new_mean": float(self.sum_now / both) if both else None,
+            "worse_answers": worse,
+            "worse_answers_left_out": self.worse.count - len(worse),
+            "criteria": [
+                {
+                    "rubric": rubric.name,
+                    "id": criterion.id,
+                    "answers": pair.answers,
+                    "worse": pair.worse,
+                    "better": pair.better,
+                    "old_mean": float(pair.sum_was / pair.answers),
+                    "new_mean": float(pair.sum_now / pair.answers),
+                    "old_gates_missed": pair.missed_was,
+                    "new_gates_missed": pair.missed_now,
+                }
+                for rubric in self._ours.values()
+                for criterion in rubric.criteria
+                if (pair := self.criteria.get((rubric.name, criterion.id)))
+            ],
+        }
+
+    def warnings(self) -> Iterator[str]:
+        """Yield warnings about its records, after all answers of this run were joined."""
+        if not self.verdicts:
+            yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
+        ours = {each.hash for each in self._ours.values()}
+        if strange := {each.hash for each in self.rubrics if each.hash} - ours:
+            yield f"scored by another version of the rubric (`rubric_hash` {min(strange)}), which changes scores too"
+
+    @property
+    def only_there(self) -> int:
+        """The number of ids that only the other run has."""
+        return len(self._found) - len(self._joined) + self._joined.count(0)
+
+    def unmatched(self) -> Iterator[tuple[str, Before]]:
+        """Yield the ids that only the other run has, each with what it has of the answer."""
+        for (_, key), record in self._found.items():
+            if not self._joined[record]:
+                yield name_key(key), self._describe(record)
+
+    @cached_property
+    def rubrics(self) -> list[ScoringRubric]:
+        """The rubrics of its results, with each version of them."""
+        by_identity = {id(side.rubric): side.rubric for side in self._sides if isinstance(side, Scored)}
+        return [*by_identity.values()]
+
+    def find_criteria(self, rubric: str, criterion: str) -> Iterator[ScoringCriterion]:
+        """Yield a criterion in each version of one of our rubrics that the other run used."""
+        name = self._name(rubric)
+        for each in self.rubrics:
+            if each.name == name:
+                yield from (found for found in each.criteria if found.id == criterion)
+
+    @property
+    def is_by_our_rubrics(self) -> bool:
+        """Whether all its results are by the versions of the rubrics that this run uses."""
+        return {(each.name, each.hash) for each in self.rubrics} <= {
+            (each.name, each.hash) for each in self._ours.values()
+        }

@@ -1,0 +1,383 @@
+"""Mend the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+from rubric_lint.assess.agreement.ratings import Ratings, combine_people
+from rubric_lint.assess.agreement.reading import Reader
+from rubric_lint.assess.assess import Assessed, Assessment, Evidence, Standing
+from rubric_lint.assess.improve.proposals import (
+    MODEL,
+    Base,
+    Refusal,
+    RefusedError,
+    Shown,
+    Writer,
+    apply,
+    find_own,
+    list_texts,
+)
+from rubric_lint.assess.improve.trial import (
+    ASIDE,
+    Decided,
+    Fault,
+    Fold,
+    Paired,
+    Reason,
+    can_gain,
+    decide,
+    fold,
+    join_parts,
+    keep,
+)
+from rubric_lint.assess.rubric_tests.running import Ran, find_unmet
+from rubric_lint.judge.answers import Answer
+from rubric_lint.judge.prompt import JudgedCase, Message
+from rubric_lint.lint.fix import Applied, Fixed
+from rubric_lint.model.messages import join_words
+from rubric_lint.scoring.grading import CriterionResult
+from rubric_lint.scoring.ids import Key, make_id_key
+from rubric_lint.scoring.loading import RubricPlaces
+from rubric_lint.scoring.scorer import Scorer
+from rubric_lint.source.edits.intents import Fix
+
+_LEAST_TO_WRITE = 10
+"""The fewest answers to write from."""
+
+NEEDED = ASIDE + _LEAST_TO_WRITE
+"""The fewest answers with which a wording can be proved."""
+
+_SEED = 1
+"""The seed of the hash that divides the answers."""
+
+_MOST_SHOWN = 6
+"""The most answers that a model is shown."""
+
+
+_MOST_QUOTED = 500
+"""The most characters of a reply that cannot be read."""
+
+
+class Left(StrEnum):
+    """Why nothing was tried for a criterion, or no more."""
+
+    FEW = "too-few-answers"
+    FEW_WRONG = "too-few-wrong-answers"
+    FEW_OUTPUTS = "too-few-outputs"
+    FIX_FIRST = "fix-first"
+    NOT_WRITABLE = "cannot-be-written"
+    LIMIT = "limit"
+    NO_REPLY = "no-reply"
+    INTERRUPTED = "interrupted"
+
+
+class EndedError(Exception):
+    """Nothing more can be asked; the arguments are why, and details."""
+
+
+class LeftError(Exception):
+    """Nothing more is tried for a criterion; the arguments are why, and details."""
+
+
+class Asker(Protocol):
+    """What asks models; both methods raise `EndedError` if a limit or an endpoint forbids it."""
+
+    def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
+        """Return the records of answers, as far as they get any; `what` says what is judged."""
+
+    def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
+        """Return the reply of the model that proposes; the `number` tells equal requests apart."""
+
+
+class Tried(NamedTuple):
+    """A proposal: where it is from, what it does, and why it was rejected, or the trial it passed or failed."""
+
+    origin: str
+    title: str
+    texts: Mapping[str, str]
+    parts: tuple[str, ...] = ()
+    refused: RefusedError | None = None
+    decided: Decided | None = None
+    fixed: Fixed | None = None
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether it is offered."""
+        return bool(self.decided and self.decided.is_better)
+
+    @property
+    def reason(self) -> str:
+        """The code of what became of it."""
+        return str(self.refused.why if self.refused else self.decided.reason if self.decided else "")
+
+
+@dataclass
+class Outcome:
+    """A criterion to fix: what was found, what was tried, and why nothing more was.
+
+    `proposals` is the number of tests that share the level of error, 0 if it came to none. `contradicting` counts the
+    answers to prove on for which as many people say one thing as another.
+    """
+
+    assessed: Assessed
+    texts: Mapping[str, str] = field(default_factory=dict)
+    tried: list[Tried] = field(default_factory=list)
+    left: Left | None = None
+    detail: str = ""
+    proposals: int = 0
+    contradicting: int = 0
+
+    @property
+    def offered(self) -> Tried | None:
+        """The proposal that is offered."""
+        return next((each for each in self.tried if each.is_offered), None)
+
+
+@dataclass
+class Improvement:
+    """What came of one rubric: the answers to write from, those to prove on, and each criterion to fix."""
+
+    assessment: Assessment
+    written_from: int
+    proved_on: int
+    outcomes: list[Outcome]
+    unasked_tests: int = 0
+
+    @property
+    def whole(self) -> list[Evidence]:
+        """What was found in the rubric as a whole, which no wording of one criterion mends."""
+        return [each for each in self.assessment.evidence if each.is_blocking]
+
+
+class Held(NamedTuple):
+    """A rubric test that held before, and the case that a judge is shown; None if the test has no answer."""
+
+    ran: Ran
+    case: JudgedCase | None
+
+
+def divide(keys: Sequence[Key], texts: Mapping[Key, object]) -> tuple[set[Key], set[Key]]:
+    """Divide answers by a hash of their ids: those to write from, and those to prove on, half but at least `ASIDE`.
+
+    Answers with one text stay together, by the first of their ids: what is proved must not have been read.
+    """
+    first: dict[object, Key] = {}
+    for key in keys:
+        first.setdefault(texts.get(key) or key, key)
+    order: dict[Key, list[Key]] = {}
+    for key in keys:
+        order.setdefault(first[texts.get(key) or key], []).append(key)
+    proved = set[Key]()
+    for leader in sorted(order, key=lambda key: hashlib.sha256(json.dumps([_SEED, key]).encode()).digest()):
+        if len(proved) >= max(ASIDE, len(keys) // 2):
+            break
+        proved |= set(order[leader])
+    return set(keys) - proved, proved
+
+
+class Improver:
+    """Improves one rubric. `base` is the file with what is offered so far; `found` is kept up to date."""
+
+    def __init__(
+        self, assessment: Assessment, base: Base, answers: Sequence[Answer], tests: Sequence[Held], asker: Asker
+    ) -> None:
+        self.base = base
+        self._asker = asker
+        self._tests = tests
+        self._rubric, self._loaded = base.rubric, base.loaded
+        ratings = assessment.review.ratings or Ratings(base.rubric, {}, {})
+        self._answers = {make_id_key(each.record["id"]): each for each in answers}
+        judged = set[Key]().union(*ratings.judges.values()) & self._answers.keys()
+        texts = {key: " ".join(self._answers[key].case.answer.split()) for key in judged}
+        writing, proving = divide(sorted(judged, key=str), texts)
+        self._written = keep(ratings, writing)
+        self._before = keep(ratings, proving)
+        self._fold: Fold = tuple((place,) for place in range(len(base.ids)))
+        mend = [Outcome(each) for each in assessment.list(Standing.FIX)]
+        unasked = sum(each.case is None for each in tests)
+        self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
+
+    def run(self, tries: int) -> None:
+        """Try to fix each criterion, with at most `tries` proposals of a model for each."""
+        outcomes = self.found.outcomes
+        for number, outcome in enumerate(outcomes):
+            try:
+                self._mend(outcome, tries)
+            except LeftError as left:
+                outcome.left, outcome.detail = left.args
+            except EndedError as end:
+                for each in outcomes[number:]:
+                    each.left, each.detail = end.args
+                return
+            except BaseException:  # Ctrl+C: what was found stays
+                for each in outcomes[number:]:
+                    each.left = Left.INTERRUPTED
+                raise
+
+    def _mend(self, outcome: Outcome, tries: int) -> None:
+        """Look for a better wording of a criterion.
+
+        Raises:
+            LeftError: if it cannot be looked for, or not any more.
+        """
+        name = outcome.assessed.id
+        base = self.base
+        outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}
+        if fixable := {finding.rule for finding in find_own(base, name) if finding.fix is not None}:
+            raise LeftError(Left.FIX_FIRST, join_words(sorted(fixable)))
+        if (answers := self.found.written_from + self.found.proved_on) < NEEDED:
+            raise LeftError(Left.FEW, str(answers))
+        place = [each.id for each in self.found.assessment.criteria].index(name)
+        choices = list(self._list_choices(outcome))
+        outcome.proposals = len(choices) + tries
+        rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
+        fault = Fault(place, rules, outcome.proposals)
+        outcome.contradicting = Paired(self._before, self._before.judges).count_contradicting(place)
+        if choices:
+            self._require_gain(fault)
+        if not any(self._try(outcome, tried, made, fault) for tried, made in choices):
+            self._ask_model(outcome, fault, tries)
+
+    def _ask_model(self, outcome: Outcome, fault: Fault, tries: int) -> None:
+        """Have a model write the criterion anew, until a wording is better."""
+        faults = [each.plain for each in outcome.assessed.findings]
+        writer = Writer(self.base, outcome.assessed.id, faults, list(self._choose_shown(fault.place)))
+        try:
+            if tries and (lasting := writer.find_lasting()):
+                raise LeftError(Left.FIX_FIRST, join_words(sorted(lasting)))
+        except RefusedError as refused:
+            raise LeftError(Left.NOT_WRITABLE, refused.detail) from None
+        self._require_gain(fault)
+        for number in range(1, tries + 1):
+            if self._try_model(outcome, writer, fault, number):
+                break
+
+    def _require_gain(self, fault: Fault) -> None:
+        if not can_gain(self._before, fault):
+            raise LeftError(Left.FEW_WRONG, str(self.found.proved_on))
+
+    def _list_choices(self, outcome: Outcome) -> Iterator[tuple[Tried, Base]]:
+        """Yield the choices of the fixer that can be judged; keep the others as rejected."""
+        name, base = outcome.assessed.id, self.base
+        for finding, fix in [(each, fix) for each in find_own(base, name) for fix in each.choices]:
+            try:
+                made = apply(base, name, fix, may_split=True)
+            except RefusedError as refused:
+                outcome.tried.append(Tried(finding.rule, fix.title, {}, refused=refused))
+            else:
+                yield self._describe(finding.rule, fix, made), made
+
+    def _try_model(self, outcome: Outcome, writer: Writer, fault: Fault, number: int) -> bool:
+        name, base = writer.criterion, writer.base
+        earlier = [f"{' / '.join(each.parts or each.texts.values())}: {each.reason}" for each in outcome.tried]
+        reply = self._asker.write(writer.ask(earlier), writer.schema, number)
+        tried = Tried(MODEL, "write it anew", {"reply": reply.strip()[:_MOST_QUOTED]})
+        try:
+            title, texts, parts, fix = writer.read(reply)
+            tried = Tried(MODEL, title, texts, parts)
+            made = apply(base, name, fix, may_split=bool(parts))
+        except RefusedError as refused:
+            said, divided = refused.said
+            tried = tried._replace(texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
+            outcome.tried.append(tried)
+            return False
+        tried = self._describe(MODEL, fix, made)._replace(texts=texts, parts=parts)
+        return self._try(outcome, tried, made, fault)
+
+    def _describe(self, origin: str, fix: Fix, made: Base) -> Tried:
+        """Return a proposal that can be judged, with the criteria that a split adds, and the change of the file."""
+        old = self.base.examined.result.source
+        fixed = Fixed(old, old.to_bytes(old.text), made.examined.result, (Applied(origin, fix.title),))
+        added = [each for each in made.ids if each not in self.base.ids]
+        texts = {name: text.text for name in added for text in list_texts(made.loaded, name)}
+        return Tried(origin, fix.title, texts, fixed=fixed)
+
+    def _try(self, outcome: Outcome, tried: Tried, made: Base, fault: Fault) -> bool:
+        """Have the answers to prove on judged anew, and keep the change if it is better."""
+        text = made.examined.result.source.text
+        if any(each.decided and each.fixed and each.fixed.result.source.text == text for each in outcome.tried):
+            outcome.tried.append(tried._replace(refused=RefusedError(Refusal.REPEATED)))
+            return False
+        name = outcome.assessed.id
+        added = [each for each in made.ids if each not in self.base.ids]
+        named = [[self.base.ids[part] for part in parts] for parts in self._fold]
+        named[fault.place] += added
+        places = tuple(tuple(map(made.ids.index, names)) for names in named)
+        keys = set[Key]().union(*self._before.judges.values())
+        answers = [each._replace(rubric=made.rubric) for key, each in self._answers.items() if key in keys]
+        number = sum(each.decided is not None for each in outcome.tried) + 1
+        records = self._asker.judge(answers, f"`{name}`, proposal {number} of at most {outcome.proposals}")
+        reader = Reader({made.rubric.name: made.rubric})
+        reader.read_records("held-out", ((number, dict(record)) for number, record in enumerate(records, 1)))
+        judges = next((each.judges for each in reader.gather()), {})  # without records that have no valid output
+        pairs = Paired(self._before, fold(judges, places))
+        decided = decide(pairs, fault)
+        if decided.is_better and (failed := self._run_tests(made, places, name)):
+            decided = decided._replace(reason=Reason.FAILS_TEST, failed_tests=failed)
+        outcome.tried.append(tried._replace(decided=decided))
+        if decided.reason is Reason.FEW:  # the next trial would have as few
+            raise LeftError(Left.FEW_OUTPUTS, str(decided.answers))
+        if decided.is_better:
+            self.base, self._fold, self._before = made, places, pairs.after
+        return decided.is_better
+
+    def _run_tests(self, made: Base, places: Fold, name: str) -> tuple[str, ...]:
+        """Return the rubric tests that held before, and no longer do."""
+        asked = [each for each in self._tests if each.case is not None]
+        answers = [
+            Answer(json.dumps(f"test {number}"), made.rubric, each.case, {"id": f"test {number}"})
+            for number, each in enumerate(asked)
+            if each.case
+        ]
+        if not answers:
+            return ()
+        records = {each["id"]: each for each in self._asker.judge(answers, f"`{name}`, rubric tests")}
+        scorer, failed = Scorer({made.rubric.name: made.rubric}), []
+        spots = RubricPlaces(self._loaded)
+        for number, each in enumerate(asked):
+            test, document = each.ran.test, each.ran.file.document
+            record = records.get(f"test {number}", {})
+            result = scorer.score_record({key: value for key, value in record.items() if key != "rubric"}).result
+            if result is None:
+                failed.append(str(test.id))
+                continue
+            criteria = []  # those of the first rubric; what was split is met if all its parts are
+            for criterion, parts in zip(self._rubric.criteria, places, strict=True):
+                given = [result.criteria[place] for place in parts]
+                answer = join_parts([each.grade.answer for each in given])
+                if answer is not None and (grade := criterion.grade(answer)):
+                    criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
+            result = replace(result, criteria=tuple(criteria), samples=())
+            if next(find_unmet(test, document, result, spots), None):
+                failed.append(str(test.id))
+        return tuple(failed)
+
+    def _choose_shown(self, place: int) -> Iterator[Shown]:
+        """Yield the answers to write from that tell most: people say otherwise, or samples differ."""
+        pairs = Paired(self._written, self._written.judges)
+        if not pairs.keys:
+            return
+        column = pairs.tables[0].columns[place]
+        names, find = column.measure.scale.names, column.measure.find
+        people = combine_people(self._written.people, self._written.rubric) if self._written.people else {}
+        ranked: list[tuple[Fraction, Key, str]] = []
+        for number, key in enumerate(pairs.keys):
+            samples = [
+                find(given)
+                for judge in self._written.judges.values()
+                if key in judge
+                for given in judge[key].samples or (judge[key].given,)
+            ]
+            label = column.measure.find(people[key].given) if key in people else None
+            told = f"judge: {', '.join('does not apply' if each is None else names[each] for each in samples)}"
+            told += "" if label is None else f"; people: {names[label]}"
+            differs = Fraction(label is not None and label != column.given[number])
+            ranked.append((differs * 2 + len(set(samples)) - 1, key, told))
+        ranked.sort(key=lambda each: (-each[0], str(each[1])))
+        for _, key, told in ranked[:_MOST_SHOWN]:
+            yield Shown(self._answers[key].case, told)

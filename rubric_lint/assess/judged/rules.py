@@ -1,0 +1,557 @@
+"""The rules on judged data: what the values of a rubric show, alone and next to the labels of people."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import count
+from statistics import NormalDist
+from typing import NamedTuple
+
+from rubric_lint.assess.agreement.coefficients import correlate, rank
+from rubric_lint.assess.judged.outcomes import (
+    Decision,
+    Outcomes,
+    Target,
+    Untested,
+    at_least,
+    at_most,
+    corrected,
+    count_needed,
+    level_of,
+    level_of_criterion,
+    name_answers,
+    names_of,
+    share_of,
+)
+from rubric_lint.assess.judged.table import Column, Table
+from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, upper_bound, upper_tail
+from rubric_lint.assess.measure.decision import Reason
+from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.measure.shares import Shares, measure_shares
+from rubric_lint.model.messages import join_words, percent
+from rubric_lint.scoring.ids import name_key
+
+_LEAST = 30
+"""The fewest answers for a statement about samples, and for a correlation."""
+
+_MOST_ALIKE = Fraction(4, 5)
+"""The share of answers that may have the commonest value, or be in the commonest band."""
+
+_MOST_UNSTABLE = 0.1
+"""The share of pairs of samples that may differ."""
+
+TARGET = Fraction(4, 5)
+"""The share of bad answers that a judge should catch on a criterion, and of good ones that it should pass."""
+
+_SMALLEST_P = 0.0001
+"""The smallest p value that is worth its digits."""
+
+_LEAST_LENGTHS = 60
+"""The fewest answers for a statement about lengths."""
+
+
+def find_flat(table: Table) -> Outcomes:
+    """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
+    tests, columns = len(table.columns), [column for column in table.columns if not column.is_failure]
+    needed = count_needed(_MOST_ALIKE, share_of(tests))
+    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in columns], needed)
+    for column in columns:
+        n = len(column.known)
+        if n < needed:
+            continue
+        steps = [None if position is None else column.measure.step(position) for position in column.given]
+        usual = max(sorted({*map(column.measure.step, column.known)}), key=steps.count)
+        count = steps.count(usual)
+        if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
+            continue
+        code = "alike"
+        values: dict[str, object] = {
+            "share": f"{'all ' if count == n else f'{count} of '}{n} judged answers",
+            "value": _name_step(column, usual),
+            "bound": at_least(lower_bound(count, n, level_of(tests))),
+            "budget": corrected(tests),
+        }
+        labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
+        differing = [
+            number for number, label in labels if steps[number] == usual and column.measure.step(label) != steps[number]
+        ]
+        if differing and not table.void:
+            code, look = "labels-differ", name_answers(table, differing)
+            values |= {"differing": len(differing), "labelled": len(labels), "look": look}
+        yield Decision("judged-flat", Target(column.name), code, values)
+
+
+def _name_step(column: Column, step: int) -> str:
+    """Say what an answer got: a check, a band, a level or a score."""
+    if column.is_check:
+        return "met it" if step else "missed it"
+    kind = "band" if column.bands else str(column.measure.scale.kind)
+    return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
+
+
+def _list_few(rule: str, table: Table, counts: Iterable[tuple[Column, int]], needed: int) -> Iterator[Untested]:
+    """Yield the criteria with fewer answers than a rule needs, those with equally many together."""
+    few: dict[int, list[Column]] = {}
+    for column, n in counts:
+        if n < needed:
+            few.setdefault(n, []).append(column)
+    for n, columns in few.items():
+        where = "" if n == table.answers else " to which it applies"
+        yield Untested(rule, names_of(columns), f"{_few(n)}{where}", needed)
+
+
+def _few(n: int) -> str:
+    return "1 judged answer" if n == 1 else f"{n} judged answers"
+
+
+def _all(n: int) -> str:
+    return "the only answer" if n == 1 else f"all {n} answers"
+
+
+def find_unstable(table: Table) -> Outcomes:
+    """Find gates and verdicts that change between samples of one answer.
+
+    The number of answers that flip is the sum of their shares of differing pairs, rounded down, and its bound that of
+    Clopper and Pearson.
+    """
+    gated = [column for column in table.columns if column.is_gated]
+    level, sampled = level_of_criterion(len(table.columns)) / table.look, table.sampled
+    if sampled < _LEAST:
+        have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
+        names = names_of(gated)
+        unit = "answers with samples"
+        yield Untested("judged-unstable", (*names, "verdict"), have, _LEAST, unit, (*names, None))
+        return
+    samples = join_words([str(size) for size in table.samples], "or")
+    for place, rate in table.flips.items():
+        sampled = table.sampled_of.get(place, table.sampled)
+        if sampled < _LEAST and place is not None:
+            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples to which it applies"
+            yield Untested("judged-unstable", (table.columns[place].name,), have, _LEAST, "answers with samples")
+            continue
+        flipped = math.floor(rate * sampled)
+        if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
+            continue
+        bound = at_least(lower_bound(flipped, sampled, level))
+        values = {
+            "rate": percent(rate),
+            "bound": bound,
+            "budget": corrected(3 * (len(table.columns) + 1) * table.look),
+            "n": sampled,
+            "samples": samples,
+        }
+        if place is None:
+            yield Decision("judged-unstable", Target(), "verdict", values)
+        else:
+            column = table.columns[place]
+            meets, names = column.measure.meets or (), column.measure.scale.names
+            gate = next(at for at in range(1, len(meets)) if meets[at] is not meets[at - 1])
+            advice = f"say what separates {names[gate - 1]} from {names[gate]}"
+            if column.is_check:
+                advice = "say what an answer must have to meet it"
+            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", {**values, "advice": advice})
+
+
+def find_inverse(table: Table) -> Outcomes:
+    """Find the criterion whose worth falls most clearly when that of the others rises."""
+    columns, n, rule = table.columns, table.answers, "judged-inverse"
+    if len(columns) < 3:
+        if len(columns) == 2:
+            yield Untested(rule, names_of(columns), "of two criteria the direction is unknown", 3, "criteria")
+        return
+    if n < _LEAST:
+        yield Untested(rule, names_of(columns), _few(n), _LEAST)
+        return
+    tests = len(columns)
+    found = correlate_with_rest(columns)
+    yield from _list_few(rule, table, [(column, n) for column, (_, n) in zip(columns, found, strict=True)], _LEAST)
+    # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
+    # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
+    quantile = NormalDist().inv_cdf(level_of(tests))
+    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, found, strict=True) if n >= _LEAST}
+    ranked = [((1.0 if r is None else r) * math.sqrt(n - 1), name) for name, (_, r, n) in hidden.items()]
+    lowest, name = min(ranked, default=(0.0, ""), key=lambda each: each[0])
+    if lowest < quantile:
+        column, r, n = hidden.pop(name)
+        critical = quantile / math.sqrt(n - 1)
+        advice = "check its direction" if column.is_check else "check its direction and the order of its values"
+        values = {"r": f"{r:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
+        code = "turned" if column.is_turned else "correlation"
+        yield Decision(rule, Target(column.name), code, {**values, "advice": advice})
+    for n in dict.fromkeys(n for _, _, n in hidden.values()):
+        yield from _list_hidden([(column, r) for column, r, of in hidden.values() if of == n], n)
+
+
+def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Iterator[Untested]:
+    """Yield the criteria whose direction the answers hide, by their correlations."""
+    constant, alone, blind, needed = list[str](), list[str](), list[str](), 0
+    for column, r in hidden:
+        off = len(column.known) - max(column.known.count(position) for position in set(column.known))
+        if r is None:
+            (alone if off else constant).append(column.name)
+        elif 10 * off <= n:
+            blind.append(column.name)
+            # With k more answers off the commonest value, their share is above a tenth.
+            needed = max(needed, (n - 10 * off) // 9 + 1)
+    if constant:
+        unit = "answers with another value"
+        yield Untested("judged-inverse", tuple(constant), f"judged alike in {_all(n)}", n // 9 + 1, unit)
+    if alone:
+        reason = f"the mean of the other criteria is the same in all {n} answers"
+        yield Untested("judged-inverse", tuple(alone), reason, n // 9 + 1, "answers with another mean")
+    if blind:
+        reason = f"one value in at least 90% of {n} answers, which hides the direction"
+        yield Untested("judged-inverse", tuple(blind), reason, needed, "more answers with another value")
+
+
+def correlate_with_rest(columns: Sequence[Column]) -> list[tuple[float | None, int]]:
+    """Return for each column the correlation of its worth with the mean of the others, and of how many answers.
+
+    It is None if one of the two is constant. Criteria that do not apply to an answer are left out of its mean.
+    Spearman's correlation of the item with the rest; Henrysson 1963, https://doi.org/10.1007/BF02289618.
+    """
+    unit = math.lcm(*(worth.denominator for column in columns for worth in column.worth))
+    values: list[list[int | None]] = []
+    for column in columns:
+        worth = [int(each * unit) for each in column.worth]
+        values.append([None if position is None else worth[position] for position in column.given])
+    rows = [[value for value in row if value is not None] for row in zip(*values, strict=True)]
+    whole = math.lcm(*({len(row) - 1 for row in rows} - {0, -1}))  # means as integers
+    found = []
+    for each in values:
+        pairs = [
+            (value, (sum(row) - value) * (whole // (len(row) - 1)))
+            for value, row in zip(each, rows, strict=True)
+            if value is not None and len(row) > 1
+        ]
+        r = correlate(*(rank(side) for side in zip(*pairs, strict=True))) if pairs else None
+        found.append((r, len(pairs)))
+    return found
+
+
+def find_disagreement(table: Table) -> Outcomes:
+    """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones, or else verdicts.
+
+    That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
+    itself, and the worst one is reported. Verdicts are reported where no criterion is, which would say more.
+    """
+    judges = len(table.compared) or 1
+    several = judges * table.look
+    level, tests = level_of_criterion(len(table.columns)) / several, 3 * (len(table.columns) + 1) * several
+    needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
+    if not table.compared:
+        yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
+        return
+    lacking = dict[str, list[str | None]]()
+    compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
+    if not compared:
+        yield from _list_void(table, needed)
+        return
+    bounds = _Bounds(level, needed, corrected(tests), judges)
+    is_reported = False
+    for place, column in (*enumerate(table.columns), (None, None)):
+        laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
+        if column is None and (is_reported or not laid_out or not table.labelled):
+            break
+        if column is not None and column.is_idle:
+            continue
+        outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
+        if isinstance(outcome, Decision):
+            is_reported = True
+            yield outcome
+        elif outcome:
+            lacking.setdefault(outcome, []).append(column.name if column else None)
+    for why, names in lacking.items():
+        criteria = tuple(name for name in names if name is not None)
+        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=criteria)
+
+
+class _Bounds(NamedTuple):
+    """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
+
+    `judges` is the number of judges.
+    """
+
+    level: float
+    needed: int
+    budget: str
+    judges: int
+
+
+def _word_missing(table: Table, column: Column | None) -> str:
+    """Return that nothing says anything about a criterion, with what labels or outputs say instead; else nothing."""
+    missing = word_missing_labels(column) if column else ""
+    if missing and table.bare:
+        what = "label" if table.answers else "labelled answer"
+        verb = "is" if table.answers else "has an output"
+        if table.bare > 1:
+            verb = "are" if table.answers else "have outputs"
+        missing += f"; {table.bare:,} {what}{'' if table.bare == 1 else 's'} {verb} of the verdict alone"
+    return missing
+
+
+def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column | None = None) -> Decision | str:
+    """Return that the worst judge surely errs too often on a criterion or the verdict, or why nothing can be said.
+
+    An empty text: nothing is found.
+    """
+    found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
+    if not found:
+        return ALIKE if column is None else word_unmeasured(column)
+    if any(shares.people.disagree(TARGET) for shares in found.values()):
+        return "people disagree with each other"
+    name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
+    worst, of = found[name], laid_out[name]
+    if worst.is_below(TARGET):
+        gap = _describe_gap(worst, of, f"`{name}`" if bounds.judges > 1 else "the judge", column)
+        target, code = Target(), "verdict"
+        if column is not None:
+            target, code = Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
+        return Decision("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
+    if min(units for _, units in worst.asked) < bounds.needed:
+        asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+        if of.inapplicable and of.inapplicable.judge:
+            asked = " to which the judge says it applies"
+        return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
+    return ""
+
+
+ALIKE = "its labels are all alike, and it has no gate"
+IN_ONE_BAND = "its labels are all in one band, and it has no gate"
+IDLE = "its weight is 0, and it has no gate"
+
+
+def word_unmeasured(column: Column) -> str:
+    """Return why nothing tells good from bad on a criterion."""
+    if column.is_idle:
+        return IDLE
+    return ALIKE if len({*column.labels} - {None}) == 1 else IN_ONE_BAND
+
+
+def word_missing_labels(column: Column) -> str:
+    """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
+    if not column.known:
+        return "by the judge it applies to no answer" if column.given else "no judge output has a value for it"
+    if column.left_out and not any(label is not None for label in column.labels):
+        return "by people it applies to no judged answer"
+    return "" if any(label is not None for label in column.labels) else "no label has a value for it"
+
+
+def _list_void(table: Table, needed: int) -> Outcomes:
+    """Yield why labels say nothing about any judge."""
+    for reason, why in dict.fromkeys(table.void.values()):
+        yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
+
+
+_OF_VOID = {
+    Reason.BY_VERDICT: "answers of each side, drawn at random and labelled,",
+    Reason.SEPARATE: "answers of each side, drawn at random and labelled,",
+    Reason.LABELS_REFUSED: "labelled answers on each side, with few labels refused,",
+    Reason.LABEL_SCALE: "labelled answers on each side, on the scale of the rubric,",
+    Reason.PEOPLE_DISAGREE: "labelled answers on each side on which people agree",
+}
+"""What there must be more of where labels say nothing."""
+
+
+def _lack(reason: str, needed: int) -> Untested:
+    return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
+
+
+def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | None = None) -> dict[str, object]:
+    """Return the values of a message on the worse of the two shares of a judge, on a criterion or on the verdict."""
+    is_bad = shares.bad_caught.high <= shares.good_passed.high
+    x, n = shares.asked[0 if is_bad else 1]
+    worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
+    did = "caught" if is_bad else "passed"
+    gap = f"by the labels there are {of.count_class(n, is_bad=is_bad)}, of which {judge} {did} {worse.shown}"
+    advice = "say what is good enough to meet it"
+    if column is None:
+        advice = "label each criterion, or read these answers, to see which one is to blame"
+    elif is_bad:
+        advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
+    if of.cut is not None:
+        gap = f"of {n:,} answers that people put {of.cut.word(is_bad=is_bad)} {judge} put {worse.shown} there"
+        advice = f"say what separates {of.cut.below} from {of.cut.start}"
+    wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
+    return {
+        "gap": gap,
+        "gaps": f"{gap} ({percent(x / n)}, {at_most(worse.high, TARGET)})",
+        "advice": advice,
+        "look": f"; look at {join_words(wrong[:3])}" if wrong else "",
+    }
+
+
+def find_length(table: Table) -> Outcomes:
+    """Find criteria, and a score, by which longer answers get other values, of answers that people judge alike.
+
+    Without labels nothing is found: longer answers may be better.
+    """
+    rule, columns = "judged-length", table.columns
+    of = name_lengthened(table)
+    tests, names = len(of), tuple("score" if name is None else name for name in of)
+    rows = enumerate(zip(*(column.labels for column in columns), strict=True))
+    labelled = {number: row for number, row in rows if _is_whole(columns, number, row)}
+    known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
+    n = len(known)
+    if n < _LEAST_LENGTHS:
+        what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
+        have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
+        if n < len(labelled):
+            have += f", and {n or 'none'} of them a text in `answer`"
+        yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", of)
+        return
+    lengths = [table.lengths[number] or 0 for number in known]
+    if len(set(lengths)) == 1:
+        yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
+        return
+    for place, name in enumerate(of):
+        kept, judged, people = list[int](), list[Number](), list[Number]()
+        for number in known:
+            row = [column.given[number] for column in columns]
+            sides = (row, labelled[number])
+            given = [table.weigh(side) if name is None else side[place] for side in sides]
+            if given[0] is not None and given[1] is not None:
+                kept.append(number)
+                judged.append(given[0])
+                people.append(given[1])
+        if len(kept) < _LEAST_LENGTHS:
+            answers = "answer with its" if len(kept) == 1 else "answers with their"
+            have = f"{len(kept) or 'no'} labelled {answers} text to which it applies"
+            yield Untested(rule, (names[place],), have, _LEAST_LENGTHS, "labelled answers with their text", (name,))
+            continue
+        lengths = [table.lengths[number] or 0 for number in kept]
+        found = correlate_within(lengths, judged, people)
+        if found is None or found.p > level_of(tests):
+            continue
+        longest = sorted(range(len(kept)), key=lambda i: (-abs(Fraction(judged[i]) - people[i]), -lengths[i]))
+        figures = {
+            "turn": "higher" if found.r > 0 else "lower",
+            "r": f"{found.r:.2f}",
+            "n": len(kept),
+            "p": f"p = {found.p:.1g}" if found.p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
+            "budget": corrected(tests),
+            "look": name_answers(table, [kept[i] for i in longest]),
+        }
+        yield Decision(rule, Target(name), "score" if name is None else "criterion", figures)
+
+
+Number = int | Fraction
+
+
+class Correlation(NamedTuple):
+    """A correlation and its two-sided p value."""
+
+    r: float
+    p: float
+
+
+def correlate_within(
+    first: Sequence[Number], second: Sequence[Number], groups: Sequence[Number], least: int = _LEAST
+) -> Correlation | None:
+    """Return Spearman's correlation of two columns within groups; None if at most `least` values can be compared.
+
+    Ranks are those among all values, less the mean of their group. If only chance decides which value of a group goes
+    with which, the sum of products S has the mean 0 and the variance V = sum of the groups' Sxx Syy/(n - 1) over all
+    exchanges within groups; S/sqrt(V) is compared with Student's t, as Spearman's correlation is. Stratified:
+    van Elteren 1960.
+    """
+    members: dict[Number, list[int]] = {}
+    for number, group in enumerate(groups):
+        members.setdefault(group, []).append(number)
+    ranks = rank(first), rank(second)
+    joint = variance = spread_1 = spread_2 = 0.0
+    freedom = 0
+    for numbers in members.values():
+        n = len(numbers)
+        if n == 1:
+            continue
+        centered = []
+        for side in ranks:
+            mean = sum(side[number] for number in numbers) / n
+            centered.append([side[number] - mean for number in numbers])
+        one, two = centered
+        square_1, square_2 = (sum(value * value for value in side) for side in centered)
+        if not square_1 or not square_2:
+            continue
+        joint += sum(left * right for left, right in zip(one, two, strict=True))
+        variance += square_1 * square_2 / (n - 1)
+        spread_1 += square_1
+        spread_2 += square_2
+        freedom += n - 1
+    if freedom <= least:
+        return None
+    # As Spearman's r = S/sqrt(V)/sqrt(freedom) of one group, with freedom = n - 1.
+    square = min(joint * joint / variance / freedom, 1.0)
+    return Correlation(joint / math.sqrt(spread_1 * spread_2), incomplete_beta(1 - square, (freedom - 1) / 2, 0.5))
+
+
+def name_lengthened(table: Table) -> tuple[str | None, ...]:
+    """Return what length may influence: each criterion, and if there are several their score (None)."""
+    return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
+
+
+def _is_whole(columns: Sequence[Column], number: int, labels: Sequence[int | None]) -> bool:
+    """Return whether people said something of every criterion of an answer, if only that it does not apply."""
+    return all(label is not None or number in each.left_out for label, each in zip(labels, columns, strict=True))
+
+
+class Finder(NamedTuple):
+    """A rule: what it finds in a table, and which criteria it can be about (None: the rubric as a whole)."""
+
+    find: Callable[[Table], Outcomes]
+    concerns: Callable[[Table], Iterable[str | None]]
+
+
+class CriterionOutcome(NamedTuple):
+    """What the rules came to for a criterion, or for the rubric as a whole (None).
+
+    `untested` has what they could not decide, and `quiet` the rules that tested everything and found nothing. A rule
+    that does not apply, such as `judged-inverse` to one of two criteria, is in none of them.
+    """
+
+    criterion: str | None
+    quiet: tuple[str, ...]
+    untested: tuple[Untested, ...]
+
+
+def _name_graded(table: Table) -> tuple[str, ...]:
+    return names_of(column for column in table.columns if not column.is_failure)
+
+
+def _name_measured(table: Table) -> tuple[str, ...]:
+    """Return the criteria on which an answer may be bad."""
+    return names_of(column for column in table.columns if not column.is_idle)
+
+
+def _name_several(table: Table) -> tuple[str, ...]:
+    return names_of(table.columns) if len(table.columns) > 1 else ()
+
+
+FINDERS: Mapping[str, Finder] = {
+    "judged-flat": Finder(find_flat, _name_graded),
+    "judged-unstable": Finder(
+        find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
+    ),
+    "judged-inverse": Finder(find_inverse, _name_several),
+    "judged-disagrees": Finder(find_disagreement, _name_measured),
+    "judged-length": Finder(find_length, name_lengthened),
+}
+"""The rules on judged data."""
+
+
+def decide(table: Table) -> list[Decision | Untested]:
+    """Return what all rules come to on a table."""
+    return [outcome for finder in FINDERS.values() for outcome in finder.find(table)]
+
+
+def sort_by_criterion(table: Table, outcomes: Sequence[Decision | Untested]) -> tuple[CriterionOutcome, ...]:
+    """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
+    concerned = {rule: set(finder.concerns(table)) for rule, finder in FINDERS.items()}
+    found = []
+    for name in (*names_of(table.columns), None):
+        untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
+        told = {each.rule for each in outcomes if isinstance(each, Decision) and each.target.criterion == name}
+        told |= {each.rule for each in untested}
+        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
+        found.append(CriterionOutcome(name, quiet, untested))
+    return tuple(found)

@@ -1,0 +1,237 @@
+"""The judged answers of one rubric in columns, as the rules on judged data count them.
+
+One answer counts once, however many judges and samples there are: its value is the median of the judges' outputs, each
+of them the median of its samples; of two in the middle the worse counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rubric_lint.assess.agreement.coefficients import flips
+from rubric_lint.assess.agreement.ratings import Ratings, combine_people, sort_keys
+from rubric_lint.assess.agreement.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
+from rubric_lint.assess.measure.decision import Reason
+from rubric_lint.assess.measure.labelled import Labelled, find_units, is_idle, lay_out, list_judges
+from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verdict
+from rubric_lint.scoring.ids import Key
+
+
+class Column(NamedTuple):
+    """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
+
+    Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
+    the position on the scale of each answer's value (None: it does not apply), `labels` that of its label (None: it has
+    none), and `used` the positions of all outputs, with None. By the labels of the answers with the numbers `left_out`
+    it does not apply. It `is_idle` if it changes no result, and a critical failure `is_failure`.
+    """
+
+    measure: Measure
+    bands: Measure | None
+    is_gated: bool
+    worth: tuple[Fraction, ...]
+    points: tuple[int, ...]
+    best: int
+    given: Sequence[int | None]
+    used: frozenset[int | None]
+    labels: Sequence[int | None] = ()
+    is_idle: bool = False
+    left_out: frozenset[int] = frozenset()
+    is_failure: bool = False
+
+    @property
+    def name(self) -> str:
+        """The id of the criterion."""
+        return self.measure.name
+
+    @property
+    def known(self) -> Sequence[int]:
+        """The positions of the answers to which it applies."""
+        return [position for position in self.given if position is not None]
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it is met or not, and nothing in between."""
+        return self.measure.scale.kind is Kind.CHECK
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the highest value is not the best one: it costs points or misses the gate."""
+        return self.best < len(self.worth) - 1
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names of the bands or levels; none for a check, and for scores without bands."""
+        has_steps = self.bands or self.measure.scale.kind is Kind.LEVEL
+        return (self.bands or self.measure).scale.names if has_steps else ()
+
+    def side(self, position: int) -> int:
+        """Return what must differ between answers: the side of the gate, else the band, level or check."""
+        gated = self.measure.meets if self.is_gated else None
+        return int(gated[position]) if gated else self.measure.step(position)
+
+
+class Table(NamedTuple):
+    """The judged answers of a rubric.
+
+    `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
+    that differ, in the `sampled` answers with several. `samples` are the numbers of samples that answers have,
+    `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion
+    (None: the verdict), the labelled answers on which the judge is compared with people, and `void` why labels say
+    nothing about a judge. It is so many a `look` at these data.
+    `bare` judged answers are compared by the verdict alone, as the label or the judge gives no other answer. If a
+    criterion may not apply, `sampled_of` has by its place how many of the sampled answers it applies to.
+    """
+
+    columns: tuple[Column, ...]
+    keys: Sequence[Key]
+    flips: Mapping[int | None, Fraction]
+    samples: tuple[int, ...] = ()
+    lengths: Sequence[int | None] = ()
+    sampled: int = 0
+    compared: Mapping[str, Mapping[int | None, Labelled]] = MappingProxyType({})
+    void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
+    bare: int = 0
+    look: int = 1
+    sampled_of: Mapping[int | None, int] = MappingProxyType({})
+    rubric: ScoringRubric | None = None
+
+    @property
+    def answers(self) -> int:
+        """The number of judged answers."""
+        return len(self.keys)
+
+    @property
+    def labelled(self) -> int:
+        """The number of judged answers with a label."""
+        rows = zip(*(each.labels for each in self.columns), strict=True)
+        return self.bare + sum(any(label is not None for label in row) for row in rows)
+
+    def weigh(self, positions: Sequence[int | None]) -> Fraction | None:
+        """Return the score of an answer by the positions of its values, None for one that does not apply.
+
+        None if nothing applies that earns points.
+        """
+        if self.rubric is None:
+            return None
+        grades = [
+            criterion.all_grades[-1 if position is None else position]
+            for criterion, position in zip(self.rubric.criteria, positions, strict=True)
+        ]
+        try:
+            return self.rubric.weigh(grades).score
+        except NothingAppliesError:
+            return None
+
+
+def make_columns(
+    rubric: ScoringRubric,
+    given: Sequence[Sequence[int | None]],
+    used: Sequence[frozenset[int | None]] | None = None,
+    labels: Sequence[Sequence[int | None]] | None = None,
+    left_out: Sequence[frozenset[int]] | None = None,
+) -> tuple[Column, ...]:
+    """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
+    return tuple(
+        Column(
+            measure,
+            bands[0] if bands else None,
+            len({grade.gate_met for grade in criterion.grades}) > 1,
+            tuple(criterion.merit(grade.score, gate_met=grade.gate_met)[1] for grade in criterion.grades),
+            tuple(grade.points for grade in criterion.grades),
+            criterion.grades.index(criterion.from_worst[-1]),
+            given[place],
+            used[place] if used is not None else frozenset(given[place]),
+            () if labels is None else labels[place],
+            is_idle(rubric, place),
+            frozenset() if left_out is None else left_out[place],
+            criterion.is_failure,
+        )
+        for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
+    )
+
+
+def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Verdict = Verdict.FAIL) -> Table:
+    """Return the table of all judges' outputs and the combined labels of people; a judge's run has `runs` outputs.
+
+    Verdicts at or below the `line` make an answer bad.
+    """
+    middle = combine_people(ratings.judges, rubric)
+    people = combine_people(ratings.people, rubric) if ratings.people else {}
+    keys = sort_keys([key for key, each in middle.items() if None not in each.given[0]])
+    outputs: set[Signature] = set()
+    sampled: dict[Key, list[tuple[Signature, ...]]] = {}
+    lengths: dict[Key, int] = {
+        key: len(about.answer) for key, about in ratings.about.items() if about.answer is not None
+    }
+    for judge in (*ratings.judges.values(), *ratings.people.values()):
+        lengths.update((key, each.length) for key, each in judge.items() if each.length is not None)
+    for judge in ratings.judges.values():
+        for key, judgement in judge.items():
+            outputs.update(each for each in judgement.samples or (judgement.given,) if None not in each[0])
+            if len(judgement.samples) > 1:
+                sampled.setdefault(key, []).append(judgement.samples)
+    used = list[frozenset[int | None]]()
+    given, labels, left_out = list[list[int | None]](), list[list[int | None]](), list[frozenset[int]]()
+    for measure, *_ in _list_scales(rubric):
+        given.append([measure.find(middle[key].given) for key in keys])
+        labels.append([measure.find(people[key].given) if key in people else None for key in keys])
+        labelled = enumerate(keys) if measure.may_not_apply else ()
+        left_out.append(
+            frozenset(at for at, key in labelled if key in people and measure.is_left_out(people[key].given))
+        )
+        used.append(frozenset(map(measure.find, outputs)))
+    columns = make_columns(rubric, given, used, labels, left_out)
+    gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
+    counts = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
+    rates = {place: rate for place, (rate, _) in counts.items()}
+    applying: dict[int | None, int] = {
+        place: n for place, (_, n) in counts.items() if place in gates and gates[place].may_not_apply
+    }
+    sizes = {len(samples) for judges in sampled.values() for samples in judges}
+    known = [lengths.get(key) for key in keys]
+    compared = {}
+    units = find_units(ratings) if ratings.people else {}
+    measured: dict[int | None, Measure] = {place: column.measure for place, column in enumerate(columns)}
+    measured[None] = measure_verdicts("verdict", line)
+    for name in list_judges(ratings) if units else ():
+        laid_out = ((place, lay_out(ratings, name, each, units, runs)) for place, each in measured.items())
+        compared[name] = {place: each for place, each in laid_out if each is not None}
+    bare = 0
+    for key in middle:
+        answers, verdict = people[key].given if key in people else ((), None)
+        is_bare = None in middle[key].given[0] or all(answer is None for answer in answers)
+        bare += verdict is not None and is_bare
+    about = tuple(sorted(sizes)), known, len(sampled), compared
+    return Table(columns, keys, rates, *about, bare=bare, sampled_of=applying, rubric=rubric)
+
+
+def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
+    """Return the scale of each criterion's values, and after it that of its bands if there are several."""
+    found: dict[int, list[Measure]] = {}
+    for measure in measures_of(rubric):
+        if measure.place is not None:
+            found.setdefault(measure.place, []).append(measure)
+    return list(found.values())
+
+
+def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> tuple[Fraction, int]:
+    """Return how often samples differ in the gate of a criterion, or in the verdict, and in how many answers.
+
+    Judges of one answer share it. Samples to which the criterion does not apply do not count.
+    """
+
+    def observe(signature: Signature) -> int | None:
+        if measure is None or measure.place is None:
+            return VERDICTS.index(signature[1])
+        position = measure.find(signature)
+        return position if position is None or not measure.meets else int(measure.meets[position])
+
+    shares = []
+    for judges in sampled.values():
+        whole = [samples for samples in judges if measure is None or all(None not in answers for answers, _ in samples)]
+        found = [flips(tuple(map(observe, samples))) for samples in whole]
+        rates = [rate for rate in found if rate is not None]
+        shares += [sum(rates, Fraction(0)) / len(rates)] if rates else []
+    return sum(shares, Fraction(0)) / max(len(shares), 1), len(shares)

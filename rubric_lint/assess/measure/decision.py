@@ -1,0 +1,227 @@
+"""Decide what the shares of a judge show, by the rules that `agree` and `assess` have in common."""
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import NamedTuple
+
+from rubric_lint.assess.agreement.label_scale import Doubted, find_doubted
+from rubric_lint.assess.agreement.ratings import Ratings
+from rubric_lint.assess.agreement.scales import measures_of
+from rubric_lint.assess.measure.labelled import Skew, count_units, find_skew, list_judges
+from rubric_lint.assess.measure.needed import MOST_LABELS, Seen, count_labels, find_least_units, find_rare, is_beyond
+from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.measure.shares import SLIPS, People, Shares
+from rubric_lint.scoring.grading import Verdict
+
+
+class Reason(StrEnum):
+    """Why the answer for a rubric is what it is."""
+
+    ERRORS = "errors"
+    MISSES_BAD = "misses-bad"
+    FAILS_GOOD = "fails-good"
+    BELOW_IN_GROUP = "below-in-group"
+    NOT_JUDGED = "not-judged"
+    INVALID = "invalid"
+    UNUSABLE = "unusable"
+    NO_LABELS = "no-labels"
+    BY_VERDICT = "by-verdict"
+    SEPARATE = "separate"
+    LABELS_REFUSED = "labels-refused"
+    LABEL_SCALE = "label-scale"
+    PEOPLE_DISAGREE = "people-disagree"
+    FEW_LABELS = "few-labels"
+    SHARES_REACHED = "shares-reached"
+
+
+OF_LABELS = {
+    Reason.MISSES_BAD: "{judge} lets bad answers pass",
+    Reason.FAILS_GOOD: "{judge} stops good answers",
+    Reason.BY_VERDICT: "{labels} chosen by the judge's verdict, so {they} do not stand for all answers",
+    Reason.SEPARATE: "{labels} not drawn from these answers (`separate`), so {they} do not stand for all of them",
+    Reason.LABELS_REFUSED: "{refused} labels are refused for what is in them, and the others do not stand for these",
+    Reason.LABEL_SCALE: "the labels of `{person}` seem to be on another scale than the rubric's",
+    Reason.PEOPLE_DISAGREE: "your people disagree: of {shared} answers that several labelled, they agree on {alike}",
+    Reason.SHARES_REACHED: "{judge} catches at least {target} of bad answers and passes at least {target} of good ones",
+}
+"""The reasons that labels give, in words."""
+
+OF_INVALID = {
+    Reason.MISSES_BAD: "{judge} catches too few bad answers",
+    Reason.FAILS_GOOD: "{judge} passes too few good answers",
+}
+"""The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
+
+
+_NOT_RANDOM = (Chosen.BY_VERDICT, Chosen.SEPARATE)
+"""How labels may be chosen that do not stand for all answers."""
+
+
+class Doubts(NamedTuple):
+    """What may make labels say nothing about a judge: how they were chosen, and their scale.
+
+    `ways` counts labels by how they were chosen, and `refused` has how many of how many labels are refused for what is
+    in them.
+    """
+
+    ways: Mapping[Chosen | None, int] = MappingProxyType({})
+    skew: Skew | None = None
+    doubted: Doubted | None = None
+    refused: tuple[int, int] = (0, 0)
+
+    def find_void(self, people: People, target: Fraction) -> Reason | None:
+        """Return why labels of these people say nothing about a judge, if they do not."""
+        if Chosen.BY_VERDICT in self.ways:
+            return Reason.BY_VERDICT
+        if Chosen.SEPARATE in self.ways:
+            return Reason.SEPARATE
+        if self.skew is not None and (None in self.ways or not self.ways):
+            return Reason.BY_VERDICT
+        refused, given = self.refused
+        if refused * SLIPS > given:
+            return Reason.LABELS_REFUSED
+        if self.doubted:
+            return Reason.LABEL_SCALE
+        return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
+
+    def word(self, people: People) -> dict[str, str]:
+        """Return the values of the reasons that labels give."""
+        return {
+            "person": self.doubted.person if self.doubted else "",
+            "shared": f"{people.double:,}",
+            "alike": f"{people.double - len(people.split):,}",
+            **dict(zip(("labels", "they"), self._word_labels(), strict=True)),
+            "refused": "{:,} of {:,}".format(*self.refused),
+        }
+
+    def _word_labels(self) -> tuple[str, str]:
+        """Return how many labels were not drawn at random, as the beginning of a sentence, and what to call all."""
+        total, way = sum(self.ways.values()), next((each for each in _NOT_RANDOM if each in self.ways), None)
+        count = self.ways.get(way, 0)
+        if way is None or count == total:
+            return "the labels were", "they"
+        return f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}", "together they"
+
+    def are_by_verdict_alone(self, people: People, target: Fraction) -> bool:
+        """Return whether labels were chosen by the verdict or elsewhere, and nothing else is wrong with them."""
+        others = self._replace(ways={Chosen.RANDOM: 1})
+        return not self.ways.keys().isdisjoint(_NOT_RANDOM) and others.find_void(people, target) is None
+
+
+def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> Doubts:
+    """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
+    doubts = Doubts(ratings.ways, refused=ratings.refused)
+    if not ratings.has_joined_labels:
+        return doubts
+    doubted = None
+    if ratings.rubric is not None:
+        measures = list(measures_of(ratings.rubric))
+        doubted = find_doubted(ratings.people, list_judges(ratings), measures, scales_known)
+    return doubts._replace(skew=find_skew(ratings, line), doubted=doubted)
+
+
+def list_against(shares: Shares, target: Fraction) -> list[Reason]:
+    """Return which shares are surely below the target."""
+    against = [Reason.MISSES_BAD] if shares.bad_caught.high < target else []
+    return against + ([Reason.FAILS_GOOD] if shares.good_passed.high < target else [])
+
+
+def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None) -> tuple[Reason, ...]:
+    """Return what the shares of a judge show.
+
+    Of a criterion, `strict` has the bounds that all criteria of a rubric share: only these make it one to fix.
+    """
+    against = list_against(strict or shares, target)
+    return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
+
+
+def count_needed(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
+    """Return how many units in all, judged and labelled, decide with a chance of 4 in 5, None if no number can be said.
+
+    Bounds may be wrong with the probability `level`, upper ones with `strict` if that is given.
+
+    Labelled answers that the judge was not asked show nothing of it. If the others decided, where these were asked too,
+    the number is not above that of the units at hand. Else lower bounds go on counting them, and ties, as wrong.
+    """
+    bad, good = (Seen(*counts) for counts in shares.asked)
+    if not bad.n + good.n:
+        return None
+    may_slip = 2 * shares.people.double < shares.people.labelled
+    if shares.unasked:
+        needed = count_labels(bad, good, target, level, strict, may_slip=may_slip)
+        if needed is not None and needed <= shares.units:
+            return needed
+    bad, good = (
+        Seen(x, n, low_x - x, low_n - n) for (x, n), (low_x, low_n) in zip(shares.asked, shares.lows, strict=True)
+    )
+    return count_labels(bad, good, target, level, strict, may_slip=may_slip, units=shares.units)
+
+
+def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
+    """Return whether outputs are missing rather than labels.
+
+    So many answers, or units of a class, have no valid output that the others cannot reach the target, or the labels at
+    hand would decide.
+    """
+    if shares.unscored > (1 - target) * shares.people.labelled:
+        return True
+    for share, (_, asked) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
+        if asked < target * share.n:
+            return True
+    return shares.unasked > 0 and needed is not None and needed <= shares.units
+
+
+def word_open(shares: Shares, *, is_verdict: bool) -> str:
+    """Return on how many labelled answers people came to no verdict, or have no value for a criterion."""
+    of = shares.people.labelled + shares.open
+    lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
+    return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
+
+
+def word_lack_of_valid(runs: int) -> str:
+    """Return which outputs answers lack that no run of the judge has a verdict for."""
+    return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
+
+
+def word_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int = 0) -> str:
+    """Return how many labelled answers have no output that counts, or too few for a run of several.
+
+    Of so many as are `left_out` the judge says that the criterion does not apply.
+    """
+    valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
+    lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
+    have = "has" if shares.unscored == 1 else "have"
+    of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    if left_out:
+        lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
+    return f"{shares.unscored:,} of {of} {have} {lacking}"
+
+
+def word_target(target: Fraction) -> str:
+    """Return the share that is asked for."""
+    return f"{float(target):.3g}" if target * 100 % 1 else f"{float(target):.0%}"
+
+
+def word_unsettled(
+    shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
+) -> str:
+    """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
+    bad, good = shares.bad_caught.n, shares.good_passed.n
+    least = find_least_units(target, level)
+    if is_beyond(least):
+        what = f"{word_target(target)} needs at least {least:,} bad and {least:,} good ones{when}"
+        return f"even {MOST_LABELS} labels would probably not settle it: {what}"
+    rare = find_rare(bad, good, least)
+    if rare:
+        how = f"even {MOST_LABELS} labels would probably hold too few"
+        return f"{rare} answers are too rare among these: {how} to settle it"
+    if max(bad, good) < least:
+        units = "questions" if are_questions else "answers"
+        return f"too few labelled {units} to say more; {least} bad and {least} good ones are the least{when}"
+    if min(bad, good) < least:
+        few = count_units(min(bad, good), is_bad=bad < good, are_questions=are_questions)
+        are = "is" if min(bad, good) == 1 else "are"
+        return f"only {few} {are} labelled; {least} bad and {least} good ones are the least{when}"
+    return f"{judge} is too near {word_target(target)}: even {MOST_LABELS} labels would probably not settle it"

@@ -1,0 +1,162 @@
+"""Decide what labels say of a judge, on one criterion or by the verdict: the one measure of `agree` and `assess`."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.judged.outcomes import at_most, level_of_criterion
+from rubric_lint.assess.judged.rules import TARGET
+from rubric_lint.assess.measure.decision import (
+    OF_INVALID,
+    OF_LABELS,
+    Doubts,
+    Reason,
+    count_needed,
+    decide_shares,
+    lacks_outputs,
+    word_open,
+    word_target,
+    word_unsettled,
+)
+from rubric_lint.assess.measure.groups import find_level
+from rubric_lint.assess.measure.labelled import Cut, Inapplicable, Labelled
+from rubric_lint.assess.measure.shares import People, Shares, measure_shares
+
+
+class Standard(NamedTuple):
+    """The share of bad answers to catch and of good ones to pass, and how sure that has to be.
+
+    A bound that clears a judge may be wrong with the probability `level`, and one against it with `strict`; at the next
+    look, with `following` and `following_strict`. `when` says which look that is.
+    """
+
+    target: Fraction
+    level: float
+    strict: float
+    following: float
+    following_strict: float
+    when: str = ""
+
+
+def find_standard(target: Fraction, look: int, judges: int) -> Standard:
+    """Return what verdicts are measured by; looks and judges share the error."""
+    level, following = (find_level(number, max(judges, 1)) for number in (look, look + 1))
+    return Standard(target, level, level, following, following, f" at look {look + 1}")
+
+
+def find_standard_of_criterion(criteria: int, look: int, judges: int) -> Standard:
+    """Return what each of so many criteria is measured by; all of them share the error of a bound against a judge."""
+    standard, strict = find_standard(TARGET, look, judges), level_of_criterion(criteria) / max(judges, 1)
+    return standard._replace(strict=strict / look, following_strict=strict / (look + 1))
+
+
+class Gate(NamedTuple):
+    """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
+
+    `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
+    bounds of `strict` are those that speak against the judge. `needed` is the least number of units in all that decides
+    with a chance of 4 in 5, if any does. Without a gate, labels have a `cut`. `inapplicable` counts the
+    answers to which a conditional criterion does not apply.
+    """
+
+    shares: Shares
+    strict: Shares
+    standard: Standard
+    reasons: tuple[Reason, ...]
+    reason: str = ""
+    needed: int | None = None
+    are_questions: bool = False
+    cut: Cut | None = None
+    inapplicable: Inapplicable | None = None
+
+    @property
+    def is_void(self) -> bool:
+        """Whether labels say nothing about the judge."""
+        return self.reasons[0] in _VOID
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the judge surely errs too often."""
+        return not _AGAINST.isdisjoint(self.reasons)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the gate as in the JSON report."""
+        shares = {"bad_caught": self.shares.bad_caught, "good_passed": self.shares.good_passed}
+        asked = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
+        return {**shares, **asked, "labels_needed": self.needed}
+
+
+_VOID = frozenset(
+    {
+        Reason.NO_LABELS,
+        Reason.BY_VERDICT,
+        Reason.SEPARATE,
+        Reason.LABELS_REFUSED,
+        Reason.LABEL_SCALE,
+        Reason.PEOPLE_DISAGREE,
+    }
+)
+"""The reasons for which nothing is said about a judge."""
+
+_AGAINST = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD})
+
+
+def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = None) -> Gate:
+    """Return what labels show of a judge; they may be `void` for what is wrong with all of them."""
+    shares = measure_shares(laid_out.answers, standard.level)
+    strict = shares
+    if standard.strict != standard.level:
+        strict = measure_shares(laid_out.answers, standard.strict)
+    gate = Gate(shares, strict, standard, (Reason.NO_LABELS,))
+    gate = gate._replace(are_questions=laid_out.are_questions, cut=laid_out.cut, inapplicable=laid_out.inapplicable)
+    if not shares.people.labelled:
+        return gate
+    if void is None and shares.people.disagree(standard.target):
+        void = Reason.PEOPLE_DISAGREE
+    if void is not None:
+        return gate._replace(reasons=(void,))
+    reasons = decide_shares(shares, standard.target, strict)
+    needed = None
+    if Reason.FEW_LABELS in reasons:
+        needed = count_needed(shares, standard.target, standard.following, standard.following_strict)
+    return gate._replace(reasons=reasons, needed=needed)
+
+
+def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_invalid: bool, is_verdict: bool) -> str:
+    """Return what the shares show in words.
+
+    Reasons are about the `people`; `missing` says how many answers lack outputs, of which some may be invalid.
+    """
+    if gate.reasons == (Reason.NO_LABELS,):
+        return "no judged answer has a label that says it"
+    if gate.reasons == (Reason.FEW_LABELS,):
+        return _word_few(gate, missing, is_verdict=is_verdict)
+    words: Mapping[Reason, str] = OF_LABELS | OF_INVALID if is_invalid else OF_LABELS
+    bounds = {Reason.MISSES_BAD: gate.strict.bad_caught, Reason.FAILS_GOOD: gate.strict.good_passed}
+    values = {"judge": "the judge", "target": word_target(gate.standard.target), **doubts.word(people)}
+    parts = []
+    for reason in gate.reasons:
+        bound = f" ({at_most(bounds[reason].high, gate.standard.target)})" if reason in bounds else ""
+        parts.append(words[reason].format_map(values) + bound)
+    if Reason.LABEL_SCALE in gate.reasons and doubts.doubted:
+        parts.append(f"say --label-scale {doubts.doubted.proposed} or, if that is wrong, {doubts.doubted.own}")
+    return "; ".join(parts)
+
+
+def _word_few(gate: Gate, missing: str, *, is_verdict: bool) -> str:
+    """Return what labels lack to decide."""
+    shares, standard = gate.shares, gate.standard
+    for share, kind in ((shares.bad_caught, "bad"), (shares.good_passed, "good")):
+        if not share.n:
+            return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
+    if shares.open:
+        return f"not settled; {word_open(shares, is_verdict=is_verdict)}, so lower bounds count them against the judge"
+    if lacks_outputs(shares, standard.target, gate.needed):
+        return f"not settled; {missing}, so lower bounds count them as wrong"
+    if gate.needed is None:
+        when, are_questions = standard.when, gate.are_questions
+        why = word_unsettled(shares, standard.target, standard.following, when=when, are_questions=are_questions)
+        return f"not settled; {why}"
+    more = gate.needed - shares.units
+    what = f"labels of answers to {more:,} more questions" if gate.are_questions else f"{more:,} more labels"
+    return f"not settled; if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"

@@ -1,0 +1,92 @@
+"""Measure how a judge treats the answers of each group, such as those in each language."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.agreement.ratings import Ratings, sort_keys
+from rubric_lint.assess.agreement.units import EMPTY, OTHER, About
+from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.measure.shares import Shares, measure_shares
+from rubric_lint.model.messages import join_words
+from rubric_lint.scoring.ids import Key, name_key
+
+ERROR = Fraction(1, 40)
+"""The probability with which a judge that is not good enough may be called trusted."""
+
+MOST_GROUPS = 12
+"""The most values of a field by which answers are grouped."""
+
+
+def find_level(looks: int, parts: int) -> float:
+    """Return the probability with which each bound may be wrong; looks, and judges or groups, share it."""
+    return float(ERROR / looks / parts)
+
+
+class JudgeShares(NamedTuple):
+    """How a judge treats the labelled answers with the ids `keys`, which are all of them or those of a `group`."""
+
+    judge: str
+    shares: Shares
+    keys: tuple[Key, ...]
+    group: str | None = None
+
+    def name_all(self, places: Sequence[int]) -> list[str]:
+        """Return the ids of answers by their places."""
+        return [name_key(self.keys[place]) for place in places]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as in the JSON report."""
+        group = {} if self.group is None else {"group": self.group, "labelled": self.shares.people.labelled}
+        return {
+            "judge": self.judge,
+            **group,
+            "bad_caught": self.shares.bad_caught,
+            "good_passed": self.shares.good_passed,
+        }
+
+
+def measure_groups(
+    ratings: Ratings, laid_out: Mapping[str, Labelled], field: str, look: int = 1
+) -> Iterator[JudgeShares]:
+    """Yield the shares of each group of answers by a field, those of most answers first; they share the errors."""
+    members: dict[str, set[Key]] = defaultdict(set)
+    for key, about in ratings.about.items():
+        if field in about.fields:
+            members[about.fields[field]].add(key)
+    labelled = set().union(*(each.keys for each in laid_out.values()))
+    known = {name: frozenset(keys & labelled) for name, keys in members.items() if keys & labelled}
+    level = find_level(look, max(len(laid_out) * len(known), 1))
+    for name in sorted(known, key=lambda each: (-len(known[each]), each)):
+        for judge, every in laid_out.items():
+            part = every.narrow(known[name])
+            yield JudgeShares(judge, measure_shares(part.answers, level), part.keys, name)
+
+
+def word_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
+    """Return how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
+    abouts = [ratings.about.get(key, About()) for key in labelled] if field else []
+    reasons = Counter(about.unusable.get(field, "without") for about in abouts if field not in about.fields)
+    if not reasons:
+        return ""
+    parts = [f"{reasons[why]:,} {why} `{field}`" for why in ("without", EMPTY, OTHER) if reasons[why]]
+    ending = "" if reasons.total() == 1 else "s"
+    return f"Labelled answer{ending} in no group: {join_words(parts)}."
+
+
+def count_values(about: Collection[About]) -> dict[str, int]:
+    """Return how many values each field has that at least half of the answers have."""
+    values: dict[str, Counter[str]] = defaultdict(Counter)
+    for each in about:
+        for name, value in each.fields.items():
+            values[name][value] += 1
+    return {name: len(counts) for name, counts in values.items() if 2 * counts.total() >= len(about)}
+
+
+def list_fields(ratings: Ratings) -> Iterator[str]:
+    """Yield the fields of judged answers by which they could be grouped."""
+    judged = sort_keys(ratings.judged)
+    for name, count in count_values([ratings.about[key] for key in judged if key in ratings.about]).items():
+        if 2 <= count <= MOST_GROUPS and 2 * count <= len(judged):
+            yield name

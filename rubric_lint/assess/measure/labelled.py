@@ -1,0 +1,284 @@
+"""Lay out judged answers and their labels as what shares are measured of: units, sides of people, runs of a judge."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.assess.agreement.ratings import Judgements, Outputs, Ratings, combine_people, find_middle, sort_keys
+from rubric_lint.assess.agreement.scales import Measure, Signature, find_cut
+from rubric_lint.assess.agreement.units import QUESTION, About, count_copies, group_units
+from rubric_lint.assess.measure.bounds import lower_bound
+from rubric_lint.assess.measure.shares import LabelledAnswer
+from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict, stops
+from rubric_lint.scoring.ids import Key
+
+
+class Cut(NamedTuple):
+    """Where labels of a criterion without a gate are cut: the value `below`, and the one from which on others are.
+
+    Where it `costs` points to be higher, the lower ones are good.
+    """
+
+    below: str
+    start: str
+    costs: bool
+
+    def word(self, *, is_bad: bool) -> str:
+        """Return the values of bad answers, or of good ones, in words."""
+        return f"below {self.start}" if is_bad is not self.costs else f"at {self.start} or above"
+
+
+class Inapplicable(NamedTuple):
+    """On how many labelled answers a criterion does not apply: by people, and by the judge alone in any of its runs."""
+
+    people: int = 0
+    judge: int = 0
+
+
+class Labelled(NamedTuple):
+    """Labelled answers on one scale as one judge treats them, in the order of their ids.
+
+    `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
+    those where people say so are not among the answers; those where the judge says so are, and lower bounds count them
+    as wrong.
+    """
+
+    keys: tuple[Key, ...]
+    answers: tuple[LabelledAnswer, ...]
+    cut: Cut | None = None
+    inapplicable: "Inapplicable | None" = None
+
+    @property
+    def are_questions(self) -> bool:
+        """Whether units are questions, and not single answers."""
+        return any(isinstance(each.unit, tuple) and each.unit[0] == QUESTION for each in self.answers)
+
+    @property
+    def copies(self) -> int:
+        """How many answers are near-copies of another one, with which they count as one."""
+        return count_copies([each.unit for each in self.answers])
+
+    def count_class(self, n: int, *, is_bad: bool) -> str:
+        """Return a number of units of a class in words."""
+        return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
+
+    def without_invalid(self) -> "Labelled":
+        """Return them without invalid outputs, which say nothing of the wording."""
+        kept = []
+        for each in self.answers:
+            runs = [run for run in each.runs if run is not None]
+            kept.append(each._replace(runs=runs, was_asked=bool(runs), left_out=0))
+        return self._replace(answers=tuple(kept))
+
+    def narrow(self, keys: frozenset[Key]) -> "Labelled":
+        """Return those with some ids."""
+        kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
+        return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
+
+
+def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
+    """Return a number of units of a class in words, such as `3 questions with bad answers`."""
+    kind, ending = "bad" if is_bad else "good", "" if n == 1 else "s"
+    return f"{n:,} question{ending} with {kind} answers" if are_questions else f"{n:,} {kind} answer{ending}"
+
+
+def find_units(ratings: Ratings, of: Collection[Key] | None = None) -> dict[Key, Hashable]:
+    """Return the unit of each of some answers, or of those with a label."""
+    keys = sort_keys(set().union(*ratings.people.values()) if of is None else of)
+    return dict(zip(keys, group_units([ratings.about.get(key, About()) for key in keys]), strict=True))
+
+
+def list_judges(ratings: Ratings) -> Mapping[str, Judgements]:
+    """Return the judges that are compared with people, each by itself; a panel is one judge, and its members none."""
+    return ratings.panels or ratings.judges
+
+
+def lay_out(
+    ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int = 1
+) -> Labelled | None:
+    """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
+
+    None if nothing tells good from bad: no gate, and all labels are equal, are in one band, or earn nothing. Without a
+    gate scores are cut between the bands, or levels, where the labels are halved. Answers whose labels come to no
+    verdict, or have no value for the criterion, are at the end, without labels. An invalid output makes
+    the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
+    that the judge was not asked.
+    """
+    given = {**ratings.judges, **ratings.panels}[judge]
+    runs = 1 if judge in ratings.panels else runs  # a panel judges once
+    failed = ratings.failed.get(judge, {})
+    values = {key: _list_labels(ratings, measure, key) for key in units}
+    values = dict(sorted(values.items(), key=lambda each: not each[1]))  # last those of which nobody knows the side
+    criteria = ratings.rubric.criteria if ratings.rubric else ()
+    positions = [at for labels in values.values() for at in labels.values()]
+    good = measure.meets or _cut(positions, measure, criteria)
+    if good is None or (ratings.rubric and measure.place is not None and is_idle(ratings.rubric, measure.place)):
+        return None
+    keys, answers = [], []
+    left_out = Counter[bool]()
+    for key, labels in values.items():
+        if measure.may_not_apply and _is_left_out(ratings, measure, key):
+            left_out[True] += 1
+            continue
+        outputs = failed.get(key, ())
+        if key in given:
+            outputs = given[key].recorded
+        outcomes = list(_list_runs(outputs, runs, criteria))
+        if measure.place is not None:
+            outcomes = [each for each in outcomes if each is not None]
+        keys.append(key)
+        sides = {person: good[at] for person, at in labels.items()}
+        found = [None if each is None else measure.find(each) for each in outcomes]
+        known = [None if at is None else good[at] for at in found]
+        # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
+        inapplicable = known.count(None) if measure.may_not_apply else 0
+        left_out[False] += inapplicable > 0
+        kept = () if inapplicable == len(known) else tuple(known)
+        about = units[key], sides, kept
+        answers.append(LabelledAnswer(*about, was_asked=bool(kept), left_out=inapplicable if kept else 0))
+    cut = None if measure.meets else _name_cut(good, measure)
+    counts = Inapplicable(left_out[True], left_out[False]) if measure.may_not_apply else None
+    return Labelled(tuple(keys), tuple(answers), cut, counts)
+
+
+def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
+    """Return whether most people who said something of a criterion say that it does not apply to an answer."""
+    given = [labels[key].given for labels in ratings.people.values() if key in labels]
+    count = sum(map(measure.is_left_out, given))
+    return 2 * count > count + sum(measure.find(each) is not None for each in given)
+
+
+def is_idle(rubric: ScoringRubric, place: int) -> bool:
+    """Return whether a criterion changes no result, as it has no gate and no weight, nor any in a group with a gate."""
+    criterion = rubric.criteria[place]
+    if criterion.share or len({grade.gate_met for grade in criterion.grades}) > 1:
+        return False
+    gated = [group for group in rubric.tree.list_groups() if group.gate is not None] if rubric.tree else []
+    return not any(dict(group.list_shares()).get(place) for group in gated)
+
+
+def _name_cut(good: Sequence[bool], measure: Measure) -> Cut:
+    names, at = measure.scale.names, good.index(not good[0])
+    return Cut(names[at - 1], names[at], costs=good[0])
+
+
+def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
+    """Return the position of each person's label of an answer on a scale."""
+    found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
+    return {person: position for person, position in found.items() if position is not None}
+
+
+def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
+    """Return which positions are good where labels are halved: the lower ones where higher answers are worse.
+
+    Values of one band are on one side.
+    """
+    steps = [measure.step(at) for at in range(len(measure.scale.values))]
+    cut = find_cut([steps[at] for at in positions], steps[-1] + 1)
+    costs = measure.place is not None and criteria[measure.place].is_turned
+    return None if cut is None else tuple((step < cut) is costs for step in steps)
+
+
+def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]) -> Iterator[Signature | None]:
+    """Yield what each group of `runs` outputs comes to, in their order, None for one with an invalid output.
+
+    Valid outputs left over are of no group.
+    """
+    for at in range(0, len(outputs), runs):
+        group = outputs[at : at + runs]
+        valid = [each for each in group if each is not None]
+        if len(valid) < len(group):
+            yield None
+        elif len(group) == runs:
+            yield find_middle(valid, criteria) if runs > 1 else valid[0]
+
+
+def count_ungrouped(ratings: Ratings, runs: int) -> int:
+    """Return how many outputs for labelled answers are in no run of so many: valid ones that are left over."""
+    labelled = set().union(*ratings.people.values())
+    count = 0
+    # A panel judges once, and its members are no judges; an answer with only invalid outputs leaves none over.
+    for given in () if ratings.panels else ratings.judges.values():
+        for key in labelled & given.keys():
+            outputs = given[key].recorded
+            rest = outputs[len(outputs) - len(outputs) % runs :]
+            count += 0 if None in rest else len(rest)
+    return count
+
+
+def word_ungrouped_outputs(count: int, runs: int) -> str:
+    """Return how many outputs are in no run."""
+    outputs, are = ("judge output", "is") if count == 1 else ("judge outputs", "are")
+    return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
+
+
+BY_CHANCE = Fraction(1, 100)
+"""The probability from which chance may explain a difference."""
+
+
+class Skew(NamedTuple):
+    """How many of the answers that the judge stops have a label, and how many of those that it lets through."""
+
+    stopped: int
+    of_stopped: int
+    passed: int
+    of_passed: int
+
+
+def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
+    """Return how unevenly the judge's verdicts are labelled, if chance does not explain it."""
+    labelled = set().union(*ratings.people.values())
+    sides: dict[bool, list[bool]] = {True: [], False: []}
+    for key, each in combine_people(ratings.judges, ratings.rubric).items():
+        if (verdict := each.given[1]) is not None:
+            sides[stops(verdict, line)].append(key in labelled)
+    stopped, others = sides[True], sides[False]
+    skew = Skew(sum(stopped), len(stopped), sum(others), len(others))
+    return None if find_tail(*skew) >= BY_CHANCE else skew
+
+
+def find_tail(x: int, n: int, y: int, m: int) -> Fraction:
+    """Return the probability that `x` of `n` and `y` of `m` differ so much by chance, if their sum is as it is.
+
+    That is Fisher's exact test (1935), with twice the smaller tail.
+    """
+    drawn = x + y
+    least = max(drawn - m, 0)
+    ways = [math.comb(n, least) * math.comb(m, drawn - least)]
+    for k in range(least, min(drawn, n)):
+        ways.append(ways[-1] * (n - k) * (drawn - k) // ((k + 1) * (m - drawn + k + 1)))
+    at = x - least
+    return Fraction(2 * min(sum(ways[: at + 1]), sum(ways[at:])), sum(ways))
+
+
+_LEAST_PAIRS = 20
+"""The fewest answers with two outputs that show whether a judge tells answers apart."""
+
+
+def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: Sequence[ScoringCriterion]) -> int:
+    """Return on how many criteria a judge does not tell answers apart: on all that vary, or on none (0).
+
+    There, two outputs of one answer are on different sides (of a gate, else of the middle) about as often as outputs of
+    two answers: at least nine tenths as often, and surely at least half as often.
+    """
+    pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1 and None not in each.given[0]]
+    count = 0
+    for measure in measures:
+        found = [tuple(map(measure.find, pair)) for pair in pairs]
+        drawn = [(one, two) for one, two in found if one is not None and two is not None]
+        n = len(drawn)
+        if n < _LEAST_PAIRS:
+            continue
+        every = [at for pair in drawn for at in pair]
+        good = measure.meets or _cut(every, measure, criteria)
+        met = sum(good[at] for at in every) if good else 0
+        if good is None or met in {0, 2 * n}:
+            continue
+        flips = sum(good[first] is not good[second] for first, second in drawn)
+        between = Fraction(met * (2 * n - met) - flips, 2 * n * (n - 1))
+        if 10 * flips < 9 * between * n or 2 * lower_bound(flips, n, 0.025) < between:
+            return 0
+        count += 1
+    return count

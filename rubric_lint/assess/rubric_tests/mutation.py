@@ -1,0 +1,364 @@
+"""Change a rubric in small ways, and find the changes that none of its tests notices.
+
+Whether a change can alter any verdict is decided exactly. Other criteria matter only through the sum of their points,
+and only where they meet their gates, since otherwise the verdict is fail before and after. So for each answer to the
+changed criterion, the sums at which the verdicts differ are a few intervals, and the change is equivalent if none of
+them holds a reachable sum.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from rubric_lint.assess.rubric_tests.changes import (
+    Mutant,
+    TooManySumsError,
+    Witness,
+    change_gate,
+    change_thresholds,
+    pair_grades,
+    regate,
+)
+from rubric_lint.assess.rubric_tests.running import Check, Tested, find_unscored, make_check, word_given
+from rubric_lint.assess.rubric_tests.tree_mutation import TreeEquivalence
+from rubric_lint.model.criterion import Shape, to_fraction
+from rubric_lint.model.finding import Problem
+from rubric_lint.model.messages import counted, join_words
+from rubric_lint.scoring.grading import (
+    AnswerValue,
+    Grade,
+    JudgeOutput,
+    NothingAppliesError,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+    Weighed,
+    combine_samples,
+)
+from rubric_lint.scoring.loading import RubricPlaces
+
+MOST_BITS = 1 << 24
+"""The largest sum, in units of the greatest common divisor, up to which sums are the bits of one integer."""
+
+MOST_SUMS = 500_000
+"""The most sums that are listed one by one beyond that."""
+
+
+_MOST_NAMED = 4
+"""The most criteria whose answers a message states one by one."""
+
+
+class Sums:
+    """The sums of one number from each of `choices`; no sums if one of them is empty. `least` is the lowest.
+
+    Raises:
+        TooManySumsError: if there are more than can be listed.
+    """
+
+    def __init__(self, choices: Sequence[Collection[int]]) -> None:
+        # Each choice is counted from its least number: the sums are those of numbers from 0 on, plus `least`.
+        choices = choices if all(choices) else [()]
+        self._leasts = [min(choice, default=0) for choice in choices]
+        self.least = sum(self._leasts)
+        steps = [{number - least for number in choice} for choice, least in zip(choices, self._leasts, strict=True)]
+        self._unit = math.gcd(*(number for choice in steps for number in choice)) or 1
+        self._choices = [sorted({number // self._unit for number in choice}, reverse=True) for choice in steps]
+        self._sets: list[Sequence[int]] = []
+        self._bits: list[int] = []
+        if sum(max(choice, default=0) for choice in self._choices) <= MOST_BITS:
+            self._bits = [1]
+            for choice in self._choices:
+                found = 0
+                for number in choice:
+                    found |= self._bits[-1] << number
+                self._bits.append(found)
+            return
+        self._sets = [(0,)]
+        for choice in self._choices:
+            totals = {total + number for total in self._sets[-1] for number in choice}
+            if len(totals) > MOST_SUMS:
+                raise TooManySumsError
+            self._sets.append(sorted(totals))
+
+    def highest(self, low: int, stop: int | None = None) -> int | None:
+        """Return the highest sum from `low` up to, not including, `stop`; None if there is none."""
+        first = self._round_up(low)
+        last = None if stop is None else self._round_up(stop)
+        if self._bits:
+            rest = self._bits[-1] >> first
+            if last is not None and last - first < rest.bit_length():  # a mask is as long as its number is high
+                rest &= (1 << max(last - first, 0)) - 1
+            return self.least + (first + rest.bit_length() - 1) * self._unit if rest else None
+        sums = self._sets[-1]
+        at = (len(sums) if last is None else bisect_left(sums, last)) - 1
+        return self.least + sums[at] * self._unit if at >= 0 and sums[at] >= first else None
+
+    def lowest(self, low: int) -> int | None:
+        """Return the lowest sum of at least `low`; None if there is none."""
+        first = self._round_up(low)
+        if self._bits:
+            rest = self._bits[-1] >> first
+            return self.least + (first + (rest & -rest).bit_length() - 1) * self._unit if rest else None
+        at = bisect_left(self._sets[-1], first)
+        return self.least + self._sets[-1][at] * self._unit if at < len(self._sets[-1]) else None
+
+    def above(self, points: int) -> int | None:
+        """Return the lowest sum above some points; None if there is none."""
+        return self.lowest(points + 1)
+
+    def _round_up(self, total: int) -> int:
+        """Return the first step from a sum on, at least 0."""
+        return max(-(-(total - self.least) // self._unit), 0)
+
+    def explain(self, total: int) -> list[int]:
+        """Return one number of each choice that together make a reachable sum, the last ones as high as possible."""
+        rest = (total - self.least) // self._unit
+        found: list[int] = []
+        for step in range(len(self._choices) - 1, -1, -1):
+            number = next(each for each in self._choices[step] if self._reaches(step, rest - each))
+            found.append(self._leasts[step] + number * self._unit)
+            rest -= number
+        return found[::-1]
+
+    def _reaches(self, step: int, total: int) -> bool:
+        """Return whether the first `step` choices reach a sum."""
+        if total < 0:
+            return False
+        if self._bits:
+            return bool(self._bits[step] >> total & 1)
+        at = bisect_left(self._sets[step], total)
+        return at < len(self._sets[step]) and self._sets[step][at] == total
+
+
+def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant]:
+    """Make every change of a rubric: of each criterion, then of the thresholds.
+
+    Raises:
+        TooManySumsError: if the reachable scores are too many to find the next one.
+    """
+    if rubric.shape is not Shape.HOLISTIC:
+        for index, criterion in enumerate(rubric.criteria):
+            yield from change_gate(rubric, index, criterion, places)
+            yield from _change_weight(rubric, index, criterion, places)
+    yield from change_thresholds(rubric, places, Sums([meeting_points(each) for each in rubric.criteria]))
+
+
+def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
+    """Return the points that the answers earn which meet the gate."""
+    return frozenset(grade.points for grade in criterion.grades if grade.gate_met)
+
+
+def _change_weight(
+    rubric: ScoringRubric, index: int, criterion: ScoringCriterion, places: RubricPlaces
+) -> Iterator[Mutant]:
+    if criterion.is_failure:
+        return
+    top = int(criterion.share * rubric.full)
+    earned = max(top, 0)  # what a criterion costs is not among the full points
+    rest = rubric.full - earned
+    name, spot = criterion.id, places.field(criterion.id, "weight")
+    if top:
+        doubled = _reweigh(rubric, index, 2, rest + 2 * earned)
+        yield Mutant(f"the weight of `{name}` is doubled", spot, doubled, index)
+        # To halve one weight is to double the others; the points stay whole numbers.
+        halved = _reweigh(rubric, index, 1, 2 * rest + earned, scale=2)
+        yield Mutant(f"the weight of `{name}` is halved", spot, halved, index, 2)
+    if not rest:
+        return  # without the criterion nothing is left to divide by
+    without = _reweigh(rubric, index, 0, rest)
+    has_gate = not all(grade.gate_met for grade in criterion.grades)
+    if top and has_gate:
+        yield Mutant(f"the weight of `{name}` becomes 0", spot, without, index)
+    if top or has_gate:
+        yield Mutant(f"`{name}` is removed", places.criterion(name), regate(without, index, lambda _: True), index)
+
+
+def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale: int = 1) -> ScoringRubric:
+    """Multiply the points of one criterion, and those of the others by `scale`; the best answer then has `full`."""
+    criteria = []
+    for number, each in enumerate(rubric.criteria):
+        times = factor if number == index else scale
+        grades = tuple(grade._replace(points=times * grade.points) for grade in each.grades)
+        criteria.append(replace(each, share=Fraction(times * int(each.share * rubric.full), full), grades=grades))
+    passes, borderline = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
+    return replace(rubric, criteria=tuple(criteria), full=full, pass_from=passes, borderline_from=borderline)
+
+
+class Equivalence:
+    """Decides for the mutants of one rubric; the sums of the other criteria are found once for each criterion."""
+
+    def __init__(self, rubric: ScoringRubric) -> None:
+        self._rubric = rubric
+        self._sums: dict[int | None, Sums] = {}
+
+    def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
+        """Make every change of the rubric."""
+        return make_mutants(self._rubric, places)
+
+    def find_witness(self, mutant: Mutant) -> Witness | None:
+        """Return an answer whose verdict a mutant alters, with the others as high as possible; None if there is none.
+
+        Raises:
+            TooManySumsError: if the sums of the other criteria are too many.
+        """
+        number, criteria = mutant.number, self._rubric.criteria
+        if number not in self._sums:
+            others = [criterion for at, criterion in enumerate(criteria) if at != number]
+            self._sums[number] = Sums([meeting_points(criterion) for criterion in others])
+        sums = self._sums[number]
+        # The grades of each answer to the changed criterion, before and after.
+        pairs: Iterable[tuple[Grade | None, Grade | None]] = [(None, None)]
+        if number is not None:
+            pairs = zip(criteria[number].grades, mutant.rubric.criteria[number].grades, strict=True)
+        best: tuple[int, Grade | None, Verdict, Verdict] | None = None
+        for before, after in pairs:
+            for low, stop, old, new in self._differences(mutant, before, after, sums.least):
+                total = sums.highest(low, stop)
+                if total is not None and (best is None or total > best[0]):
+                    best = (total, before, old, new)
+        if best is None:
+            return None
+        return Witness(self._explain(number, sums, best[0], best[1]), best[2], best[3])
+
+    def _differences(
+        self, mutant: Mutant, before: Grade | None, after: Grade | None, least: int
+    ) -> Iterator[tuple[int, int | None, Verdict, Verdict]]:
+        """Yield the intervals of the others' sum, from the `least` on, in which both verdicts differ.
+
+        An interval is its start, its end and both verdicts.
+        """
+        old_points = before.points if before else 0
+        new_points = after.points if after else 0
+        cuts = {least}
+        for rubric, points, scale in ((self._rubric, old_points, 1), (mutant.rubric, new_points, mutant.scale)):
+            cuts |= {-((points - limit) // scale) for limit in (rubric.pass_from, rubric.borderline_from)}
+        starts = sorted(cut for cut in cuts if cut >= least)
+        for low, stop in zip(starts, [*starts[1:], None], strict=True):
+            old = self._rubric.decide(low + old_points, gates_met=before is None or before.gate_met)
+            new = mutant.rubric.decide(mutant.scale * low + new_points, gates_met=after is None or after.gate_met)
+            if old is not new:
+                yield low, stop, old, new
+
+    def _explain(self, index: int | None, sums: Sums, total: int, own: Grade | None) -> dict[str, AnswerValue]:
+        """Return an answer to each criterion in which the others reach a sum."""
+        points = iter(sums.explain(total))
+        found: dict[str, AnswerValue] = {}
+        for number, criterion in enumerate(self._rubric.criteria):
+            if number == index and own is not None:
+                found[criterion.id] = own.answer
+                continue
+            wanted = next(points)
+            # The highest of several answers with the same points, which a weight of 0 gives.
+            grades = [grade for grade in criterion.grades if grade.gate_met and grade.points == wanted]
+            found[criterion.id] = grades[-1].answer
+        return found
+
+
+class Mutation(NamedTuple):
+    """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
+
+    `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
+    """
+
+    made: int
+    equivalent: int
+    survivors: tuple[Problem, ...]
+    refused: str = ""
+    failing: int = 0
+
+    @property
+    def noticed(self) -> int:
+        """The number of changes that a test notices."""
+        return self.made - self.equivalent - len(self.survivors)
+
+
+class _Case(NamedTuple):
+    """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
+
+    With `may_be_unscored`, it also allows that the answer has no score.
+    """
+
+    answers: tuple[AnswerValue, ...]
+    check: Check
+    samples: tuple[tuple[AnswerValue, ...], ...]
+    may_be_unscored: bool
+
+
+def mutate(tested: Tested) -> Mutation:
+    """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
+    rubric, places = tested.rubric, tested.places
+    if rubric.tree:  # a weight counts among those beside it in the group, which the points of a flat rubric do not say
+        pass_from, borderline_from = map(to_fraction, rubric.model.thresholds)
+        rubric = replace(rubric, varies=True, full=1, pass_from=pass_from, borderline_from=borderline_from)
+    all_cases = []  # those that expect something, failing ones too
+    runs = [(ran.test, ran.file, ran.result.answers, ran.result.samples) for ran in tested.ran]
+    runs += [(ran.test, ran.file, ran.answers, ()) for ran in tested.unscored]
+    for test, file, answers, samples in runs:
+        if check := make_check(test, file.document, rubric):
+            given = tuple(sample.answers for sample in samples)
+            all_cases.append(_Case(answers, check, given, not any(find_unscored(test))))
+    cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
+    failing = len(all_cases) - len(cases)
+    equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)
+    made = equivalent = 0
+    survivors = []
+    try:
+        for mutant in equivalence.make_mutants(places):
+            made += 1
+            witness = equivalence.find_witness(mutant)
+            if witness is None:
+                # A test may notice the score of a change that alters no verdict; it does not count either way.
+                equivalent += 1
+            elif all(_find_met(rubric, mutant.rubric, cases)):
+                answer = _word_answer(witness.answers, mutant)
+                values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
+                more = {"failing": counted(failing, "failing test")} if failing else {}
+                code = "survives-passing" if failing else "survives"
+                survivors.append(places.problem(mutant.spot, code, {**values, **more}))
+    except TooManySumsError:
+        reason = "its weights are too fine to find all scores that it can give; round them"
+        if rubric.varies:
+            reason = "its groups and conditions give too many different scores to decide what a change alters"
+        return Mutation(0, 0, (), reason)
+    return Mutation(made, equivalent, tuple(survivors), failing=failing)
+
+
+def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
+    """Yield for each test whether its expectations hold under a changed rubric."""
+    tables = [
+        {before.answer: after for before, after in pair_grades(*pair)}
+        for pair in zip(original.criteria, rubric.criteria, strict=True)
+    ]
+    for case in cases:
+        grades = [table[answer] for table, answer in zip(tables, case.answers, strict=True)]
+        try:
+            if case.samples:
+                outputs = [
+                    [table[answer].answer for table, answer in zip(tables, answers, strict=True)]
+                    for answers in case.samples
+                ]
+                reasons = (None,) * len(tables)
+                result = combine_samples([rubric.grade(JudgeOutput(tuple(each), reasons)) for each in outputs])
+                weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
+            else:
+                weighed = rubric.weigh(grades)
+        except NothingAppliesError:
+            yield case.may_be_unscored
+        else:
+            yield case.check(rubric, weighed, grades)
+
+
+def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
+    """Describe an answer: the changed criterion first, then the others, or only how many there are."""
+    own = list(answers)[mutant.number] if mutant.number is not None else None
+    ordered = [name for name in answers if name == own] + [name for name in answers if name != own]
+    named = [f"{word_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
+    best = {criterion.id: criterion.from_worst[-1].answer for criterion in mutant.rubric.criteria}
+    rest = ordered[_MOST_NAMED:]
+    if rest:
+        is_best = all(answers[name] == best[name] for name in rest)
+        named.append("the best for the others" if is_best else f"fitting values for {len(rest)} others")
+    return f"an answer with {join_words(named)}"

@@ -1,0 +1,155 @@
+"""Have a judge record the outputs that tests need, only for the criteria that have changed since."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Any
+
+from rubric_lint.assess.rubric_tests.recordings import (
+    HASHES,
+    hold,
+    name_check,
+    read_checks,
+    read_outputs,
+    read_recordings,
+)
+from rubric_lint.assess.rubric_tests.running import Needed, Tested
+from rubric_lint.judge.answers import Answer
+from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.journal import encode
+from rubric_lint.judge.prompt import JudgedCase, keep_criteria
+from rubric_lint.lint.project.writing import open_whole
+from rubric_lint.model.messages import counted, join_words
+from rubric_lint.scoring.records.mapping import HELD
+from rubric_lint.scoring.scorer import read_panel
+
+_SHOWN = JudgedCase._fields
+
+
+class Recorder:
+    """Records the outputs of one file for one rubric; the file is whole after each of them.
+
+    `judged` is what `JudgeRun` asks of its results: nothing is judged before.
+    """
+
+    def __init__(self, path: str, tested: Tested, needed: Sequence[Needed]) -> None:
+        self.path = path
+        self.judged: Mapping[str, str] = {}
+        self._tested = tested
+        self._needed = {need.test.key: need for need in needed}
+        # Read again: another rubric may have been recorded in the same file meanwhile.
+        self._records: list[Mapping[str, Any]] = []
+        with suppress(FileNotFoundError):
+            self._records = read_recordings(path, tested.rubric.name).all
+
+    def list_answers(self) -> Iterator[Answer]:
+        """Yield the answer of each test, with a rubric of only the criteria that have to be judged.
+
+        Those without a record come first, so that a run that a limit ends is not always spent on the same ones.
+        """
+        places = {json.dumps(each.get("id")): number for number, each in enumerate(self._records)}
+        for need in sorted(self._needed.values(), key=lambda need: places.get(need.test.key, -1)):
+            case = find_case(need)
+            if case is not None:
+                shown = {name: text for name, text in case._asdict().items() if text is not None}
+                whole = self._tested.rubric
+                rubric = keep_criteria(whole, [each.id for each in whole.criteria if each.id in need.stale])
+                named = {"rubric": whole.name} if need.file.rubric_name else {}
+                yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record in the place of that before it, an invalid one at the end.
+
+        Raises:
+            OSError: if the file cannot be written.
+        """
+        need = self._needed[json.dumps(record["id"])]
+        before = need.recording.record if need.recording else None
+        is_invalid = read_checks(record) is None
+        if len(need.stale) < len(self._tested.rubric.criteria) and before is not None:
+            if is_invalid:
+                return  # no valid output: what is recorded of the other criteria stays
+            record = self._join(record, before, need)
+        name = self._tested.rubric.name
+        at = next(
+            (
+                number
+                for number, each in enumerate(self._records)  # of the same test of this rubric
+                if json.dumps(each.get("id")) == need.test.key and each.get("rubric", name) == name
+            ),
+            len(self._records),
+        )
+        self._records[at : at + 1] = [] if is_invalid else [record]
+        self._records += [record] if is_invalid else []
+        with open_whole(self.path) as stream:
+            stream.writelines(encode(each).decode() + "\n" for each in self._records)
+
+    def _join(self, record: Mapping[str, Any], before: Mapping[str, Any], need: Needed) -> dict[str, Any]:
+        """Return a record with the new checks and, of the criteria that have not changed, those of the one before."""
+        rubric, told = self._tested.rubric, self._tested.verifier.told
+        valid = [criterion.id for criterion in rubric.criteria if criterion.id not in need.stale]
+        outputs = []
+        for kept, given in zip(read_checks(before) or [], read_checks(record) or [], strict=True):
+            checks = {name_check(check): check for check in kept if name_check(check) in valid}
+            checks.update((name_check(check), check) for check in given)
+            outputs.append({"checks": [checks[each.id] for each in rubric.criteria if each.id in checks]})
+        earlier = before["judge"]
+        others = earlier.get("kept")
+        panel = read_panel({"judge": earlier})
+        models = {"models": [member.name for member in panel]} if panel else {}
+        by = {name: earlier[name] for name in ("model", "time") if name in earlier}
+        about = {
+            **record["judge"],
+            "rubric_hash": rubric.hash,
+            HASHES: dict(told),
+            "kept": [*(others if isinstance(others, list) else ()), {"criteria": valid, **models, **by}],
+        }
+        fields = {name: value for name, value in before.items() if name not in HELD}
+        return {**fields, **record, **hold(record, outputs), "judge": about}
+
+
+def widen(need: Needed, tested: Tested, members: Sequence[str], samples: int) -> Needed:
+    """Return a need for every criterion if the other criteria were not judged by as many samples of these models.
+
+    A single model may differ from the one before: the record says who judged what.
+    """
+    if need.recording is None:
+        return need
+    record = need.recording.record
+    before = read_panel(record)
+    expected = [(name, samples) for name in members] if len(members) > 1 else []
+    is_alike = [(member.name, member.outputs) for member in before] == expected
+    if is_alike and len(read_outputs(record)) == len(members) * samples:
+        return need
+    return need._replace(stale=tuple(criterion.id for criterion in tested.rubric.criteria))
+
+
+def find_case(need: Needed) -> JudgedCase | None:
+    """Return what a judge is shown for a test: its own texts, or those of its recording; None without an answer."""
+    texts = dict(need.test.texts)
+    if "answer" not in texts and need.recording:
+        record = need.recording.record
+        texts = {name: record[name] for name in _SHOWN if isinstance(record.get(name), str)} | texts
+    return JudgedCase(**texts) if "answer" in texts else None
+
+
+def group_by_file(tested: Tested) -> Iterator[tuple[str, list[Needed]]]:
+    """Yield the files of recorded outputs and the tests that need one in each."""
+    needed = sorted(tested.needed, key=lambda need: need.file.outputs)
+    for path, group in groupby(needed, key=lambda need: need.file.outputs):
+        yield path, list(group)
+
+
+def describe_requests(needed: Sequence[Needed], tested: Tested, models: int, plan: Plan) -> str:
+    """Return how many requests are made, and why."""
+    count = sum(models * plan.count_requests(len(need.stale)) for need in needed)
+    how = plan.describe(models)
+    answers = f" ({how}) for {counted(len(needed), 'answer')}" if how else ""
+    every = "every criterion" if len(tested.rubric.criteria) > 1 else "the criterion"
+    whole = sum(len(need.stale) == len(tested.rubric.criteria) for need in needed)
+    parts = [f"{whole} for {every}"] if whole else []
+    changed = Counter(need.stale for need in needed if len(need.stale) < len(tested.rubric.criteria))
+    parts += [f"{number} for {join_words([f'`{name}`' for name in names])} alone" for names, number in changed.items()]
+    return f"{counted(count, 'request')}{answers}: {join_words(parts)}"

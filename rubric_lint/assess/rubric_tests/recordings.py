@@ -1,0 +1,187 @@
+"""Read recorded judge outputs, and find out which of them still count for the rubric as it is now."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.model.messages import join_words
+from rubric_lint.scoring.grading import AnswerValue, NothingAppliesError, Scored, ScoringRubric, is_unscored
+from rubric_lint.scoring.meaning import hash_criteria
+from rubric_lint.scoring.output import read_judged_by
+from rubric_lint.scoring.records.decoding import OutputError, decode_entry
+from rubric_lint.scoring.records.mapping import read_mapping
+from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.verdict import WHOLE
+from rubric_lint.scoring.scorer import Scorer
+
+HASHES = "criteria_hashes"
+"""The field of a record's `judge` with the hashes of what the judge was told about each criterion."""
+
+_TEXTS = ("question", "answer", "reference")
+
+
+class Recording(NamedTuple):
+    """A record of an output, and the line where it begins."""
+
+    line: int
+    record: Mapping[str, Any]
+
+
+class Verified(NamedTuple):
+    """What a recording comes to: a result, or the `fault` that says why it does not count.
+
+    If what the judge was told has changed since, `stale` lists the criteria that must be judged again. A valid output
+    `is_unscored` if nothing in the rubric applies; `answers` has what its judge gave, if it is the only one.
+    """
+
+    result: Scored | None
+    fault: str = ""
+    stale: tuple[str, ...] = ()
+    is_unscored: bool = False
+    answers: tuple[AnswerValue, ...] = ()
+
+
+@dataclass
+class Recordings:
+    """The records of a file by id as JSON. `others` are the ids recorded for other rubrics only, with their names.
+
+    `twice` has the lines of records with the same id, `broken` the lines that cannot be read.
+    """
+
+    found: dict[str, Recording] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
+    twice: dict[str, list[int]] = field(default_factory=dict)
+    broken: list[tuple[int, str]] = field(default_factory=list)
+    all: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, str]] = ()) -> Recordings:
+    """Read the recordings of the rubric with this name from a file; a record that names no rubric is one of them.
+
+    `mapping` has the fields that have other names in the file.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if its name cannot be that of a file, or the mapping cannot be used.
+    """
+    recordings = Recordings()
+    asked = Asked(read_mapping([f"{field}={column}" for field, column in mapping]), path)
+    with open_stream(path) as stream:
+        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), asked):
+            try:
+                record = decode_entry(content)
+            except OutputError as fault:
+                recordings.broken.append((line, fault.message))
+                continue
+            recordings.all.append(record)
+            name = record.get("id")
+            if not isinstance(name, str | int) or isinstance(name, bool):
+                recordings.broken.append((line, "the record has no `id` that is a string or an integer"))
+                continue
+            key = json.dumps(name)
+            if record.get("rubric", rubric_name) != rubric_name:
+                recordings.others[key] = str(record["rubric"])
+            elif first := recordings.found.get(key):
+                recordings.twice.setdefault(key, [first.line]).append(line)
+            else:
+                recordings.found[key] = Recording(line, record)
+    return recordings
+
+
+class Verifier:
+    """Scores recordings of one rubric, after it has made sure that they still count."""
+
+    def __init__(self, rubric: ScoringRubric) -> None:
+        self._rubric = rubric
+        self._scorer = Scorer({rubric.name: rubric}, WHOLE)
+
+    @cached_property
+    def told(self) -> dict[str, str]:
+        """The hash of what a judge is told about each criterion now."""
+        return hash_criteria(self._rubric.model, self._rubric.criteria)
+
+    def verify(self, recording: Recording, texts: Mapping[str, str] | None = None) -> Verified:
+        """Score a record, unless its judge was told something else or saw other texts than those of its test."""
+        record, texts = recording.record, texts or {}
+        # A record that has a judge and the answer has all that the judge saw: a text that only one of both has differs.
+        is_whole = "answer" in texts and "answer" in record and "judge" in record
+        known = [name for name in _TEXTS if is_whole or (name in texts and name in record)]
+        if changed := [name for name in known if record.get(name) != texts.get(name)]:
+            fault = f"its recorded output is for another {join_words(changed)}"
+            return Verified(None, fault, tuple(self.told))
+        fresh, stale = self.sift(record)
+        if stale:
+            return Verified(None, _word_stale(stale, self.told, read_told(record)), stale)
+        found = self._scorer.score_record(dict(fresh))
+        if found.error is not None and is_unscored(found.error.message):
+            answers = found.error.answers if isinstance(found.error, NothingAppliesError) else ()
+            return Verified(None, is_unscored=True, answers=answers)
+        if found.error is not None:
+            path = f" at {found.error.path}" if found.error.path else ""
+            return Verified(None, f"its recorded output is invalid{path}: {found.error.message}", tuple(self.told))
+        return Verified(found.result)
+
+    def sift(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """Return a record without the criteria that the rubric no longer has, and those that must be judged again.
+
+        A record without a hash cannot be compared, and counts.
+        """
+        if read_judged_by(record) in (None, self._rubric.hash):
+            return record, ()
+        before = read_told(record)
+        stale = tuple(name for name, told in self.told.items() if before.get(name) != told)
+        given = read_checks(record)
+        gone = before.keys() - self.told.keys()
+        if given is None:
+            return record, tuple(self.told) if gone else stale
+        kept = [
+            {**output, "checks": [check for check in checks if name_check(check) not in gone]}
+            for output, checks in zip(read_outputs(record), given, strict=True)
+        ]
+        return {**record, **hold(record, kept)}, stale
+
+
+def read_told(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the hashes of what the judge was told about each criterion; empty if the record does not have them."""
+    about = record.get("judge")
+    hashes = about.get(HASHES) if isinstance(about, dict) else None
+    return hashes if isinstance(hashes, dict) else {}
+
+
+def name_check(check: Any) -> str | None:
+    """Return the id of a check, valid or not; None without one."""
+    name = check.get("id") if isinstance(check, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def read_outputs(record: Mapping[str, Any]) -> list[Any]:
+    """Return the outputs of a record: several, or the only one."""
+    outputs = record.get("outputs")
+    return outputs if isinstance(outputs, list) else [record.get("output")]
+
+
+def hold(record: Mapping[str, Any], outputs: list[Any]) -> dict[str, Any]:
+    """Return the field with the outputs in the form of that of a record: a list of several, or the only one."""
+    return {"outputs": outputs} if "outputs" in record else {"output": outputs[0]}
+
+
+def read_checks(record: Mapping[str, Any]) -> list[list[Any]] | None:
+    """Return the checks of each recorded output, or None if one of them is not an object with checks."""
+    given = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
+    lists = [checks for checks in given if isinstance(checks, list)]
+    return lists if len(lists) == len(given) else None
+
+
+def _word_stale(stale: tuple[str, ...], told: Mapping[str, str], before: Mapping[str, Any]) -> str:
+    if not before:
+        return "its recorded output was made with another meaning of the rubric"
+    new = [f"`{name}`" for name in stale if name not in before]
+    changed = [f"`{name}`" for name in stale if name in before]
+    if len(changed) == len(told):
+        return "its recorded output was made with another meaning of the rubric: every criterion has changed"
+    parts = [f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed"] if changed else []
+    parts += [f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new"] if new else []
+    return f"its recorded output was made with another meaning of the rubric: {join_words(parts)}"

@@ -1,0 +1,149 @@
+"""Write tests to start from: of recorded outputs those that reach the most, or else an outline to fill in."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.assess.rubric_tests.running import Tested
+from rubric_lint.convert.export.texts import to_yaml
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.rubric import is_placeholder
+from rubric_lint.model.schema_files import newest
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, CriterionResult, Scored, ScoringCriterion
+from rubric_lint.scoring.loading import RubricPart
+
+_TO_WRITE = "TODO: write an answer"
+"""How the answers of an outline begin."""
+
+
+def is_to_write(answer: str) -> bool:
+    """Return whether an answer is still to be written: that of an outline, or a placeholder of one word.
+
+    Punctuation alone may be an answer that a rubric should catch.
+    """
+    is_word = len(answer.split()) == 1 and any(map(str.isalnum, answer))
+    return answer.startswith(_TO_WRITE) or (is_word and is_placeholder(answer))
+
+
+class Recorded(NamedTuple):
+    """A record and its result."""
+
+    record: Mapping[str, Any]
+    result: Scored
+
+
+class Start(NamedTuple):
+    """The text of a test file, the number of its tests, and what none of them reaches."""
+
+    text: str
+    tests: int
+    missing: tuple[str, ...]
+
+
+def start_from_outputs(tested: Tested, recorded: Sequence[Recorded], rubric: str, outputs: str | None) -> Start:
+    """Write tests of the records that together reach each band, level and side of a gate, and each verdict.
+
+    `rubric` and `outputs` are what the file says of them; `outputs` is None if its name says it.
+    """
+    chosen = _choose(tested, recorded)
+    tests = [dict(_write_test(tested, each)) for each in chosen]
+    reached = {target for each in chosen for target in _list_reached(tested, each.result)}
+    missing = tuple(words for target, words in _list_targets(tested) if target not in reached)
+    return Start(_write_file(tests, rubric, outputs), len(tests), missing)
+
+
+def start_outline(tested: Tested, rubric: str) -> Start:
+    """Write one test for each band, level or answer to a check, whose answer is still to be written."""
+    tests = [
+        {"id": name, "answer": f"{_TO_WRITE} that earns this: {outcome}", "expect": {"criteria": {each.id: expected}}}
+        for each in tested.rubric.criteria
+        for name, outcome, expected in _list_bands(tested, each)
+    ]
+    return Start(_write_file(tests, rubric, None), len(tests), ())
+
+
+def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None) -> str:
+    data = {"rubric": rubric, **({"outputs": outputs} if outputs else {}), "tests": tests}
+    return newest("rubric-test").modeline + to_yaml(data)
+
+
+_Target = tuple[str, RubricPart | AnswerValue | str]
+
+
+def _choose(tested: Tested, recorded: Sequence[Recorded]) -> list[Recorded]:
+    """Choose records until no further one reaches anything new, each time the one that reaches the most."""
+    reaches = [frozenset(_list_reached(tested, each.result)) for each in recorded]
+    missing = frozenset[_Target]().union(*reaches)
+    chosen: set[int] = set()
+    while missing:
+        best = max(range(len(recorded)), key=lambda number: (len(reaches[number] & missing), -number))
+        chosen.add(best)
+        missing -= reaches[best]
+    return [recorded[number] for number in sorted(chosen)]
+
+
+def _list_reached(tested: Tested, result: Scored) -> Iterator[_Target]:
+    yield "verdict", result.verdict
+    for each in result.criteria:
+        name, answer = each.criterion.id, each.grade.answer
+        bands = tested.list_bands(each.criterion).items()
+        yield name, next((spot for spot, answers in bands if answer in answers), answer)
+
+
+def _list_targets(tested: Tested) -> Iterator[tuple[_Target, str]]:
+    for criterion in tested.rubric.criteria:
+        for answer in (grade.answer for grade in criterion.grades if isinstance(grade.answer, bool)):
+            yield (criterion.id, answer), f"`{criterion.id}` {'met' if answer else 'not met'}"
+        if criterion.may_not_apply:
+            yield (criterion.id, NOT_APPLICABLE), f"{NOT_APPLICABLE} for `{criterion.id}`"
+        for spot, answers in tested.list_bands(criterion).items():
+            band = str(answers[0]) if len(answers) == 1 else f"{answers[0]} to {answers[-1]}"
+            yield (criterion.id, spot), f"{band} for `{criterion.id}`"
+
+
+def _write_test(tested: Tested, each: Recorded) -> Iterable[tuple[str, Any]]:
+    yield "id", each.record["id"]
+    for name in ("question", "answer", "reference"):
+        if isinstance(each.record.get(name), str):
+            yield name, each.record[name]
+    gated = [one for one in each.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
+    gates = {one.criterion.id: "met" if one.grade.gate_met else "missed" for one in gated}
+    gates |= {one.group.id: "met" if one.gate_met else "missed" for one in each.result.groups if one.group.gate}
+    grade = {"rubric_grade": each.result.rubric_grade} if each.result.rubric_grade else {}
+    yield (
+        "expect",
+        {
+            "verdict": str(each.result.verdict),
+            **grade,
+            **({"gates": gates} if gates else {}),
+            "criteria": {one.criterion.id: _write_expected(tested, one) for one in each.result.criteria},
+        },
+    )
+
+
+def _write_expected(tested: Tested, each: CriterionResult) -> AnswerValue | list[int]:
+    answer = each.grade.answer
+    if isinstance(answer, bool) or answer == NOT_APPLICABLE:
+        return answer
+    answers = next(answers for answers in tested.list_bands(each.criterion).values() if answer in answers)
+    numbers = each.criterion.numbers
+    first = numbers.index(answers[0])
+    is_band = 1 < len(answers) < len(numbers) and answers == numbers[first : first + len(answers)]
+    return [answers[0], answers[-1]] if is_band else answer
+
+
+def _list_bands(tested: Tested, criterion: ScoringCriterion) -> Iterator[tuple[str, str, AnswerValue | list[int]]]:
+    """Yield for each band, level or answer the id of its test, its outcome, and what to expect."""
+    outcomes = {grade.answer: " ".join((grade.outcome or "").split()) for grade in criterion.grades}
+    name = criterion.id.replace("/", "-")
+    if criterion.shape is Shape.CHECKLIST:
+        yield f"{name}-met", outcomes[True], True
+        yield f"{name}-missed", f"not: {outcomes[False]}", False
+    for answers in tested.list_bands(criterion).values():
+        low, high = answers[0], answers[-1]
+        if not outcomes[low]:  # nothing describes the numbers of a scale
+            for end in (low, high):
+                yield f"{name}-{end}", f"{end} on the scale from {low} to {high}: {criterion.outcome}", end
+        elif low == high:
+            yield f"{name}-{low}", outcomes[low], low
+        else:
+            yield f"{name}-{low}-{high}", outcomes[low], [low, high]

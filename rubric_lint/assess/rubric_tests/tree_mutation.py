@@ -1,0 +1,321 @@
+"""Change a rubric with conditions or groups, and decide exactly whether a change alters a verdict.
+
+What such a criterion is worth depends on which others apply. So the scores that answers give before and after a change
+are followed together, from the criteria up to the rubric: only the different pairs of scores of a part matter. Where a
+gate is missed before and after, the verdict is fail both times.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple, cast
+
+from rubric_lint.assess.rubric_tests.changes import (
+    UNSCORED,
+    Mutant,
+    Points,
+    TooManySumsError,
+    Witness,
+    change_gate,
+    change_thresholds,
+    pair_grades,
+    regate,
+)
+from rubric_lint.assess.rubric_tests.running import word_score
+from rubric_lint.model.groups import Group
+from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.groups import Member, ScoringGroup
+from rubric_lint.scoring.loading import RubricPlaces
+
+MOST_STATES = 30_000
+"""The most pairs of scores of a part that are followed."""
+
+_Answers = Any
+"""The answers that lead somewhere: the index and the answer of a criterion, or a pair of such answers, or None."""
+
+
+class _Pair(NamedTuple):
+    """The scores of a part before and after a change, None if it does not apply, and whether its gates are met."""
+
+    before: Fraction | None
+    after: Fraction | None
+    met_before: bool = True
+    met_after: bool = True
+
+
+class _Sums(NamedTuple):
+    """What the members of a group have earned and could earn, before and after a change, and their gates."""
+
+    earned: Fraction
+    earning: Fraction
+    earned_after: Fraction
+    earning_after: Fraction
+    met_before: bool = True
+    met_after: bool = True
+
+
+class _Scores:
+    """The scores that answers reach which meet all gates, in ascending order."""
+
+    least = 0
+
+    def __init__(self, scores: Sequence[Fraction]) -> None:
+        self._scores = scores
+
+    def lowest(self, low: Points) -> Points | None:
+        return next((score for score in self._scores if score >= low), None)
+
+    def above(self, points: Points) -> Points | None:
+        return next((score for score in self._scores if score > points), None)
+
+    def highest(self, low: Points, stop: Points | None = None) -> Points | None:
+        found = (score for score in reversed(self._scores) if score >= low and (stop is None or score < stop))
+        return next(found, None)
+
+
+_ZERO = Fraction(0)
+
+
+class TreeEquivalence:
+    """Decides for the mutants of one rubric; what a part comes to that no change touches is found once."""
+
+    def __init__(self, rubric: ScoringRubric) -> None:
+        self._rubric = rubric
+        self._root = _complete(rubric)
+        self._known: dict[tuple[str, frozenset[int]], dict[_Sums, _Answers]] = {}
+
+    def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
+        """Make every change of the rubric.
+
+        Raises:
+            TooManySumsError: if the scores are too many to find the next one.
+        """
+        return make_tree_mutants(self._rubric, places, self)
+
+    def list_scores(self, group: ScoringGroup | None = None) -> list[Fraction]:
+        """Return the scores of a group in ascending order, or of the rubric, where the gates inside are met.
+
+        Raises:
+            TooManySumsError: if there are too many.
+        """
+        part = replace(group, gate=None) if group else self._root
+        states = self._follow(part, part, self._rubric.criteria)
+        return sorted({state.before for state in states if state.before is not None})
+
+    def find_witness(self, mutant: Mutant) -> Witness | None:
+        """Return an answer whose verdict a mutant alters, of those the one with the highest score; None without one.
+
+        Raises:
+            TooManySumsError: if the answers give too many pairs of scores.
+        """
+        before, after = self._rubric, mutant.rubric
+        found: tuple[Fraction, Witness] | None = None
+        for state, answers in self._follow(self._root, _complete(after), after.criteria).items():
+            old, new = (
+                UNSCORED if score is None else rubric.decide(score, gates_met=met)
+                for rubric, score, met in (
+                    (before, state.before, state.met_before),
+                    (after, state.after, state.met_after),
+                )
+            )
+            score = Fraction(-1) if state.before is None else state.before
+            if old != new and (found is None or score > found[0]):
+                given = dict(_flatten(answers))
+                named = {each.id: given[number] for number, each in enumerate(before.criteria)}
+                found = score, Witness(named, old, new)
+        return found[1] if found else None
+
+    def _follow(
+        self, before: ScoringGroup, after: ScoringGroup, criteria: Sequence[ScoringCriterion]
+    ) -> dict[_Pair, _Answers]:
+        """Return the pairs of scores of a group before and after a change, with answers that lead to them."""
+        changed = frozenset(
+            at
+            for at, pair in enumerate(zip(before.members, after.members, strict=True))
+            if self._differs(*pair, criteria)
+        )
+        sums = self._add_unchanged(before, changed)
+        for at in sorted(changed):
+            sums = self._add(sums, before.members[at], after.members[at], criteria)
+        found: dict[_Pair, _Answers] = {}
+        for (earned, earning, earned_after, earning_after, *met), answers in sums.items():
+            scores = [
+                max(part / whole, _ZERO) if whole else None
+                for part, whole in ((earned, earning), (earned_after, earning_after))
+            ]
+            met_before, met_after = (
+                is_met and (score is None or group.gate is None or score >= group.gate)
+                for is_met, score, group in zip(met, scores, (before, after), strict=True)
+            )
+            if met_before or met_after:
+                found.setdefault(_Pair(scores[0], scores[1], met_before, met_after), answers)
+        return found
+
+    def _differs(self, before: Member, after: Member, criteria: Sequence[ScoringCriterion]) -> bool:
+        places = [before.part] if isinstance(before.part, int) else [at for at, _ in before.part.list_shares()]
+        return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
+
+    def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_Sums, _Answers]:
+        """Return what the members of a group come to, without those that a change touches."""
+        key = (group.id, frozenset(changed))
+        if key not in self._known:
+            sums: dict[_Sums, _Answers] = {_Sums(_ZERO, _ZERO, _ZERO, _ZERO): None}
+            for at, member in enumerate(group.members):
+                if at not in changed:
+                    sums = self._add(sums, member, member, self._rubric.criteria)
+            self._known[key] = sums
+        return self._known[key]
+
+    def _add(
+        self, sums: dict[_Sums, _Answers], before: Member, after: Member, criteria: Sequence[ScoringCriterion]
+    ) -> dict[_Sums, _Answers]:
+        """Return the sums with one more member."""
+        if isinstance(before.part, int):
+            states = self._list_grades(before.part, criteria)
+        else:
+            states = self._follow(before.part, cast("ScoringGroup", after.part), criteria)
+        found: dict[_Sums, _Answers] = {}
+        steps = []
+        for state, answers in states.items():
+            applies, still_applies = state.before is not None, state.after is not None
+            earned, earning = before.weight * (state.before or 0), max(before.weight, _ZERO) * applies
+            earned_after = after.weight * (state.after or 0)
+            steps.append((earned, earning, earned_after, max(after.weight, _ZERO) * still_applies, state, answers))
+        for so_far, others in sums.items():
+            for earned, earning, earned_after, earning_after, state, answers in steps:
+                met_before, met_after = so_far.met_before and state.met_before, so_far.met_after and state.met_after
+                if met_before or met_after:
+                    total = _Sums(
+                        so_far.earned + earned,
+                        so_far.earning + earning,
+                        so_far.earned_after + earned_after,
+                        so_far.earning_after + earning_after,
+                        met_before,
+                        met_after,
+                    )
+                    found.setdefault(total, (others, answers))
+            if len(found) > MOST_STATES:
+                raise TooManySumsError
+        return found
+
+    def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_Pair, _Answers]:
+        found: dict[_Pair, _Answers] = {}
+        for before, after in reversed([*pair_grades(self._rubric.criteria[number], criteria[number])]):
+            if before.gate_met or after.gate_met:
+                scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
+                pair = _Pair(scores[0], scores[1], before.gate_met, after.gate_met)
+                found.setdefault(pair, (number, before.answer))
+        return found
+
+
+def _complete(rubric: ScoringRubric) -> ScoringGroup:
+    """Return the root of a rubric with the criteria that weigh nothing in it, such as critical failures."""
+    if rubric.tree is None:
+        raise TypeError("a rubric without a tree")
+    inside = {at for at, _ in rubric.tree.list_shares()}
+    others = [Member(_ZERO, at) for at in range(len(rubric.criteria)) if at not in inside]
+    return replace(rubric.tree, members=(*rubric.tree.members, *others))
+
+
+def _flatten(answers: _Answers) -> Iterator[tuple[int, AnswerValue]]:
+    waiting = [answers]
+    while waiting:
+        match waiting.pop():
+            case (int(number), answer):
+                yield number, answer
+            case (first, second):
+                waiting += (first, second)
+
+
+def make_tree_mutants(rubric: ScoringRubric, places: RubricPlaces, scores: TreeEquivalence) -> Iterator[Mutant]:
+    """Make every change of a rubric with a tree: of its criteria and groups, then of the thresholds.
+
+    Raises:
+        TooManySumsError: if the scores are too many to find the next one.
+    """
+    for index, criterion in enumerate(rubric.criteria):
+        yield from change_gate(rubric, index, criterion, places)
+    view = rubric.model.view
+    for group in rubric.tree.list_groups() if rubric.tree else ():
+        yield from _change_group_gate(rubric, group, places, scores)
+        yield from _change_weights(rubric, group, places)
+    if view and view.tree:
+        yield from _drop_conditions(rubric, view.tree, places)
+    yield from change_thresholds(rubric, places, _Scores(scores.list_scores()))
+
+
+def _change_group_gate(
+    rubric: ScoringRubric, group: ScoringGroup, places: RubricPlaces, scores: TreeEquivalence
+) -> Iterator[Mutant]:
+    gate = group.gate
+    if gate is None:
+        return
+    reached = scores.list_scores(group)
+    met, missed = [each for each in reached if each >= gate], [each for each in reached if each < gate]
+    changes = [(f"becomes {word_score(each)}", each) for each in (*met[1:2], *missed[-1:])]
+    for change, moved in [*changes, ("is removed", None)] if missed else ():
+        changed = _replace_group(rubric, group, replace(group, gate=moved))
+        called = f"the gate {word_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
+        yield Mutant(f"{called} {change}", places.gate(group.id), changed)
+
+
+def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPlaces) -> Iterator[Mutant]:
+    for at, (weight, part) in enumerate(group.members):
+        is_group = isinstance(part, ScoringGroup)
+        name = part.id if isinstance(part, ScoringGroup) else rubric.criteria[part].id
+        inside = [each for each, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
+        if not is_group and rubric.criteria[inside[0]].is_failure:
+            continue
+        called = f"the group `{name}`" if is_group else f"`{name}`"
+        for word, factor in (("doubled", Fraction(2)), ("halved", Fraction(1, 2))) if weight else ():
+            changed = _replace_group(rubric, group, _reweigh_member(group, at, weight * factor, part))
+            spot = places.criterion(name) if is_group else places.field(name, "weight")
+            yield Mutant(f"the weight of {called} is {word}", spot, changed)
+        if group.earning > max(weight, _ZERO):  # else nothing is left to divide by
+            freed = _free_gates(part) if isinstance(part, ScoringGroup) else part
+            without = _replace_group(rubric, group, _reweigh_member(group, at, _ZERO, freed))
+            for index in inside:
+                without = regate(without, index, lambda _: True)
+            yield Mutant(f"{called} is removed", places.criterion(name), without)
+
+
+def _reweigh_member(group: ScoringGroup, at: int, weight: Fraction, part: ScoringGroup | int) -> ScoringGroup:
+    members = group.members
+    return replace(group, members=(*members[:at], Member(weight, part), *members[at + 1 :]))
+
+
+def _free_gates(group: ScoringGroup) -> ScoringGroup:
+    """Return a group without any gates of groups."""
+    members = [
+        Member(weight, _free_gates(part) if isinstance(part, ScoringGroup) else part) for weight, part in group.members
+    ]
+    return replace(group, gate=None, members=tuple(members))
+
+
+def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) -> ScoringRubric:
+    def walk(group: ScoringGroup) -> ScoringGroup:
+        if group is old:
+            return new
+        members = [
+            Member(weight, walk(part) if isinstance(part, ScoringGroup) else part) for weight, part in group.members
+        ]
+        return replace(group, members=tuple(members))
+
+    return rubric if rubric.tree is None else replace(rubric, tree=walk(rubric.tree))
+
+
+def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:
+    """Remove each condition: what did not apply is judged at its worst, unless another condition holds for it."""
+    owners: list[tuple[str, frozenset[int]]] = [
+        (each.id, frozenset([index])) for index, each in enumerate(rubric.model.criteria) if each.applies_if
+    ]
+    owners += [(group.id, frozenset(group.leaves)) for group in root.groups if group.applies_if]
+    for number, (name, inside) in enumerate(owners):
+        others = frozenset[int]().union(*(each for at, (_, each) in enumerate(owners) if at != number))
+        criteria = tuple(
+            replace(each, may_not_apply=False) if index in inside - others else each
+            for index, each in enumerate(rubric.criteria)
+        )
+        if inside - others:
+            changed = replace(rubric, criteria=criteria)
+            yield Mutant(f"`applies_if` of `{name}` is removed", places.condition(name), changed)

@@ -1,0 +1,38 @@
+"""Export our rubrics to other systems; the modules of targets are loaded when needed."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rubric_lint.convert.export.target import ExportTarget
+
+_TARGETS: Mapping[str, tuple[str, str]] = {
+    "rubric": ("suites", "RUBRIC"),
+    "markdown": ("tables", "MARKDOWN"),
+    "csv": ("tables", "CSV"),
+    "xlsx": ("tables", "EXCEL"),
+    "deepeval": ("metrics", "DEEPEVAL"),
+    "ragas": ("criteria", "RAGAS"),
+    "agentv-4": ("suites", "AGENTV_4"),
+    "agentv-5": ("suites", "AGENTV_5"),
+    "promptfoo": ("suites", "PROMPTFOO"),
+    "agent-skills": ("criteria", "AGENT_SKILLS"),
+    "inspect": ("inspect", "INSPECT"),
+    "json": ("neutral", "JSON"),
+}
+"""The module and the variable of each target."""
+
+TARGETS = tuple(_TARGETS)
+"""The names of the targets."""
+
+
+TARGET_BY_ENDING = {".yaml": "rubric", ".yml": "rubric", ".csv": "csv", ".md": "markdown", ".xlsx": "xlsx"}
+"""The target of a file whose ending leaves only one."""
+
+
+def load_target(name: str) -> "ExportTarget":
+    """Return the target of this name."""
+    module, variable = _TARGETS[name]
+    target: ExportTarget = getattr(import_module(f"{__name__}.{module}"), variable)
+    return target

@@ -1,0 +1,318 @@
+"""Offer code lenses above rubrics and tests, and run their commands as the command line does."""
+
+# Paths are str, see lint/project/settings.py.
+# ruff: noqa: PTH113, PTH116, PTH118, PTH119, PTH120
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.assess.rubric_tests.reading import find_recordings, is_test_file, list_needed
+from rubric_lint.editor.answers.cards import read_reference
+from rubric_lint.editor.answers.scores import is_sound
+from rubric_lint.editor.server.analysis import Analysis, State
+from rubric_lint.editor.server.documents import OpenDocuments
+from rubric_lint.editor.server.workspace import expand, uri_of
+from rubric_lint.lint.case_names import find_names
+from rubric_lint.lint.project.opening import LIMIT, read_file
+from rubric_lint.lint.project.repository import find_root
+from rubric_lint.model.finding import Step
+from rubric_lint.model.messages import counted
+from rubric_lint.model.suggest import suggest
+from rubric_lint.source.path import Part
+from rubric_lint.source.reading import read_documents
+from rubric_lint.source.source import Source, UndecodableError, stem_of
+
+RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT = (
+    f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt", "adopt")
+)
+"""The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
+
+NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT)
+"""The commands that the server runs for the editor."""
+
+ADOPT_IT = Step("run", "adopt")
+"""The step of a near miss that ADOPT does."""
+
+CAN_RUN = sys.platform != "emscripten"
+"""Whether commands can run here: in a browser, and where an editor has the server built in, no program can."""
+
+_MOST_FILES = 200
+
+
+class TestFile(NamedTuple):
+    """A file with rubric tests: the file and the name of the rubric that it names, its outputs, the number of tests."""
+
+    path: str
+    rubric: str
+    name: str
+    outputs: str
+    number: int
+
+
+def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
+    """Return the lenses of a file on disk: over its tests, or over each rubric without errors."""
+    path, settings = analysis.state.name, analysis.state.settings
+    if settings is None or not os.path.isfile(path):
+        return []
+    if settings.is_test_file:
+        document = next(iter(analysis.documents), None)
+        tests = document.data.get("tests") if document and isinstance(document.data, dict) else None
+        if not document or not isinstance(tests, list) or not tests:
+            return []
+        start = analysis.state.text.range(document.span(("tests",), Part.KEY)).start
+        return [_make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)]
+    lenses = [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis)]
+    # Over the first criteria in a home-made format that a table in the settings would have read.
+    near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
+    for each in near[:1]:
+        start = types.Position(each.line - 1, 0)
+        lenses.append(_make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT))
+    return lenses
+
+
+async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    """Return the lenses of a document, if the editor's settings ask for them."""
+    uri = params.text_document.uri
+    if not (CAN_RUN and (await documents.options_for(uri)).lenses) or (found := await documents.analysis(uri)) is None:
+        return None
+    return await documents.run(make_lenses, found) or None
+
+
+def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
+    names = find_names(path, analysis.rubrics)
+    files = find_test_files(path) if analysis.rubrics else []
+    outputs = find_outputs(path, files)
+    for located, (name, *_) in zip(analysis.rubrics, names, strict=True):
+        if not is_sound(analysis, located):
+            continue
+        document, at = located.document, located.rubric.path
+        part = Part.KEY if at and isinstance(at[-1], str) else Part.ENTRY
+        add = partial(_make, analysis.state, analysis.state.text.range(document.span(at, part)).start)
+        if count := sum(file.number for file in files if not file.name or file.name == name):
+            yield add(f"Run {counted(count, 'test')}", RUN_TESTS, name)
+        if outputs:
+            yield add("Score recorded outputs", SCORE_OUTPUTS, "")
+            outputs = []  # the command scores those of all rubrics of the file
+        yield add("Show prompt", SHOW_PROMPT, name if len(analysis.rubrics) > 1 else "")
+
+
+def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
+    """Yield above each criterion with recorded outputs whether to keep or fix it, or what would decide that."""
+    if not any(review.answers for review in analysis.reviews):
+        return
+    # The statistics take a while to load, and few projects name judge outputs.
+    from rubric_lint.assess.assess import Asked, Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.report.trust import word_lack  # noqa: PLC0415
+    from rubric_lint.scoring.loading import Loaded  # noqa: PLC0415
+
+    located = zip(analysis.reviews, analysis.rubrics, strict=True)
+    named = [Loaded(review.rubric, rubric, document) for review, (document, rubric) in located]
+    evidence = sort_findings(analysis.source, analysis.findings, named)
+    for each in map(assess, named, evidence, analysis.reviews, [Asked()] * len(named)):
+        for criterion in each.criteria if each.review.answers else ():
+            lack = f": {word_lack(criterion, each)}" if criterion.standing is Standing.INCONCLUSIVE else ""
+            start = types.Position(criterion.line - 1, 0)
+            title = f"{criterion.standing}{lack}".capitalize()
+            yield types.CodeLens(types.Range(start, start), types.Command(title=title, command=""))
+
+
+def _make(state: State, start: types.Position, title: str, command: str, name: str = "") -> types.CodeLens:
+    place = types.Range(start, start)
+    return types.CodeLens(place, types.Command(title=title, command=command, arguments=[state.uri, name]))
+
+
+def find_test_files(path: str) -> list[TestFile]:
+    """Return the test files in the folder of a file that test its rubrics, in the order of their names."""
+    found = []
+    try:
+        with os.scandir(os.path.dirname(path) or ".") as entries:
+            names = sorted(entry.name for entry in entries if is_test_file(entry.name))
+        for name in names[:_MOST_FILES]:
+            other = os.path.join(os.path.dirname(path), name)
+            status = os.stat(other)
+            file = _read_test_file(other, status.st_mtime_ns, status.st_size)
+            if file and os.path.normcase(file.rubric) == os.path.normcase(os.path.normpath(path)):
+                found.append(file)
+    except OSError:
+        return found
+    return found
+
+
+def find_outputs(path: str, files: list[TestFile]) -> list[str]:
+    """Return the files with recorded outputs of the rubrics of a file: beside it, or named by its tests."""
+    return [
+        each
+        for each in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
+        if os.path.isfile(each)
+    ]
+
+
+def _read_source(path: str) -> Source:
+    return Source.from_bytes(path, read_file(path, LIMIT))
+
+
+@lru_cache(maxsize=_MOST_FILES)
+def _read_test_file(path: str, _changed: int, _size: int) -> TestFile | None:
+    """Read what a test file tests; None if it cannot be read."""
+    try:
+        documents, _ = read_documents(_read_source(path))
+    except (OSError, UndecodableError):
+        return None
+    data: Any = documents[0].data if documents else None
+    reference = read_reference(path, data)
+    if reference is None or not isinstance(data.get("tests"), list):
+        return None
+    return TestFile(path, *reference, list_needed(path, documents[0])[-1], len(data["tests"]))
+
+
+_LONGEST = 120.0  # seconds
+_MOST = 4_000_000  # bytes to show
+_START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start import {0}; {0}()"
+
+
+class Call(NamedTuple):
+    """A call of a program, `test`, `score` or `lint`, and what to call the report of what it prints.
+
+    `folder` is where to run it, if not beside the file.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    title: str
+    folder: str = ""
+
+    @property
+    def line(self) -> str:
+        """The call as it is written on the command line."""
+        return shlex.join([f"rubric-{self.program}", *self.arguments])
+
+
+def plan(command: str, path: str, name: str) -> Call | str:
+    """Return the call for a command on a file and the rubric with this name, or why there is none."""
+    folder, stem = os.path.dirname(path), stem_of(path)
+    if command == RUN_TESTS:
+        files = [file.path for file in find_test_files(path) if name in ("", file.name) or not file.name]
+        if is_test_file(path):
+            files = [path]
+        if not files:
+            init = suggest("test init", f"{path}#{name}" if name else path)
+            return f"no file in {folder} tests this rubric; `{init}` writes one"
+        return Call("test", tuple(_shorten(files, folder)), f"{stem} tests")
+    if command == SCORE_OUTPUTS:
+        outputs = find_outputs(path, find_test_files(path))
+        if not outputs:
+            return f"{folder} has no recorded outputs of this rubric"
+        return Call("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
+    if command == ADOPT:  # new settings are for the whole repository
+        root = find_root(folder)
+        return Call("lint", ("adopt", *_shorten([path], root)), f"{stem} format", root)
+    chosen = (f"--rubric={name}",) if name else ()
+    return Call("score", ("prompt", *_shorten([path], folder), *chosen, "--answer", "(the answer)"), f"{stem} prompt")
+
+
+def _shorten(paths: Sequence[str], folder: str) -> list[str]:
+    """Return paths as the command line would name them in a folder, never like an option."""
+    names = [os.path.relpath(path, folder) for path in paths]
+    return [os.path.join(".", name) if name.startswith("-") else name for name in names]
+
+
+class Commands:
+    """Runs commands in processes of their own, and shows each report as a document of the editor."""
+
+    def __init__(self, documents: OpenDocuments) -> None:
+        self._connection = documents.connection
+        self._documents = documents
+        self._reports: TemporaryDirectory[str] | None = None
+        self._running: set[asyncio.subprocess.Process] = set()
+        self._is_over = False
+
+    async def run(self, command: str, arguments: Sequence[Any]) -> str | None:
+        """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
+        uri, name = (*map(str, arguments), "", "")[:2]
+        state = await self._documents.state(uri)
+        if state is None or not os.path.isfile(state.name):
+            self._connection.show_message("this command needs a file on disk that is open in the editor")
+            return None
+        if not CAN_RUN:
+            self._connection.show_message("this command runs a program, which needs an installed rubric-lint")
+            return None
+        call = plan(command, state.name, name)
+        if isinstance(call, str):
+            self._connection.show_message(call)
+            return None
+        folder = self._documents.workspace.folder_of(state.path)
+        if settings := folder.options.configuration:
+            call = call._replace(arguments=(*call.arguments, "--config", expand(settings, folder.path)))
+        printed = await self._call(call, call.folder or os.path.dirname(state.name))
+        if self._is_over:
+            return None
+        try:  # apart from line ends, which editors make alike
+            saved: list[str] | None = (await self._documents.run(_read_source, state.name)).text.splitlines()
+        except (OSError, UndecodableError):
+            saved = None
+        changed = state.text.body.splitlines() != saved
+        note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
+        report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
+        await self._show(call.title, report)
+        return report
+
+    def end(self) -> None:
+        """End what runs, and remove the reports."""
+        self._is_over = True
+        for process in self._running:
+            with suppress(ProcessLookupError):  # it has just ended
+                process.kill()
+        if self._reports:
+            self._reports.cleanup()
+
+    async def _call(self, call: Call, folder: str) -> str:
+        """Return what a call prints, and how it ended if that is not by itself."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-c", _START.format(call.program), *call.arguments),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=folder,
+            env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120"},
+        )
+        self._running.add(process)
+        printed, end = b"", ""
+        try:
+            async with asyncio.timeout(_LONGEST):
+                while process.stdout and len(printed) <= _MOST and (chunk := await process.stdout.read(1 << 16)):
+                    printed += chunk
+                if len(printed) <= _MOST:
+                    await process.wait()
+        except TimeoutError:
+            printed, end = b"", f"stopped after {_LONGEST:.0f} seconds; run it in a terminal instead\n"
+        finally:
+            self._running.discard(process)
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+        if len(printed) > _MOST:
+            printed, end = printed[:_MOST], "\n...\nthe rest is left out; run it in a terminal instead\n"
+        return printed.decode("utf-8", "replace") + end
+
+    async def _show(self, title: str, report: str) -> None:
+        """Open a report in the editor, or write it to the log of an editor that cannot open it."""
+        if not self._connection.can("window.show_document.support"):
+            self._connection.log(report, types.MessageType.Info)
+            self._connection.show_message("the report is in the log of the language server")
+            return
+        if self._reports is None:
+            self._reports = TemporaryDirectory(prefix="rubric-lint-")
+        path = os.path.join(self._reports.name, f"{title}.txt")
+        with open(path, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123
+            file.write(report)
+        params = types.ShowDocumentParams(uri_of(path), take_focus=True)
+        await self._connection.ask(types.WINDOW_SHOW_DOCUMENT, params)

@@ -1,0 +1,169 @@
+"""Describe the finding, the field and the criterion under the cursor."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+from lsprotocol import types
+
+from rubric_lint.editor.answers.cards import list_criteria, names_criteria, word_criterion, word_group, word_rubric
+from rubric_lint.editor.answers.scores import describe_effects
+from rubric_lint.editor.server.analysis import Analysis
+from rubric_lint.editor.server.documents import OpenDocuments
+from rubric_lint.lint.project.settings import NAMES
+from rubric_lint.lint.rubric_tests import schema_of_tests
+from rubric_lint.model.criterion import SHAPE_FIELDS, Criterion, Shape
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.schema import RubricSchema, find_below, resolve, schema_of
+from rubric_lint.model.suggest import suggest
+from rubric_lint.rules import BY_NAME
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path
+from rubric_lint.source.source import Span
+
+_SETTINGS = "config/v1.json"
+_TABLE = ("tool", "rubric-lint")
+_RULE = {"$ref": "#/definitions/rule"}
+_TYPES = {"array": "list", "object": "mapping"}
+
+
+def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> types.Hover | None:
+    """Return the hover text: the finding's rule, the field and the criterion at an offset; None without any.
+
+    With `effects`, it also says what an answer in a band does to the score and the verdict.
+    """
+    cards: list[str] = []
+    spans: list[Span] = []
+    for finding in analysis.find_at(Span(offset, offset)):
+        rule = BY_NAME[finding.rule]
+        why = [found["text"].strip() for found in _WHY.finditer(rule.page)][:1]
+        more = f"`{suggest('explain', rule.name)}` shows examples."
+        cards.append("\n\n".join([f"**{rule.name}**: {rule.summary}", *why, more]))
+        spans.append(finding.span)
+    if found := analysis.locate(offset):
+        for span, card in _describe(analysis, *found, offset, effects=effects):
+            cards.append(card)
+            spans.append(span)
+    if not cards:
+        return None
+    whole = Span(max(span.start for span in spans), min(span.end for span in spans))
+    text = analysis.state.text
+    return types.Hover(
+        types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(dict.fromkeys(cards))),
+        text.range(whole) if whole.start <= offset <= whole.end else None,
+    )
+
+
+async def answer_hover(documents: OpenDocuments, params: types.HoverParams) -> types.Hover | None:
+    """Return the hover text at a position."""
+    if (found := await documents.analysis(params.text_document.uri)) is None:
+        return None
+    effects = (await documents.options_for(params.text_document.uri)).score_hover
+    offset = found.state.text.offset(params.position)
+    return await documents.run(lambda: make_hover(found, offset, effects=effects))
+
+
+_WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+def _describe(
+    analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
+) -> Iterator[tuple[Span, str]]:
+    settings, name = analysis.state.settings, PurePath(analysis.state.name).name
+    start, end = document.span(path, Part.KEY)
+    is_key = isinstance(path[-1], str) and start <= offset <= end
+    if name in NAMES:
+        table = _TABLE if name == NAMES[1] else ()
+        is_ours = path[: len(table)] == table and len(path) > len(table)
+        word = path[-1] if is_key else document.value(path)
+        if is_ours and (card := _word_setting(path[len(table) :], word, is_key=is_key)):
+            yield document.span(path, Part.KEY if is_key else Part.VALUE), card
+    elif settings and settings.is_test_file:
+        if is_key and (card := _word_field(schema_of_tests(), path, str(path[-1]))):
+            yield document.span(path, Part.KEY), card
+            if names_criteria(path[:-1]):
+                cards = (each.card for each in list_criteria(analysis.state, document.data) if each.id == path[-1])
+                yield from ((document.span(path, Part.KEY), card) for card in cards)
+    else:
+        yield from _describe_in_suite(analysis, document, path, offset, is_key=is_key, effects=effects)
+
+
+def _describe_in_suite(
+    analysis: Analysis, document: Document, path: Path, offset: int, *, is_key: bool, effects: bool
+) -> Iterator[tuple[Span, str]]:
+    mine = [each for each in analysis.rubrics if each.document is document]
+    around = [each for each in mine if path[: len(each.rubric.path)] == each.rubric.path]
+    # A rubric may be in a list that is a rubric itself.
+    located = max(around, key=lambda each: len(each.rubric.path), default=None)
+    if located is None:  # perhaps a field of the suite that leads to rubrics
+        for each in [each for each in mine if each.rubric.path[: len(path)] == path][: int(is_key)]:
+            view = each.rubric.view
+            source = view.dialect.schema if view and each.rubric.dialect else f"{each.rubric.version}/suite.json"
+            joined = schema_of(source).joined
+            field = joined["definitions"].get("part", {}).get("properties", {}).get(str(path[-1]), {})
+            if card := _word(str(path[-1]), {"description": resolve(joined, field).get("description", "")}):
+                yield document.span(path, Part.KEY), card
+        return
+    rubric = located.rubric
+    steps = path[len(rubric.path) :]
+    if not steps and rubric.entries and is_key:
+        yield document.span(path, Part.KEY), word_rubric(rubric)
+    parts = [(located.place(each.path), partial(_word_entry, rubric, each)) for each in rubric.entries]
+    for place, word in (*parts, *((group.path, partial(word_group, group)) for group in rubric.groups)):
+        if span := _find_head(document, place, path, offset, is_key=is_key):
+            yield span, word()
+    if is_key and (card := _word_field(rubric.schema, steps, str(path[-1]))):
+        yield document.span(path, Part.KEY), card
+    if effects:
+        yield from describe_effects(analysis, located, path)
+
+
+def _word_entry(rubric: Rubric, entry: Criterion) -> str:
+    return word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, entry)
+
+
+def _word_setting(steps: Path, word: Any, *, is_key: bool) -> str:
+    """Return the card of a rule that the settings name, or of a setting; empty for other values."""
+    joined = schema_of(_SETTINGS).joined
+    around = find_below(joined, joined, steps[:-1])
+    if isinstance(word, str) and word in BY_NAME and around.get("propertyNames" if is_key else "items") == _RULE:
+        return f"**{word}**: {BY_NAME[word].summary}"
+    return _word(str(word), find_below(joined, joined, steps)) if is_key else ""
+
+
+def _word_field(schema: RubricSchema, steps: Path, name: str) -> str:
+    """Return the card of the field at `steps` below a rubric; without steps, of the field that contains the rubric."""
+    return _word(name, schema.find(steps))
+
+
+def _word(name: str, schema: Mapping[str, Any]) -> str:
+    """Return the values that a field takes, each fact in a few words, and its meaning, in Markdown."""
+    if not schema.get("description"):
+        return ""
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    facts = [schema.get("x-expected") or " or ".join(_TYPES.get(kind, kind) for kind in kinds)]
+    if "default" in schema:
+        facts.append(f"default {schema['default']}")
+    if "minimum" in schema and "x-expected" not in schema:
+        facts.append(f"at least {schema['minimum']}")
+    if replacement := schema.get("x-replaced-by"):
+        facts.append(f"deprecated, replaced by `{replacement}`")
+    listed = "; ".join(filter(None, facts))
+    return f"**`{name}`**{': ' if listed else ''}{listed}\n\n{schema['description']}"
+
+
+def _find_head(document: Document, criterion: Path, path: Path, offset: int, *, is_key: bool) -> Span | None:
+    """Return the id, first key, scale or text that represents the criterion, if the offset is on it."""
+    if path == criterion:
+        span = document.span(path, Part.ENTRY)
+        return span if span.start <= offset <= span.end else None
+    if path[:-1] != criterion:
+        return None
+    if path[-1] == "id":
+        return document.span(path)
+    head = document.span(criterion, Part.HEAD)
+    is_head = head.start <= offset <= head.end or path[-1] in SHAPE_FIELDS
+    return document.span(path, Part.KEY) if is_head and is_key else None

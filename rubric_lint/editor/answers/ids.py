@@ -1,0 +1,556 @@
+"""Answer requests about the id of a criterion: its definition, its uses in rubrics, tests and outputs, renames."""
+
+# Paths are str here, as in lint/project/files.py.
+# ruff: noqa: PTH100, PTH110, PTH119
+
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from rubric_lint.assess.rubric_tests.reading import find_recordings, is_test_file, list_needed
+from rubric_lint.editor.answers.cards import read_reference
+from rubric_lint.editor.server.documents import OpenDocuments
+from rubric_lint.editor.server.library import Library, Reading, UnreadError
+from rubric_lint.editor.server.positions import replace_surrogates
+from rubric_lint.editor.server.workspace import identify, path_of
+from rubric_lint.lint.engine import lint
+from rubric_lint.lint.fix.following import DataChange
+from rubric_lint.lint.fix.proof import find_doubt
+from rubric_lint.lint.mending import find_sharing
+from rubric_lint.model.criterion import Criterion
+from rubric_lint.report.terminal import visible
+from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
+from rubric_lint.scoring.output import read_judged_by
+from rubric_lint.source.document import Document
+from rubric_lint.source.edits.intents import RenameKey, Repair, ReplaceValue
+from rubric_lint.source.edits.lines import ObstacleError
+from rubric_lint.source.edits.making import make_fix
+from rubric_lint.source.path import Part, Path
+from rubric_lint.source.scalar import write_scalar
+from rubric_lint.source.source import Edit, Source, Span, splice, stem_of
+
+_REQUEST_FAILED = -32803  # the protocol's code for a request that is sound, but cannot be met
+_TEXT = "this output is a string, in which ids cannot be renamed"
+
+# Where ids are written: `*` is each item of a list, and `{}` at the end each key of a mapping.
+_OF_TEST = ("expect/gates/{}", "expect/groups/{}", "expect/criteria/{}", "output/checks/*/id")
+_OF_RECORD = ("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id", "groups/*/id")
+
+
+class RefusedError(JsonRpcException):
+    """A rename that is not possible, with the reason, which editors show."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"rubric-lint: {reason}", _REQUEST_FAILED)
+
+
+def inside_quotes(document: Document, span: Span) -> Span:
+    """Return a span without the quotes of its text, if it has any."""
+    is_quoted = span.end - span.start > 1 and document.source.text[span.start] in "\"'"
+    return Span(span.start + 1, span.end - 1) if is_quoted else span
+
+
+def _match(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
+    if not steps:
+        yield path, data
+    elif steps[0] == "{}":
+        yield from (((*path, key), key) for key in (data if isinstance(data, dict) else ()))
+    elif steps[0] == "*":
+        for number, each in enumerate(data if isinstance(data, list) else ()):
+            yield from _match(each, steps[1:], (*path, number))
+    elif isinstance(data, dict) and steps[0] in data:
+        yield from _match(data[steps[0]], steps[1:], (*path, steps[0]))
+
+
+def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the records of a document with their paths: all of a list, or the document itself."""
+    listed = [((number,), each) for number, each in enumerate(data)] if isinstance(data, list) else [((), data)]
+    yield from ((path, each) for path, each in listed if isinstance(each, dict))
+
+
+class NamedGroup(NamedTuple):
+    """A group with an id of its own; `id` is its path of ids, with which those of what is in it begin."""
+
+    id: str
+    path: Path
+    borrows_id: bool = False
+
+
+class Target(NamedTuple):
+    """A criterion or a group. `place` is the path of its id in the document, None if the id is not written there."""
+
+    reading: Reading
+    loaded: Loaded
+    criterion: Criterion | NamedGroup
+    place: Path | None
+
+    @property
+    def prefix(self) -> str:
+        """The ids of the groups around it, with which its id begins: `code/`."""
+        written = "" if self.place is None else self.loaded.document.value(self.place)
+        return self.criterion.id[: len(self.criterion.id) - len(written)]
+
+    def names(self, name: str) -> bool:
+        """Return whether an id is its own, or that of something in it."""
+        own = self.criterion.id
+        return name == own or (isinstance(self.criterion, NamedGroup) and name.startswith(f"{own}/"))
+
+    @property
+    def span(self) -> Span:
+        """The id, or the criterion if it has none of its own."""
+        document = self.loaded.document
+        if self.place is not None:
+            return inside_quotes(document, document.span(self.place))
+        rubric = self.loaded.rubric
+        path = rubric.view.place(self.criterion.path) if rubric.view else self.criterion.path
+        return document.span(path, Part.ENTRY)
+
+
+class Use(NamedTuple):
+    """An id in a document of a file: the key or the value at `path`.
+
+    `record` is the judge output that it is in, if any, and `at` the path of that or of its test.
+    """
+
+    reading: Reading
+    document: Document
+    path: Path
+    id: str
+    part: Part
+    record: dict[str, Any] | None
+    at: Path
+
+    @property
+    def span(self) -> Span:
+        """Its place, without quotes."""
+        return inside_quotes(self.document, self.document.span(self.path, self.part))
+
+
+class Uses(NamedTuple):
+    """The uses of an id outside its rubric, and what may hide others in tests: a file or a line with the reason."""
+
+    found: list[Use]
+    obstacles: list[str]
+
+
+def hash_rubric(reading: Reading, name: str) -> str:
+    """Return the hash of a rubric of a file; empty if it has errors."""
+    try:
+        return load_models(reading.path, reading.source.text.encode(), reading.settings)[name].prepare().hash
+    except (RubricError, KeyError):
+        return ""
+
+
+def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
+    """Return all criteria and groups of a file. `claimed`: a test or a record says that it holds rubrics."""
+    found: list[Target] = []
+    for loaded in name_rubrics(reading.path, reading.build_rubrics(claimed=claimed)):
+        found += (Target(reading, loaded, each, _find_place(loaded, each)) for each in loaded.rubric.criteria)
+        for group in loaded.rubric.groups:
+            place = (*group.path, "id")
+            if "id" in loaded.document.value(group.path):
+                found.append(Target(reading, loaded, NamedGroup(group.id, group.path), place))
+    return found
+
+
+def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:
+    path = (*criterion.path, "id")
+    try:
+        place = loaded.rubric.view.place(path) if loaded.rubric.view else path
+        written = loaded.document.value(place) if criterion.has_own_id and place else None
+        is_in_group = bool(loaded.rubric.groups) and criterion.id.endswith(f"/{written}")
+        is_there = isinstance(written, str) and (written == criterion.id or is_in_group)
+    except (KeyError, IndexError, TypeError):
+        return None
+    return place if is_there else None
+
+
+def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[Target, Span]]:
+    """Return the criteria whose id is at an offset of a file, each with the place of the id there."""
+    is_test = reading.settings.is_test_file
+    own = [] if is_test else [(each, each.span) for each in list_targets(reading) if each.place is not None]
+    found = [(target, span) for target, span in own if span.start <= offset <= span.end]
+    for document in reading.documents[: 1 if is_test else None] if not found else ():
+        if document.span(()).start <= offset <= document.span(()).end:
+            for use in _list_uses(reading, document, is_test=is_test):
+                span = use.span
+                if span.start <= offset <= span.end:
+                    if use.record is None:
+                        targets = _find_tested(library, reading.path, document)
+                    else:
+                        targets = _find_judged(library, reading.path, use.record, use.id)
+                    found += [(target, span) for target in targets if target.criterion.id == use.id]
+    return found
+
+
+def _list_uses(reading: Reading, document: Document, *, is_test: bool) -> Iterator[Use]:
+    """Yield the ids in a document of a file: in what its tests expect and in their outputs, or in its records."""
+    for at, data in _match(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data):
+        for pattern in _OF_TEST if is_test else _OF_RECORD:
+            part = Part.KEY if pattern.endswith("{}") else Part.VALUE
+            for path, name in _match(data, pattern.split("/"), at):
+                if isinstance(name, str):
+                    yield Use(reading, document, path, name, part, None if is_test else data, at)
+
+
+def _find_tested(library: Library, file: str, document: Document) -> list[Target]:
+    """Return the criteria of the rubric that a file with tests names."""
+    if (reference := read_reference(file, document.data)) is None:
+        return []
+    path, name = reference
+    try:
+        targets = list_targets(library.read(library.find(os.path.abspath(path))), claimed=True)
+    except UnreadError:
+        return []
+    names = {target.loaded.name for target in targets}
+    return [each for each in targets if each.loaded.name == name or (not name and len(names) == 1)]
+
+
+def _find_judged(library: Library, file: str, record: dict[str, Any], name: str) -> list[Target]:
+    """Return the criteria of an id in a record: of the rubric whose tests name the file, or that the record is of."""
+    files = library.list_once(library.list_files(file))
+    found: list[Target] = []
+    for path in filter(is_test_file, files):
+        with suppress(UnreadError):
+            for document in library.read(path).documents[:1]:
+                if identify(file) in map(identify, list_needed(path, document)[1:]):
+                    found += _find_tested(library, path, document)
+    for path in files if not found else ():
+        if path == file or is_test_file(path) or path.lower().endswith(".jsonl"):
+            continue
+        with suppress(UnreadError):
+            for target in list_targets(library.read(path)) if library.may_hold(path, name) else ():
+                if target.criterion.id == name:
+                    meaning = hash_rubric(target.reading, target.loaded.name)
+                    found += [target] if belongs(record, target.loaded, meaning, file, is_recorded=False) else []
+    called = record.get("rubric")
+    unique = {
+        (each.reading.path, each.loaded.name, each.criterion.path): each
+        for each in found
+        if each.criterion.id == name and called in (None, each.loaded.name)
+    }
+    return list(unique.values())
+
+
+def belongs(record: dict[str, Any], loaded: Loaded, meaning: str, file: str, *, is_recorded: bool | None) -> bool:
+    """Return whether a record is of a rubric: by the name that it gives, else by its hash or its file.
+
+    `is_recorded`: a test names the file; None: only its records can say the rubric.
+    """
+    name, judged_by = record.get("rubric"), read_judged_by(record)
+    if is_recorded is None:
+        return bool(meaning) and judged_by == meaning and name in (None, loaded.name)
+    if name is not None:
+        return bool(name == loaded.name)
+    return is_recorded or judged_by == meaning or (judged_by is None and stem_of(file) == stem_of(loaded.name))
+
+
+def find_uses(library: Library, target: Target, also: str = "") -> Uses:
+    """Find the uses of an id in all files that belong to its rubric; `also` is another file with records of it."""
+    uses = Uses([], [])
+    path = target.reading.path
+    linked = {each: False for each in [*library.find_judged(path), find_recordings(path), also] if each}
+    for file in library.list_once(filter(is_test_file, library.list_files(path))):
+        try:
+            linked |= dict.fromkeys(_add_tests(uses, library, file, target), True)
+        except UnreadError as fault:
+            uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
+    meaning = hash_rubric(target.reading, target.loaded.name)
+    by_hash = []
+    for file in library.list_files(path) if meaning else ():
+        if file.lower().endswith((".jsonl", ".json")):
+            with suppress(UnreadError):  # nothing says that such a file belongs to the rubric
+                by_hash += [file] if library.holds(file, meaning) else []
+    recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda each: each[1])}
+    for file in library.list_once([*linked, *by_hash]):
+        if os.path.exists(file) or file in library.files:
+            _add_records(uses, library, file, target, meaning, is_recorded=recorded.get(identify(file)))
+    return uses
+
+
+def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[str]:
+    """Add the uses in a file of tests, or raise UnreadError; return its files with records if it tests the rubric."""
+    name, needed = target.criterion.id, list[str]()
+    is_used = library.may_hold(file, name)
+    if not is_used and not library.may_hold(file, os.path.basename(target.reading.path)):
+        return needed
+    reading = library.read(file)
+    if reading.faults and is_used:
+        uses.obstacles.append(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
+    for document in reading.documents[:1]:
+        reference = read_reference(file, document.data)
+        if reference is None or identify(reference[0]) != identify(target.reading.path):
+            continue
+        names = {target.loaded.name} if reference[1] else {each.loaded.name for each in list_targets(target.reading)}
+        if names == {reference[1] or target.loaded.name}:
+            needed = list_needed(file, document)[1:]
+            found = _list_uses(reading, document, is_test=True)
+            uses.found.extend(use for use in found if target.names(use.id))
+            for number, test in enumerate(document.data.get("tests") or ()):
+                if isinstance(test, dict) and isinstance(test.get("output"), str) and name in test["output"]:
+                    start = document.span(("tests", number, "output")).start
+                    uses.obstacles.append(f"{reading.name_line(start)}: {_TEXT}")
+    return needed
+
+
+def _add_records(
+    uses: Uses, library: Library, file: str, target: Target, meaning: str, *, is_recorded: bool | None
+) -> None:
+    """Add the uses in a file of records; see `belongs`."""
+    name = target.criterion.id
+    with suppress(UnreadError):
+        if not file.lower().endswith((".json", ".jsonl")) or not library.may_hold(file, name):
+            return
+        reading = library.read(file)
+        for document in reading.documents:
+            mine = {
+                at
+                for at, record in _list_records(document.data)
+                if belongs(record, target.loaded, meaning, file, is_recorded=is_recorded)
+            }
+            found = _list_uses(reading, document, is_test=False)
+            uses.found.extend(use for use in found if target.names(use.id) and use.at in mine)
+
+
+_Intent = RenameKey | ReplaceValue
+_Changes = dict[str, tuple[Reading, dict[Document, list[_Intent]]]]
+"""The intents by file, and in a file by document."""
+
+
+class Renamed(NamedTuple):
+    """The edits of a rename, and the files of judge outputs that have the old id."""
+
+    files: list[types.TextDocumentEdit]
+    recordings: list[str]
+
+
+def rename(library: Library, target: Target, name: str) -> Renamed:
+    """Give a criterion or a group another id in its rubric and in the tests of that.
+
+    Judge outputs stay as they were recorded. An id in a group may begin with that of the group.
+
+    Raises:
+        RefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
+    """
+    reading, old = target.reading, target.criterion.id
+    if not name.strip() or name != name.strip():
+        raise RefusedError("an id cannot be empty, or begin or end with a space")
+    if replace_surrogates(name) != name:
+        raise RefusedError("an id cannot contain half a surrogate pair")
+    name = name.removeprefix(target.prefix)
+    whole = target.prefix + name
+    if whole == old:
+        return Renamed([], [])
+    for other in list_targets(reading):
+        is_beside = other.loaded.name == target.loaded.name and other.criterion.path != target.criterion.path
+        if is_beside and other.criterion.id in (whole, old):
+            place = reading.name_line(other.span.start)
+            raise RefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
+    uses = find_uses(library, target)
+    if uses.obstacles:
+        raise RefusedError("; ".join(uses.obstacles[:3]))
+    changes: _Changes = {}
+    _add(changes, reading, target.loaded.document, ReplaceValue(target.place or (), write_scalar(name)))
+    _refuse_new_findings(reading, _rewrite(reading, changes[reading.path][1])[0])
+    for use in uses.found:
+        if use.record is None:
+            _add(changes, use.reading, use.document, _change_use(use, whole + use.id[len(old) :]))
+    files = [
+        types.TextDocumentEdit(
+            types.OptionalVersionedTextDocumentIdentifier(changed.uri, changed.version),
+            [changed.text.edit(edit) for edit in sorted(_rewrite(changed, documents)[1])],
+        )
+        for changed, documents in changes.values()
+    ]
+    return Renamed(files, sorted({use.reading.path for use in uses.found if use.record is not None}))
+
+
+def _refuse_new_findings(reading: Reading, new: str) -> None:
+    """Refuse a text with findings that the one before it does not have."""
+    before, after = (lint(reading.path, text.encode(), reading.settings) for text in (reading.source.text, new))
+    known = Counter(finding.rule for finding in before.findings)
+    for finding in after.findings:
+        known[finding.rule] -= 1
+        if known[finding.rule] < 0:
+            raise RefusedError(f"{finding.rule}: {finding.message}")
+
+
+def _change_use(use: Use, name: str) -> _Intent:
+    """Return the intent that renames a use; raise RefusedError if the new id is there."""
+    path, old, value = use.path, use.id, use.document.value
+    is_key, is_field = use.part is Part.KEY, use.part is Part.VALUE and path[-1] == "id"
+    beside = [each.get("id") for each in value(path[:-2]) if isinstance(each, dict)] if is_field else value(path[:-1])
+    if name in beside:
+        raise RefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{old}` already")
+    return RenameKey(path, name) if is_key else ReplaceValue(path, write_scalar(name))
+
+
+def _add(changes: _Changes, reading: Reading, document: Document, intent: _Intent) -> None:
+    intents = changes.setdefault(reading.path, (reading, {}))[1].setdefault(document, [])
+    if intent not in intents:
+        intents.append(intent)
+
+
+def _rewrite(reading: Reading, documents: dict[Document, list[_Intent]]) -> tuple[str, list[Edit]]:
+    """Return the new text of a file and its edits, proved; raise RefusedError if there is a doubt."""
+    edits: list[Edit] = []
+    changes: list[DataChange] = []
+    for document, intents in documents.items():
+        try:
+            fix = make_fix(find_sharing(document), Repair("rename", tuple(intents), safe=False))
+        except ObstacleError as fault:
+            place = reading.name_line(document.span(intents[0].path).start)
+            raise RefusedError(f"{place}: {fault}") from None
+        edits += fix.edits
+        changes.append(DataChange(document.pointer(()), fix.intents, fix.edits, safe=False))
+    new = splice(reading.source.text, sorted(edits))
+    source = Source(reading.source.name, reading.source.text)
+    if doubt := find_doubt(source, Source(source.name, new), changes, reading.settings):
+        raise RefusedError(f"{os.path.basename(reading.path)}: {doubt}")
+    return new, edits
+
+
+class _Found(NamedTuple):
+    """What is at a place: the file, and the criteria whose id is there, each with the place of that id."""
+
+    library: Library
+    reading: Reading
+    targets: Sequence[tuple[Target, Span]]
+
+    def choose(self) -> Target:
+        """Return the criterion to rename; raise RefusedError if there is none, or if it cannot be renamed."""
+        if not self.targets:
+            for fault in self.reading.faults[:1]:
+                raise RefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")
+            raise RefusedError("put the cursor on the id of a criterion")
+        (target, _), *others = self.targets
+        if self.records_of(target):
+            raise RefusedError("judge outputs stay as they were recorded; rename the id in the rubric or in its tests")
+        reading, line = target.reading, target.reading.name_line(target.span.start)
+        if any((other.reading.path, other.span) != (reading.path, target.span) for other, _ in others):
+            places = ", ".join(each.reading.name_line(each.span.start) for each, _ in self.targets)
+            raise RefusedError(f"this id may be that of several criteria ({places})")
+        if target.place is None:
+            raise RefusedError(f"the criterion at {line} has no `id` of its own; give it one first")
+        same_place = [each for each in list_targets(reading) if each.place and each.span == target.span]
+        if target.criterion.borrows_id or len(same_place) > 1 or target.loaded.document.is_shared(target.place):
+            raise RefusedError(f"the id at {line} is shared by an anchor or alias")
+        return target
+
+    def records_of(self, target: Target) -> str:
+        """Return the file of the request if it has records of the rubric."""
+        is_other = self.reading.path != target.reading.path and not self.reading.settings.is_test_file
+        return self.reading.path if is_other else ""
+
+
+_Handler = Callable[[OpenDocuments, Any], Awaitable[Any]]
+
+
+def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler:
+    """Return a handler that runs a task on what is at the place of a request; it answers None about what is not open.
+
+    It refuses if the document is not a file, cannot be read, or the task refuses. With `is_quiet`, the answer is None
+    instead: an editor would show a refusal to define what is not an id.
+    """
+
+    async def handle(documents: OpenDocuments, params: Any) -> Any:
+        await documents.is_ready.wait()
+        path, opened = path_of(params.text_document.uri), documents.find_open_files()
+        if path is None and not is_quiet:
+            raise RefusedError("save this document as a file first; ids are looked up in files")
+        if path is None or path not in opened or not documents.workspace.folder_of(path).options.enable:
+            return None
+        library = Library(documents.workspace, opened, documents.encoding)
+
+        def answer() -> Any:
+            try:
+                reading = library.read(path)
+            except UnreadError as fault:
+                raise RefusedError(str(fault)) from None
+            targets = find_targets(library, reading, reading.text.offset(params.position))
+            return task(_Found(library, reading, targets), params)
+
+        try:
+            return await documents.run(answer)
+        except RefusedError:
+            if is_quiet:
+                return None
+            raise
+
+    return handle
+
+
+def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | None:
+    """Return each place once; criteria that an alias repeats have the same one."""
+    unique = {(reading.uri, span): reading for reading, span in places}
+    return [types.Location(uri, reading.text.range(span)) for (uri, span), reading in unique.items()] or None
+
+
+@partial(_about_id, is_quiet=True)
+def answer_definition(found: _Found, _params: Any) -> list[types.Location] | None:
+    """Return the place of the id in its rubric."""
+    return _locate((target.reading, target.span) for target, _ in found.targets)
+
+
+@partial(_about_id, is_quiet=True)
+def answer_references(found: _Found, params: types.ReferenceParams) -> list[types.Location] | None:
+    """Return the uses of the id in all files."""
+    places: list[tuple[Reading, Span]] = []
+    for target, _ in found.targets:
+        if params.context.include_declaration:
+            places.append((target.reading, target.span))
+        uses = find_uses(found.library, target, found.records_of(target)).found
+        places += [(use.reading, use.span) for use in uses]
+    return _locate(places)
+
+
+@partial(_about_id, is_quiet=True)
+def answer_highlights(found: _Found, _params: Any) -> list[types.DocumentHighlight] | None:
+    """Return the uses of the id in the document."""
+    reading = found.reading
+    spans: dict[Span, types.DocumentHighlightKind] = {}
+    for target, _ in found.targets:
+        if target.reading.path == reading.path:
+            spans[target.span] = types.DocumentHighlightKind.Write
+        for document in reading.documents:
+            for use in _list_uses(reading, document, is_test=reading.settings.is_test_file):
+                if use.id == target.criterion.id:
+                    spans.setdefault(use.span, types.DocumentHighlightKind.Read)
+    return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
+
+
+@partial(_about_id, is_quiet=False)
+def prepare_rename(found: _Found, _params: Any) -> types.PrepareRenamePlaceholder:
+    """Return the id to rename, and its place."""
+    target, span = found.choose(), found.targets[0][1]
+    is_use = (target.reading.path, target.span) != (found.reading.path, span)
+    written = target.criterion.id if is_use else target.criterion.id.removeprefix(target.prefix)
+    return types.PrepareRenamePlaceholder(found.reading.text.range(span), written)
+
+
+@partial(_about_id, is_quiet=False)
+def _rename(found: _Found, params: types.RenameParams) -> Renamed:
+    return rename(found.library, found.choose(), params.new_name)
+
+
+async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    """Return the edits of all files, and name the judge outputs that they do not reach."""
+    renamed: Renamed | None = await _rename(documents, params)
+    if renamed is None:
+        return None
+    if renamed.recordings:
+        names = ", ".join(visible(os.path.basename(path)) for path in renamed.recordings[:3])
+        more = f" and {len(renamed.recordings) - 3} more" if len(renamed.recordings) > 3 else ""
+        documents.connection.show_message(
+            f"the judge outputs in {names}{more} still have the old id, so they no longer count; judge again"
+        )
+    if documents.connection.can("workspace.workspace_edit.document_changes"):
+        return types.WorkspaceEdit(document_changes=renamed.files)
+    files: Any = renamed.files  # their edits are plain ones
+    return types.WorkspaceEdit(changes={file.text_document.uri: file.edits for file in files})

@@ -1,0 +1,93 @@
+"""Find what a document links to: its schema, the rubric and outputs of its tests, and files that it names."""
+
+# Paths are str here, as in lint/project/files.py.
+# ruff: noqa: PTH100, PTH113, PTH118, PTH119, PTH120
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lsprotocol import types
+
+from rubric_lint.assess.rubric_tests.reading import list_needed
+from rubric_lint.editor.answers.cards import find_rubrics, read_reference
+from rubric_lint.editor.answers.ids import inside_quotes
+from rubric_lint.editor.server.analysis import Analysis
+from rubric_lint.editor.server.documents import OpenDocuments
+from rubric_lint.editor.server.workspace import uri_of
+from rubric_lint.formats.search.locate import find_claim, find_claim_span
+from rubric_lint.lint.project.settings import NAMES
+from rubric_lint.model.schema_files import catalogue
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part
+from rubric_lint.source.source import Span
+
+_MOST = 500  # paths to look for on the disk
+_PATH = re.compile(
+    r"(?<![\w.@/\\:-])(?:file://)?(?P<path>(?:\.{1,2}/|/)?[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z][A-Za-z0-9]{0,9})(?![\w/])"
+)
+
+
+class _Link(NamedTuple):
+    span: Span
+    target: str
+    tooltip: str
+
+
+def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]:
+    """Return the links of a document. A path is relative to the document, or to one of the folders `roots`."""
+    state = analysis.state
+    if state.settings is None or analysis.result is None:
+        return []
+    is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
+    if not (is_test or is_settings or analysis.result.rubrics):
+        return []
+    links = [
+        # The copy of the package needs no network.
+        _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+        for document in analysis.documents
+        if (claim := find_claim(document)) and (span := find_claim_span(document))
+        for entry in catalogue()
+        if (entry.name, entry.version) == claim
+    ]
+    if is_test:
+        links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
+    taken = [link.span for link in links]
+    known: dict[str, str] = {}  # what looks like a path, and the file that is there
+    for found in _PATH.finditer(analysis.source.text):
+        path, place = found["path"], Span(*found.span("path"))
+        if path not in known:
+            if len(known) == _MOST:
+                break
+            paths = (os.path.abspath(os.path.join(root, path)) for root in (os.path.dirname(state.name), *roots))
+            known[path] = next((each for each in paths if os.path.isfile(each)), "")
+        if known[path] and not any(place.start < other.end and other.start < place.end for other in taken):
+            links.append(_Link(place, uri_of(known[path]), "Open the file"))
+    return [
+        types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
+        for link in sorted(links)
+    ]
+
+
+async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+    """Return the links of a document."""
+    found = await documents.analysis(params.text_document.uri)
+    roots = [folder.path for folder in documents.workspace.folders if folder.path]
+    return await documents.run(make_links, found, roots) if found else None
+
+
+def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
+    """Link the rubric and the recorded outputs that a file with tests names."""
+    state = analysis.state
+    if (reference := read_reference(state.name, document.data)) and os.path.isfile(reference[0]):
+        path, name = reference
+        target = uri_of(path)
+        for each in [each for each in find_rubrics(state, path) if name and each.name == name][:1]:
+            start = each.document.span(each.rubric.path, Part.KEY).start
+            target += f"#L{each.document.source.position(start).line}"
+        yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
+    if isinstance(document.data, dict) and isinstance(document.data.get("outputs"), str):
+        path = list_needed(state.name, document)[-1]
+        if os.path.isfile(path):
+            yield _Link(inside_quotes(document, document.span(("outputs",))), uri_of(path), "Open the recorded outputs")

@@ -1,0 +1,1 @@
+"""Suites of AgentV: what each release reads of them, and their conversion to another release."""

@@ -1,0 +1,70 @@
+"""Find what shows a later suite, what of an earlier one AgentV 4 cannot have, and what it skips."""
+
+from collections.abc import Iterable, Iterator
+
+from rubric_lint.formats.agentv.parts import LISTS, Unmet, find_assertions, find_suite_cases, is_suite
+from rubric_lint.formats.agentv.releases import RELEASES
+from rubric_lint.formats.agentv.suite_5 import find_misshapen, gather_input, has_command
+from rubric_lint.formats.agentv.suites import is_current, is_in_folder
+from rubric_lint.formats.agentv.unconvertible import is_named
+from rubric_lint.model.messages import counted
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part
+
+_LATER = (
+    "the suite is written for AgentV 5, and `--to` never goes back to an earlier release; restore it from Git, such as "
+    "with `git revert`"
+)
+_OF_5 = ("prompts", *RELEASES["agentv-5"].shown_by)
+SCRIPTS = frozenset({"code", "script-grader", "code-judge", "code_judge", "code_grader"})
+JUDGES = RELEASES["agentv-4"].list_replaced("llm-grader")
+_JUDGED = {"criteria", "expected_output", "assertions", "assert", "turns"}
+
+
+def find_later(document: Document, rubrics: Iterable[Rubric]) -> Iterator[Unmet]:
+    """Find what shows that a suite is written for AgentV 5: fields of the suite, or criteria."""
+    if is_current(document):
+        yield from (Unmet(_LATER, (field,)) for field in _OF_5 if field in document.data)
+    yield from (Unmet(_LATER, rubric.path) for rubric in rubrics if rubric.dialect == "agentv-a7")
+
+
+def find_obstacles(document: Document) -> Iterator[Unmet]:
+    """Find what of a suite cannot be rewritten for AgentV 4, with its reason; nothing is written then."""
+    yield from find_misshapen(document)
+    for path, assertion in find_assertions(document):
+        kind = assertion["type"]
+        if kind in SCRIPTS and not has_command(assertion):
+            yield Unmet(f"AgentV 4 has `code-grader` with `command` for `{kind}`; write one", (*path, "type"))
+
+
+def find_gaps(document: Document) -> Iterator[Unmet]:
+    """Find the tests, and the members of sets, that AgentV 4 skips because something was missing before."""
+    suite = document.data if is_suite(document) else {}
+    for path, case in find_suite_cases(document):
+        given = case.get("input")
+        is_read = not isinstance(given, list) or (bool(given) and all(isinstance(each, dict) for each in given))
+        needed = {
+            "`id`": is_named(case) or is_in_folder(document),
+            "`input`": "input" in case,
+            "an `input` that is a string or messages": is_read,
+            "an `input` that is one string beside `input_files`": given is None
+            or gather_input(suite, case) is not None,
+            "`criteria` and `assertions` of its own": case.keys() & _JUDGED,
+        }
+        missing = next((name for name, is_there in needed.items() if not is_there), "")
+        if missing:
+            yield Unmet(f"AgentV 4 skips a test without {missing}", path, Part.HEAD)
+    for path, assertion in find_assertions(document):
+        name = next((name for name in LISTS if assertion["type"] == "composite" and name in assertion), "")
+        for at, member in enumerate(assertion[name] if name and isinstance(assertion[name], list) else ()):
+            if not isinstance(member, dict) or not isinstance(member.get("name"), str):
+                yield Unmet("AgentV 4 skips what has no `name` in a `composite`", (*path, name, at), Part.HEAD)
+
+
+def list_assumptions(document: Document) -> Iterator[str]:
+    """Say what AgentV 4 ignores though it loads."""
+    count = sum("description" in case for _, case in find_suite_cases(document))
+    if count:
+        tests = counted(count, "test has", "tests have")
+        yield f"{tests} a `description`, a label, which AgentV 4 ignores with a warning"

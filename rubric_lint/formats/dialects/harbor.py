@@ -1,0 +1,163 @@
+"""Read rubrics of Harbor's rewardkit: the `[[criterion]]` tables of a judge TOML, and what is beside them."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from rubric_lint.model.criterion import is_number
+from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.messages import find_near, shorten
+from rubric_lint.model.schema import schema_of
+from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path
+
+_NAMES = {"name": "id", "description": "expected_outcome", "weight": "weight"}
+
+HARBOR = Dialect(
+    "harbor",
+    "Harbor rewardkit",
+    "harbor/v1.json",
+    {name: key for key, name in _NAMES.items()},
+    without=frozenset({"missing-id"}),  # it makes names from the descriptions
+    has_borderline=False,
+)
+
+_LIST = "criterion"
+_FOREIGN = ("statement", "status", "check", "rationale")
+_OF_JUDGES = frozenset({"judge", "model", "files", "mode", "prompt_template", "reference", "atif-trajectory"})
+_SUM = "weighted-sum"
+_MEAN = "weighted-mean"
+
+# Its weights are not those of an average: they may be below 0.
+_SUMMED = replace(HARBOR, without=HARBOR.without | {"weight"})
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find `[[criterion]]` tables with a `description`, beside a `[judge]` or without signs of another tool."""
+    data = document.data
+    items = data.get(_LIST)
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return
+    if not any(isinstance(item.get("description"), str) for item in items):
+        return
+    judge, schema = data.get("judge"), schema_of(HARBOR.schema)
+    # Judges of programming contests have other fields, and task trackers some that do not resemble Harbor's.
+    has_judge = isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
+    is_foreign = any(key in _FOREIGN or not schema.knows(key) for item in items for key in item)
+    if has_judge or (not is_foreign and all(find_near(key, ("judge", "criterion", "scoring")) for key in data)):
+        yield _view(document, data, items)
+
+
+def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]]) -> View:
+    draft = Draft(document, ())
+    aggregation = _read_aggregation(data)
+    kinds = [_read_kind(item) for item in items]
+    has_levels = any(kind.type != "binary" or kind.is_negated for kind in kinds)  # then yes and no are levels too
+    entries = []
+    for index, (item, kind) in enumerate(zip(items, kinds, strict=True)):
+        source = (_LIST, index)
+        draft.put((index,), source)
+        entry = {name: item[key] for key, name in _NAMES.items() if key in item}
+        for key, name in _NAMES.items():
+            draft.put((index, name), (*source, key) if key in item else source)
+        for key in item.keys() & {"type", "points", "negate"}:  # the levels, or yes and no, say the same
+            draft.put((index, key), (*source, key))
+        if has_levels:
+            entry["levels"] = _levels(draft, index, item, kind)
+        entries.append(entry)
+    unscorable = ""
+    if aggregation != _MEAN:
+        unscorable = f"`{shorten(aggregation)}` is not an average of the criteria, and only averages are scored"
+    elif any(kind.type == "numeric" for kind in kinds):
+        told = "a criterion of the type `numeric` is answered with any number"
+        unscorable = f"{told}, and only listed answers are scored"
+    return draft.finish(
+        _SUMMED if aggregation == _SUM else HARBOR,
+        entries,
+        unscorable=unscorable,
+        problems=tuple(_find_problems(data, items, kinds)),
+    )
+
+
+class _Kind(NamedTuple):
+    """How a criterion is answered, and whether a high answer is bad."""
+
+    type: str
+    is_negated: bool
+    is_optional: bool
+
+
+def _read_kind(item: dict[str, Any]) -> _Kind:
+    annotations = item.get("annotations")
+    noted = annotations if isinstance(annotations, dict) else {}
+    negate, optional = (
+        item.get(field, word in str(noted.get(note, "")).lower())
+        for field, note, word in (("negate", "type", "negative"), ("optional", "importance", "optional"))
+    )
+    return _Kind(str(item.get("type", "binary")), negate is True, optional is True)
+
+
+def _read_aggregation(data: Mapping[str, Any]) -> str:
+    scoring = data.get("scoring")
+    return (read_text(scoring, "aggregation") if isinstance(scoring, dict) else "").replace("_", "-") or _MEAN
+
+
+def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list[Mapping[str, Any]]:
+    """Return the answers as levels; the rank of a negated one is counted from the other end."""
+    source = (_LIST, index)
+    field = {"likert": "points", "rubric": "levels"}.get(kind.type, "")
+    written = item.get(field)
+    place = (*source, field) if field in item else source
+    answers: list[Any] = ["no", "yes"]
+    if kind.type == "likert":
+        points = written if isinstance(written, int) and not isinstance(written, bool) else 5
+        most = min(max(points, 2), 1000)  # a judge tells fewer than ten apart
+        answers = [f"{point} of {points}" for point in range(1, most + 1)]
+    elif kind.type == "rubric" and isinstance(written, list):
+        answers = written
+    is_written = answers is written
+    levels = []
+    for rank, answer in enumerate(answers):
+        level = len(answers) - 1 - rank if kind.is_negated else rank
+        named = {"level": level, "expected_outcome" if is_written else "name": answer}
+        levels.append((named, (*place, rank) if is_written else place))
+    return draft.make_levels((index,), place, levels)
+
+
+def _find_problems(
+    data: Mapping[str, Any], items: list[dict[str, Any]], kinds: list[_Kind]
+) -> Iterator[tuple[str, Problem]]:
+    """Find what Harbor refuses or does in silence, beyond the schema."""
+    aggregation = _read_aggregation(data)
+    for index, item in enumerate(items):
+        place = (_LIST, index)
+        weight, low, high = item.get("weight", 1), item.get("min", 0), item.get("max", 1)
+        if is_number(weight) and not abs(weight) < math.inf and (aggregation == _SUM or weight < 0):
+            yield "weight", Problem("harbor-infinite", (*place, "weight"))
+        elif is_number(weight) and weight < 0 and aggregation != _SUM:
+            yield "weight", Problem("harbor-negative", (*place, "weight"), values={"found": shorten(str(weight))})
+        if kinds[index].type == "numeric" and is_number(low) and is_number(high) and not high > low:
+            field = "max" if "max" in item else "min"
+            values = {"highest": shorten(str(high)), "lowest": shorten(str(low))}
+            yield "bounds", Problem("harbor-range", (*place, field), values=values)
+    if aggregation == "required-pass" and all(kind.is_optional for kind in kinds):
+        yield "schema", Problem("all-optional", ("scoring", "aggregation"))
+    # Names that Harbor makes from descriptions, and that are equal or empty; written ones have a rule.
+    judge = data.get("judge")
+    mode = read_text(judge, "mode") if isinstance(judge, dict) else ""
+    seen: dict[str, tuple[Path, bool]] = {}
+    for index, item in enumerate(items):
+        is_written = isinstance(item.get("name"), str)
+        if not is_written and not isinstance(item.get("description"), str):
+            continue
+        spot = (_LIST, index, "name" if is_written else "description")
+        name = item["name"] if is_written else re.sub(r"[^a-z0-9]+", "_", item["description"][:40].lower()).strip("_")
+        if name in seen and not (is_written and seen[name][1]):
+            first = seen[name][0]
+            effect = "reports both under it" if mode == "individual" else "refuses the file"
+            values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
+            yield "duplicate-id", Problem("harbor-name", spot, Part.VALUE, values, related)
+        seen.setdefault(name, (spot, is_written))

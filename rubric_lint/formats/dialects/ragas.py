@@ -1,0 +1,137 @@
+"""Read rubrics of Ragas and Prometheus: dictionaries with a key such as `score1_description` for each level."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path
+from rubric_lint.source.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
+from rubric_lint.source.tree import CALL
+
+RAGAS = Dialect(
+    "ragas",
+    "Ragas and Prometheus",
+    "ragas/v1.json",
+    {"levels": "scoreN_description", "expected_outcome": "scoreN_description"},
+    without=frozenset({"missing-id"}),  # one dictionary is one criterion without a name
+)
+
+_KEY = re.compile(r"(?:orig_)?score(?P<level>-?[0-9]{1,4})(?P<suffix>_description)?")
+_TASKS = ("criteria", "orig_criteria")
+
+
+def find(document: Document) -> Iterator[View]:
+    """Find the dictionaries with two levels or more."""
+    find_uses = cache(lambda: _find_uses(document))
+    for path, mapping in document.mappings:
+        keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
+        values = [mapping[key] for key in keys]
+        if len(keys) < 2 or not all(isinstance(value, str | None) for value in values) or not any(values):
+            continue
+        if document.kind.is_program and has_unpacked(mapping):
+            continue
+        is_suffixed = all(found["suffix"] for found in keys.values())
+        if not (
+            _holds_levels(document, path, mapping, find_uses) if is_suffixed else _is_plain_rubric(path, mapping, keys)
+        ):
+            continue
+        draft = Draft(document, path)
+        draft.put((0,), path)
+        read = [
+            ({"level": int(found["level"]), "expected_outcome": mapping[key]}, (*path, key))
+            for key, found in keys.items()
+        ]
+        levels = draft.make_levels((0,), path, read)
+        for index, (_, place) in enumerate(read):
+            draft.put((0, "levels", index, "level"), place, is_key=True)
+        task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
+        # In a file with several dictionaries, the key of each is its name.
+        name = path[-1] if path and isinstance(path[-1], str) else ""
+        yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
+
+
+class _Uses(NamedTuple):
+    """What a document shows about its dictionaries.
+
+    `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
+    else.
+    """
+
+    variables: set[str]
+    are_all_levels: bool
+
+
+def _find_uses(document: Document) -> _Uses:
+    """Look through a document, for all its dictionaries."""
+    found: set[str] = set()
+    if not document.kind.is_program:
+        values = list(document.data.values()) if isinstance(document.data, dict) else []
+        return _Uses(found, len(values) > 1 and all(map(_has_only_levels, values)))
+    for _, call in document.mappings:
+        function = read_text(call, CALL).lower()
+        for argument, value in call.items() if function else ():
+            if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
+                found.add(value[COMPUTED])
+    return _Uses(found, are_all_levels=False)
+
+
+def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _Uses]) -> bool:
+    """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
+
+    It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
+    else, and is the whole document, is one of several in it, or has more levels than a match has sides.
+    """
+    if any(_WORD in str(step).lower() for step in path) or not mapping.keys().isdisjoint(_TASKS):
+        return True
+    uses = find_uses()
+    if document.kind.is_program:
+        return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in uses.variables
+    is_told = not path or len(mapping) > 2 or (uses.are_all_levels and len(path) == 1)
+    return is_told and _has_only_levels(mapping)
+
+
+def _has_only_levels(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(key.startswith("score") for key in value)
+
+
+_WORD = "rubric"
+
+
+def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -> bool:
+    """Return whether levels without the suffix are under a key that contains `rubric`, and are not those of a match."""
+    only = mapping.keys() <= {*keys, *_TASKS}
+    is_told = not all(mapping[key] is None or mapping[key].strip().isdecimal() for key in keys)
+    return only and is_told and bool(path) and _WORD in str(path[-1]).lower()
+
+
+_EACH = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
+_ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_EACH}[\"']")
+_COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_EACH}[\"']")
+_LEVEL = re.compile(r"score-?\d{1,4}_description")
+
+
+def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the dictionaries of levels that are computed, so that they are not at the paths `taken`."""
+    find_uses = cache(lambda: _find_uses(document))
+    firsts: dict[str, Path] = {}  # the first level of each variable that gets its levels one by one
+    for key in document.data if isinstance(document.data, dict) else ():
+        found = _ASSIGNED.search(key)
+        if found and _is_rubric(found["name"], find_uses):
+            firsts.setdefault(found["name"], (key,))
+    places = list(firsts.values())
+    for path, mapping in document.mappings:
+        if _COMPREHENSION.match(read_text(mapping, COMPUTED)):
+            is_rubric = _is_rubric("".join(map(str, path)), find_uses)
+        else:
+            has_levels = sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1
+            is_rubric = has_levels and path not in taken and _holds_levels(document, path, mapping, find_uses)
+        if is_rubric:
+            places.append(path)
+    yield from ((place, NOT_LITERAL) for place in places)
+
+
+def _is_rubric(name: str, find_uses: Callable[[], _Uses]) -> bool:
+    return _WORD in name.lower() or name.rpartition(".")[2] in find_uses().variables

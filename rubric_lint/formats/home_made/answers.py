@@ -1,0 +1,553 @@
+"""Ask what the files of a format leave open, and write the answers into its table.
+
+An answer is a setting of the table with a key of the files, or with a value. Those that are offered for a question are
+tried first: they settle it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
+from rubric_lint.formats.home_made.columns import look
+from rubric_lint.formats.home_made.reading import read_shape
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
+from rubric_lint.formats.home_made.shape import YES_NO, Shape, expand, is_star, star_pattern
+from rubric_lint.formats.home_made.table import ANY_SCALE, KEYS, generalize
+from rubric_lint.formats.home_made.unmapped import UnmappedSearch
+from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.model.criterion import read_number as finite_number
+from rubric_lint.model.messages import join_words, list_names, shorten, visible
+from rubric_lint.model.view import View
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path, pointer, split_pointer
+from rubric_lint.source.tree import parts_of
+
+_NAMES = ("id", "outcome", "weight", "levels", "level-score", "level-text", "parts")
+_MARKS = ("gate", "negative", "sums")
+_WORDS = ("weights", "level-scores")
+_PLACES = ("pass", "total", "task", "rubric")
+_VALUES = {"combine": ("mean", "share", "all"), "better": ("higher", "lower")}
+ROLES = (*_NAMES, "points", *_MARKS, *_WORDS, "scale", *_PLACES, *_VALUES, "unused")
+"""What a key can be: the settings of a table, and `points`, which is a weight whose scores are added up."""
+
+_MOST_KEYS = 30
+"""So many keys are listed of files that lack one."""
+
+_MOST_WORDS = 10
+"""No more words mark criteria."""
+
+NUMBER = "N"
+"""Stands for a number that only the user knows."""
+
+_SCALES = ("1-5", "0-10", YES_NO)
+"""Scales that are offered where nothing says one."""
+
+
+class AnswerError(ValueError):
+    """An answer that does not fit the files."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the user says: a role with a key, or with a value."""
+
+    role: str
+    value: str
+
+    @property
+    def option(self) -> tuple[str, str]:
+        """The option of the command that says it, and its value."""
+        is_scale = self.role == "scale" and read_scale(self.value) is not None
+        is_mark = self.role == "pass" and read_number(self.value) is not None
+        is_own = is_scale or is_mark or self.role == "better"
+        return (self.role, self.value) if is_own else ("map", self.text)
+
+    @property
+    def text(self) -> str:
+        """The value of `--map`."""
+        return f"{self.role}={self.value}"
+
+
+def merge(answers: Sequence[Answer], more: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Return answers with more of them, which replace those that they contradict."""
+    replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
+    kept = [answer for answer in answers if answer.role not in replaced]
+    return tuple(dict.fromkeys((*kept, *more)))
+
+
+@dataclass(frozen=True)
+class Way:
+    """Answers that settle a question together, and what they say."""
+
+    answers: tuple[Answer, ...]
+    effect: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no number is left to the user."""
+        return not any(answer.value.endswith(f"={NUMBER}") for answer in self.answers)
+
+
+def read_scale(value: str) -> str | list[int] | None:
+    """Return the scale that a text is: two scores, or `yes-no`; None if it is none."""
+    found = re.fullmatch(r"(-?\d{1,4})-(\d{1,4})", value)
+    if found and int(found[1]) < int(found[2]):
+        return [int(found[1]), int(found[2])]
+    return value if value == YES_NO else None
+
+
+def read_number(value: str) -> int | Decimal | None:
+    """Return the number that a text is; None if it is none."""
+    if not re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", value):
+        return None
+    return Decimal(value) if "." in value else int(value)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A table of criteria in some documents, with what was understood of them, if it was inferred.
+
+    `others` are the places of the criteria that other tables read, and those that lead to them.
+    """
+
+    documents: tuple[Document, ...]
+    table: Mapping[str, Any]
+    candidate: Candidate | None = None
+    others: frozenset[tuple[Document, Path]] = frozenset()
+
+    @property
+    def shape(self) -> Shape:
+        """The table as it is used."""
+        return Shape.from_table(self.table)
+
+    @cached_property
+    def views(self) -> list[View]:
+        """What the table reads; nothing where it says in no words what is judged."""
+        if not self.table.keys() & {"outcome", "levels"}:
+            return []
+        return [view for document in self.documents for view in read_shape(document, self.shape)]
+
+    # The keys of the files.
+
+    @cached_property
+    def entries(self) -> list[Mapping[str, Any]]:
+        """The criteria and their parts."""
+        shape, found = Shape.from_table(self.table), list[Mapping[str, Any]]()
+        for document in self.documents:
+            waiting = [document.value(path) for path, _ in expand(document.data, shape.criteria)]
+            while waiting:
+                entries = [entry for entry in parts_of(waiting.pop()) if isinstance(entry, dict)]
+                found += entries
+                waiting += [entry[name] for entry in entries for name in shape.parts if name in entry]
+        return found
+
+    @cached_property
+    def own(self) -> list[str]:
+        """The keys of criteria."""
+        return list(dict.fromkeys(key for entry in self.entries for key in entry))
+
+    @cached_property
+    def around(self) -> list[str]:
+        """The pointers to the keys around criteria, with a `*` as in the table."""
+        at = split_pointer(self.table["criteria"])
+        found: dict[str, None] = {}
+        for document in self.documents:
+            for path, _ in expand(document.data, self.table["criteria"]):
+                for place in _find_around(document, path):
+                    found[pointer(generalize(place, at, path))] = None
+        return list(found)
+
+    def find_key(self, name: str) -> str:
+        """Return a key of criteria, or the pointer to one around them, as a table names it."""
+        parts = (part for entry in self.entries for value in entry.values() for part in parts_of(value))
+        inner = {key for part in parts if isinstance(part, dict) for key in part}
+        is_own = name in self.own or any(look(entry, name) is not None for entry in self.entries)
+        is_pattern = is_star(name) and any(re.search(star_pattern(name), key) for key in self.own)
+        leads = name.startswith("/") and any(any(expand(each.data, name)) for each in self.documents)
+        if is_own or is_pattern or leads or name in self.around or name in inner:
+            return name
+        named = [place for place in self.around if split_pointer(place)[-1] == name]
+        if len(named) == 1:
+            return named[0]
+        listed = list_names([visible(each) for each in (*self.own, *self.around)], _MOST_KEYS)
+        raise AnswerError(f"the files have no key `{visible(name)}`; they have {listed}")
+
+    def list_values(self, name: str) -> list[Any]:
+        """Return the words, numbers and flags that criteria have under a key."""
+        found = [look(entry, name) for entry in self.entries]
+        return list(dict.fromkeys(value for value in found if isinstance(value, str | int | float)))
+
+    # The answers.
+
+    def put(self, answers: Sequence[Answer]) -> "Draft":
+        """Return the draft with some answers in its table; raise AnswerError if one does not fit."""
+        table, roles = dict(self.table), set[str]()
+        self._refuse_other(answers)
+        for answer in answers:
+            self._put(table, answer, is_more=answer.role in roles)
+            roles.add(answer.role)
+        order = (*KEYS, *table)
+        return replace(self, table={key: table[key] for key in dict.fromkeys(order) if key in table})
+
+    def _put(self, table: dict[str, Any], answer: Answer, *, is_more: bool) -> None:
+        role, value = answer.role, answer.value
+        if role in _VALUES:
+            if value not in _VALUES[role]:
+                raise AnswerError(f"`{role}` is {join_words(_VALUES[role], 'or')}, not {value!r}")
+            table[role] = value
+        elif role in _WORDS:
+            word, _, number = value.rpartition("=")
+            if not word or (amount := read_number(number)) is None:
+                raise AnswerError(f"`{answer.text}` gives no word a number, such as `{role}=high=3`")
+            table[role] = {**table.get(role, {}), word: amount}
+        elif role == "scale" and read_scale(value) is not None:
+            if "scale" not in table or not self._has_scale(value):
+                table[role] = read_scale(value)
+        elif role in ("pass", "total") and read_number(value) is not None:
+            self._put_number(table, role, read_number(value))
+        elif role in _MARKS:
+            self._put_mark(table, answer)
+        else:
+            self._put_key(table, answer, is_more=is_more)
+
+    def _put_number(self, table: dict[str, Any], role: str, number: int | Decimal | None) -> None:
+        if role == "pass" and number in self._stated_marks:
+            return
+        if isinstance(table.get(role), str):  # the place that says it otherwise
+            table["unused"] = _add(table.get("unused", ()), table[role])
+        table[role] = number
+
+    def _refuse_other(self, answers: Sequence[Answer]) -> None:
+        """Refuse what the files say otherwise: another scale, another pass mark, and a direction."""
+        said = {answer.role: answer.value for answer in answers}
+        left_out = {answer.value for answer in answers if answer.role == "unused"}
+        scale, stated = read_scale(said.get("scale", "")), self.table.get("scale")
+        if scale and stated not in (None, scale, YES_NO) and self.candidate and not self._has_scale(said["scale"]):
+            ends = join_words([f"`{visible(str(end))}`" for end in _as_list(stated)], "to")
+            raise AnswerError(f"`--scale {said['scale']}` contradicts the files, in which {ends} is the scale")
+        mark = read_number(said.get("pass", ""))
+        for found in self._stated_marks if mark is not None and self.candidate else ():
+            if found != mark:
+                raise AnswerError(f"`--pass {said['pass']}` contradicts the files, in which {found} passes")
+        for view in self.views if said.get("better") == "higher" else ():
+            for found in self._list_unmapped(view):
+                if found.role is Role.DIRECTION and not left_out & {found.name, pointer(found.place)}:
+                    raise AnswerError(f"`--better higher` contradicts the files: {found.subject}")
+
+    @cached_property
+    def _stated_marks(self) -> list[Any]:
+        """The pass marks that the files say and that are read."""
+        places = [(view.document, view.threshold_path) for view in self.views if view.threshold]
+        return [document.decimal(place) for document, place in places if place]
+
+    def _has_scale(self, text: str) -> bool:
+        """Return whether the criteria are scored on a scale."""
+        scale = read_scale(text)
+        found = {find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
+        return found == {tuple(scale)} if isinstance(scale, list) else found == {()}
+
+    def _put_key(self, table: dict[str, Any], answer: Answer, *, is_more: bool) -> None:
+        role, key = answer.role, self.find_key(answer.value)
+        if role in _PLACES and not key.startswith("/"):
+            raise AnswerError(f"`{answer.text}` names a key of the criteria; `{role}` is one around them")
+        words = _list_marking_words(table, key) if role == "unused" else {}  # other words may still mark
+        _remove(table, key)
+        for marked, marks in words.items():
+            table[marked] = {**table.get(marked, {}), key: _shorten_marks(marks)}
+        if role == "points":
+            role, table["combine"] = "weight", "share"
+        if role == "unused" or (is_more and role in table and role in _NAMES):
+            table[role] = _add(table.get(role, ()), key)
+        else:
+            table[role] = key
+
+    def _put_mark(self, table: dict[str, Any], answer: Answer) -> None:
+        key, mark, word = answer.value.partition("=")
+        value: Any = True
+        if answer.value in self.own or not mark:
+            key = self.find_key(answer.value)
+        else:
+            key = self.find_key(key)
+            there = {_write(each): each for each in self.list_values(key)}
+            if word not in there:
+                known = join_words([f"`{visible(each)}`" for each in there])
+                raise AnswerError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
+            value = there[word]
+        if key.startswith("/") and not (answer.role == "gate" and value is True):
+            raise AnswerError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
+        old = table.get(answer.role, {})
+        marks = dict(old) if isinstance(old, dict) else dict.fromkeys([old] if isinstance(old, str) else old, True)
+        words = _list_marking_words(table, key) if mark else {}
+        _remove(table, key)
+        for role, others in words.items():
+            if role != answer.role and (rest := [each for each in others if each != value]):
+                table[role] = {**table.get(role, {}), key: _shorten_marks(rest)}
+        said = [value] if key not in marks else _add(marks[key], value)
+        marks[key] = _shorten_marks(said)
+        if all(each is True for each in marks.values()):
+            names = list(marks)
+            table[answer.role] = names[0] if len(names) == 1 else names
+        else:
+            table[answer.role] = marks
+
+    # The questions.
+
+    @cached_property
+    def questions(self) -> list[Question]:
+        """What the files leave open, the first of which is asked first."""
+        unused = {*_as_list(self.table.get("unused", ()))}
+        found: list[Question] = []
+        if self.candidate:
+            found = [question for question in self.candidate.open if not self._is_settled(question, unused)]
+        for view in self.views:
+            if view.unscorable:
+                found.append(Question(view.document, view.path, view.unscorable, view=view))
+            own = [(place, reason) for place, reason in view.doubts if (view.document, place) not in self.others]
+            found += [Question(view.document, place, reason, view=view) for place, reason in own]
+        if self.candidate:
+            found += self.candidate.ask_about_others(self.views, self.used | unused)
+        firsts: dict[object, Question] = {}
+        for question in found:
+            firsts.setdefault(question.keys or (question.place, question.reason), question)
+        return list(firsts.values())
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The keys that the table reads, and the pointers to those around criteria."""
+        names = [name for role in (*_NAMES, *_MARKS, "scale", *_PLACES) for name in _as_list(self.table.get(role, ()))]
+        stars = [name for name in names if isinstance(name, str) and is_star(name)]
+        starred = [key for key in self.own if any(re.search(star_pattern(star), key) for star in stars)]
+        return {str(name).partition(".")[0] for name in names} | {*starred}
+
+    def _is_settled(self, question: Question, unused: set[str]) -> bool:
+        role = question.role
+        return unused.issuperset(question.keys) or (role != "unused" and role in self.table)
+
+    def list_ways(self, question: Question) -> Iterator[Way]:
+        """Yield what may be the answer to a question."""
+        if question.keys:
+            for key in question.keys if question.role != "unused" else ():
+                others = [Answer("unused", other) for other in question.keys if other != key]
+                yield Way((Answer(question.role, key), *others), f"`{visible(key)}` is the {question.role}")
+            if question.role == "unused":
+                yield _leave_out(question.keys)
+            return
+        view = question.view
+        if view is None:
+            return
+        if question.reason == view.unscorable:
+            yield from map(_as_scale, _SCALES if not self._are_answered else _SCALES[::-1])
+            return
+        yield from self._list_marks(question, view)
+        yield from self._list_words(view)
+        yield from self._list_roles(question, view)
+
+    @property
+    def _are_answered(self) -> bool:
+        """Whether the criteria are likely met or not: texts, or with points, penalties, or gates that are flags."""
+        if not self.entries or "negative" in self.table or self.table.get("combine") == "share":
+            return True
+        for view in self.views:
+            if any(found.role is Role.NEGATIVE for found in self._list_unmapped(view)):
+                return True
+        gates = self.candidate.columns.names(Role.GATE) if self.candidate else ()
+        flags = [value for name in gates for value in self.list_values(name)]
+        return bool(flags) and all(isinstance(flag, bool) for flag in flags)
+
+    def _list_marks(self, question: Question, view: View) -> Iterator[Way]:
+        """Yield the scores that a pass mark may mean, and the sum of which it may be a part."""
+        place, _ = self._place(question, view)
+        if self.table.get("pass") != place:
+            return
+        value = view.document.value(question.place)
+        part = read_percent(value) or (None if finite_number(value) is None else Fraction(str(value)))
+        numbers = [number for entry in view.data if isinstance(entry, dict) for number in find_ends(entry)]
+        low, high = min(numbers, default=0), max(numbers, default=1)
+        if part is None:
+            return
+        if part > max(high, 1):
+            yield Way((Answer("combine", "share"),), "scores are added up")
+        part = part / 100 if part > max(high, 1) else part
+        turned = self.table.get("better") == "lower"
+        marks = (high - part * (high - low) if turned else low + part * (high - low), part * high)
+        is_stated = self.candidate is None or self.candidate.written.get("pass") == place
+        others = () if is_stated else (Answer("unused", place),)  # an earlier answer names the place
+        for mark in dict.fromkeys(marks) if part <= 1 else ():
+            effect = f"an answer passes from {float(mark):g} on"
+            yield Way((Answer("pass", f"{float(mark):g}"), *others), effect)
+        if part == 1:
+            yield Way((Answer("pass", str(high)), *others), f"an answer passes with {high}")
+
+    def _list_words(self, view: View) -> Iterator[Way]:
+        """Yield the scores that levels with words may have, in their order."""
+        levels = [level for entry in view.data if isinstance(entry, dict) for level in entry.get("levels", ())]
+        if all(level["level"] is not None for level in levels):
+            return
+        entries = [entry for each in self.views for entry in each.data if isinstance(entry, dict)]
+        names = dict.fromkeys(
+            str(level.get("name") or level.get("expected_outcome"))
+            for entry in entries
+            for level in entry.get("levels", ())
+            if level["level"] is None
+        )
+        for ordered in (list(names), list(names)[::-1]):
+            scores = tuple(Answer("level-scores", f"{name}={number}") for number, name in enumerate(ordered))
+            yield Way(scores, f"`{shorten(ordered[0])}` is the worst and `{shorten(ordered[-1])}` the best")
+
+    def _list_roles(self, question: Question, view: View) -> Iterator[Way]:
+        """Yield what a key that is not read may be."""
+        key, is_around = self._place(question, view)
+        if not key:
+            return
+        role, value = self._find_role(question, view)
+        ways: list[Way] = []
+        if role is Role.DIRECTION:
+            lower = Answer("better", "lower")
+            if question not in self.put([lower]).questions:  # all criteria say so
+                ways.append(Way((lower, Answer("unused", key)), "the lowest score is the best"))
+        elif is_around:
+            is_several = not is_amount(value)
+            is_mark = role in (Role.PASS, Role.VERDICT)
+            is_open = role in (None, Role.OPEN, Role.GATE) and self.table.get("pass") != key
+            gates = [*self._list_shared_gates(key, view)] if is_open or (is_mark and is_several) else []
+            may_pass = is_mark or (gates and role is not Role.GATE and "pass" not in self.table)
+            marks = [*self._list_pass_marks(key, view)] if may_pass else []
+            ways += [*marks, *gates] if is_mark else [*gates, *marks]
+        elif way := self._find_way(key, role, value):
+            ways.append(way)
+        if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
+            is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
+            ways.insert(0 if is_second else len(ways), _leave_out([key]))
+        yield from ways
+
+    def _list_numbers(self, key: str, view: View) -> Iterator[tuple[str, Any]]:
+        """Yield the places of numbers at a key around criteria or in it, as a table names them, with the numbers."""
+        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
+            values = [view.document.value(path) for path, _ in expand(view.document.data, mark)]
+            yield from ((mark, value) for value in values[:1] if is_amount(value))
+
+    def _list_pass_marks(self, key: str, view: View) -> Iterator[Way]:
+        """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
+        old = self.table.get("pass")
+        others = (Answer("unused", old),) if isinstance(old, str) and old != key else ()
+        for mark, _ in self._list_numbers(key, view):
+            effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
+            yield Way((Answer("pass", mark), *others), effect)
+
+    def _list_shared_gates(self, key: str, view: View) -> Iterator[Way]:
+        """Yield the numbers at a key around criteria or in it that may be what each criterion must reach."""
+        scales = {find_ends(entry) for entry in view.data if isinstance(entry, dict)} - {()}
+        for mark, value in self._list_numbers(key, view):
+            number = read_score(str(value))
+            if scales and number is not None and all(low < number <= high for low, high in scales):
+                effect = f"each criterion must reach `{visible(mark.removeprefix('/'))}`, {value}"
+                yield Way((Answer("gate", mark),), effect)
+
+    def _find_way(self, key: str, role: Role | None, value: Any) -> Way | None:
+        """Return what a key of criteria is if it is what it seems."""
+        shown = visible(key)
+        if role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None:
+            numbers = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
+            effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
+            return Way((Answer("weight", key), *numbers), effect)
+        if role in (Role.WEIGHT, Role.LEVELS):
+            return Way((Answer(role.value, key),), f"`{shown}` has the {role.value}")
+        words = {each for each in self.list_values(key) if isinstance(each, str)}
+        if role not in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT) or len(words) > _MOST_WORDS:  # names
+            return None
+        setting = "negative" if role is Role.NEGATIVE else "gate"
+        if setting == "gate" and is_amount(value):
+            return Way((Answer(setting, key),), f"a criterion must reach its `{shown}`")
+        word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
+        what = "costs points" if setting == "negative" else "must be met"
+        return Way((Answer(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
+
+    def _place(self, question: Question, view: View) -> tuple[str, bool]:
+        """Return the key in the place of a question, and whether it stands around the criteria."""
+        place, depth = question.place, len(view.path)
+        if place[:depth] == view.path and len(place) > depth:
+            named = [str(step) for step in place[depth + 1 :]]
+            return next((step for step in reversed(named) if step in self.own), ""), False
+        at = split_pointer(self.table["criteria"])
+        ways = (pointer(generalize(place[:length], at, view.path)) for length in range(len(place), 0, -1))
+        return next((way for way in ways if way in self.around), ""), True
+
+    def _list_unmapped(self, view: View) -> list[UnmappedKey]:
+        """Return what the table does not read of a rubric and may decide its score, on any scale."""
+        return list(UnmappedSearch(view.document, self.shape, view.path, (), ANY_SCALE).find_all())
+
+    def _find_role(self, question: Question, view: View) -> tuple[Role | None, Any]:
+        """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""
+        found = next((each for each in self._list_unmapped(view) if each.place == question.place), None)
+        return (found.role, found.value) if found else (None, None)
+
+
+def _find_around(document: Document, path: Path) -> Iterator[Path]:
+    """Yield the places around criteria, in the mappings above them and in those within these."""
+    for depth in range(len(path) + 1):
+        holder = document.value(path[:depth])
+        if isinstance(holder, dict):
+            within = [(key, value) for key, value in holder.items() if depth < len(path) or not isinstance(value, dict)]
+            for key, value in within:
+                place = (*path[:depth], key)
+                if place != path[: depth + 1] or depth == len(path):
+                    yield place
+                    yield from _find_within(place, value)
+
+
+def _find_within(place: Path, value: Any) -> Iterator[Path]:
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        yield (*place, key)
+        yield from _find_within((*place, key), inner)
+
+
+def _as_scale(scale: str) -> Way:
+    low, _, high = scale.partition("-")
+    effect = "each criterion is met or not" if scale == YES_NO else f"each criterion is scored from {low} to {high}"
+    return Way((Answer("scale", scale),), effect)
+
+
+def _leave_out(keys: Sequence[str]) -> Way:
+    verb = "does" if len(keys) == 1 else "do"
+    listed = join_words([f"`{visible(split_pointer(key)[-1] if key.startswith('/') else key)}`" for key in keys])
+    return Way(tuple(Answer("unused", key) for key in keys), f"{listed} {verb} not count")
+
+
+def _write(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | dict) else [value]
+
+
+def _add(old: Any, new: Any) -> list[Any]:
+    return list(dict.fromkeys([*_as_list(old), new]))
+
+
+def _shorten_marks(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _list_marking_words(table: Mapping[str, Any], key: str) -> dict[str, list[Any]]:
+    """Return the words of a key by the marks of criteria that they are: `{"negative": ["penalty"]}`."""
+    named = {role: table[role] for role in _MARKS if isinstance(table.get(role), dict) and key in table[role]}
+    return {role: _as_list(marks[key]) for role, marks in named.items() if marks[key] is not True}
+
+
+def _remove(table: dict[str, Any], key: str) -> None:
+    """Take a key out of all settings of a table."""
+    for role in (*_NAMES, *_MARKS, "scale", *_PLACES, "unused"):
+        value = table.get(role)
+        if isinstance(value, dict):
+            table[role] = {name: each for name, each in value.items() if name != key}
+        elif isinstance(value, list):
+            table[role] = [each for each in value if each != key]
+        if value == key or table.get(role) in ({}, []) or (role == "scale" and value and key in _as_list(value)):
+            table.pop(role, None)

@@ -1,0 +1,478 @@
+"""Say what each key of some criteria is, from its words and from what most of them have under it.
+
+The criteria of a list or a map are read as the rows of a table, whose columns are their keys.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeVar
+
+from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
+from rubric_lint.formats.home_made.scores import (
+    Levels,
+    adds_up,
+    is_amount,
+    is_prose,
+    is_statement,
+    read_ends,
+    read_ends_in_text,
+    read_levels,
+    read_percent,
+    read_score,
+)
+from rubric_lint.formats.home_made.shape import Names, is_star, list_words, split_words, star_pattern
+from rubric_lint.formats.home_made.vocabulary import SETS, Containers, Fields, LevelWords
+from rubric_lint.model.criterion import is_number, read_number
+from rubric_lint.source.tree import parts_of
+
+Entry = Mapping[str, Any]
+
+
+MARKS = (Role.WEIGHT, Role.WEIGHT_WORDS, Role.LEVELS, Role.GATE, Role.SCALE, Role.HIGHEST)
+"""What says that criteria are scored."""
+
+_FEW = frozenset({Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.ID})
+"""What a few of the criteria may have alone."""
+
+STARS: Mapping[str, re.Pattern[str]] = {star: re.compile(star_pattern(star)) for star in ("score_*", "*")}
+"""What stands for the fields `score_1`, `score_3` and so on, or `1`, `3`, each the text of a level."""
+
+NAMES = frozenset({"name", "title", "label"})
+
+
+T = TypeVar("T")
+
+
+class Parsed:
+    """What was found in the values of one document, so that each is read once."""
+
+    def __init__(self) -> None:
+        self._levels: dict[int, Levels | None] = {}
+        self._found: dict[tuple[str, int], Any] = {}
+
+    def once(self, what: str, value: Entry, find: Callable[[Entry], T]) -> T:
+        """Return what a function finds in a value."""
+        key = what, id(value)
+        if key not in self._found:
+            self._found[key] = find(value)
+        found: T = self._found[key]
+        return found
+
+    def levels(self, value: Any) -> Levels | None:
+        """Return the levels that a value describes."""
+        if not isinstance(value, list | dict):
+            return None
+        if id(value) not in self._levels:
+            self._levels[id(value)] = read_levels(value)
+        return self._levels[id(value)]
+
+    def declares_scale(self, value: Any) -> bool:
+        """Return whether a value declares a scale; one that describes its scores is levels."""
+        return read_ends(value) is not None and self.levels(value) is None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The keys of criteria by their role; those that have no role are in none.
+
+    `entries` are the criteria with their parts. `rivals` are keys of which only one can have a role, by it.
+    `guessed` is the key of the text if nothing but its length says so.
+    """
+
+    entries: Sequence[Entry]
+    roles: Mapping[Role, Names]
+    rivals: Mapping[Role, Names] = field(default_factory=dict)
+    guessed: str = ""
+
+    def names(self, role: Role) -> Names:
+        """Return the keys of a role."""
+        return self.roles.get(role, ())
+
+    def has(self, *roles: Role) -> bool:
+        """Return whether a key has one of some roles."""
+        return not self.roles.keys().isdisjoint(roles)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether most criteria say in words what is judged."""
+        return self.has(Role.TEXT, Role.LEVELS)
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether something of them is a number that may be a score or a weight."""
+        return self.has(Role.WEIGHT, Role.LEVELS, Role.SCALE, Role.HIGHEST) or self._has_flags()
+
+    @property
+    def ladder(self) -> Names:
+        """The keys of most of them that are names of levels with a statement each: `full`, `partial`, `fail`."""
+        return () if self.has(Role.LEVELS) else find_ladder(self.entries)
+
+    @property
+    def are_flat(self) -> bool:
+        """Whether most of them hold no mappings but their levels and their parts."""
+        known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
+        others = [[value for key, value in entry.items() if key not in known] for entry in self.entries]
+        return 2 * sum(any(map(_holds_mapping, values)) for values in others) <= len(others)
+
+    def _has_flags(self) -> bool:
+        """Return whether a gate is said to be one, in a flag: thresholds alone are those of computed metrics too."""
+        names = self.names(Role.GATE)
+        return any(isinstance(entry.get(name), bool) for entry in self.entries for name in names)
+
+    @property
+    def are_statements(self) -> bool:
+        """Whether most of them have a text of three words: prices, features and risks are called by fewer."""
+        names = (*self.names(Role.TEXT), *self.names(Role.LEVELS))
+        told = sum(any(holds_statement(look(entry, name)) for name in names) for entry in self.entries)
+        return 2 * told > len(self.entries) or any(map(is_star, self.names(Role.LEVELS)))
+
+
+def look(entry: Entry, name: str) -> Any:
+    """Return the value of a key, which may lead through mappings: `scale.labels`."""
+    if name in entry or "." not in name:
+        return entry.get(name)
+    value: Any = entry
+    for step in name.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _holds_mapping(value: Any) -> bool:
+    return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
+
+
+def find_ladder(entries: Sequence[Entry]) -> Names:
+    """Return the keys of most entries that are words for how good an answer is, each with a statement.
+
+    Of two words, which may be a good and a bad example, only a verdict and its opposite are.
+    """
+    keys = {key: "_".join(list_words(key)) for key in dict.fromkeys(key for entry in entries for key in entry)}
+    names = [key for key, word in keys.items() if word in LevelWords.words and is_most(entries, (key,), is_statement)]
+    are_verdicts = any({low, high} == {keys[name] for name in names} for low, high in LevelWords.two.items())
+    return tuple(names) if len(names) > 2 or are_verdicts else ()
+
+
+def holds_statement(value: Any) -> bool:
+    """Return whether a value is a text of three words, or holds one at any depth."""
+    return is_statement(value) or any(map(holds_statement, parts_of(value)))
+
+
+def with_parts(entries: Iterable[Entry], names: Names) -> list[Entry]:
+    """Return criteria, each followed by its parts at any depth."""
+    every: list[Entry] = []
+    for entry in entries:
+        every.append(entry)
+        held = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
+        every += with_parts([each for each in parts_of(held) if isinstance(each, dict)], names)
+    return every
+
+
+def read_columns(parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names = ()) -> Columns | None:
+    """Return the roles of the keys of criteria; None if most have neither a text, nor levels, nor a weight.
+
+    With `is_map`, their ids are the keys of a mapping. `parts` are the keys that are known to hold their parts.
+    """
+    reader = _ColumnReader(parsed, outer, is_map=is_map, parts=parts)
+    return reader.read()
+
+
+class _ColumnReader:
+    def __init__(self, parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names) -> None:
+        self.parsed, self.outer, self.is_map = parsed, outer, is_map
+        parts = parts or choose(
+            outer, _find_held(outer, Fields.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
+        )
+        self.entries = with_parts(outer, parts)
+        self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
+        self.keys = dict.fromkeys(key for entry in self.entries for key in entry)
+        self.roles: dict[Role, Names] = {Role.PARTS: parts} if parts else {}
+        self.rivals: dict[Role, Names] = {}
+        self.guessed = ""
+
+    def read(self) -> Columns | None:
+        if len(self.keys) > _MOST_KEYS:
+            return None
+        self._read_weights()
+        self._read_levels()
+        self._read_scales()
+        self._read_marks()
+        self._read_texts()
+        self._read_ids()
+        is_named = self.roles.keys() >= {Role.LEVELS, Role.TEXT} and NAMES.issuperset(self.names(Role.TEXT))
+        if is_named and not self.is_map and Role.ID not in self.roles:
+            self.roles[Role.ID] = self.roles.pop(Role.TEXT)  # the levels say what is judged
+        columns = Columns(self.entries, self.roles, self.rivals, self.guessed)
+        is_like = columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE) or columns.ladder
+        return columns if is_like else None
+
+    @property
+    def taken(self) -> set[str]:
+        """The keys that have a role."""
+        return {name.partition(".")[0] for names in self.roles.values() for name in names}
+
+    def _take(self, role: Role, names: Iterable[str], suits: Callable[[Any], bool], *, blank: bool = False) -> bool:
+        """Give a role to those of some keys whose values suit it, if most criteria or a few of them have one."""
+        taken = self.taken
+        chosen = choose(self.entries, [name for name in names if name in self.keys and name not in taken], suits)
+
+        def has(value: Any) -> bool:
+            return suits(value) or (blank and value == "")
+
+        if chosen and (role in _FEW or any(is_most(each, chosen, has) for each in (self.outer, self.entries))):
+            self.roles[role] = chosen
+        return role in self.roles
+
+    def _read_weights(self) -> None:
+        known = Fields.weight
+        if self._take(Role.WEIGHT, known, is_amount):
+            return
+
+        def is_weight(key: str, value: Any) -> bool:
+            return is_amount(value) and role_of(key, value) is Role.WEIGHT
+
+        like = [key for key in self.keys if is_most(self.outer, (key,), partial(is_weight, key))]
+        like = like or [key for key in self.keys if self._are_shares(key)]
+        if len(like) == 1:
+            self.roles[Role.WEIGHT] = tuple(like)
+        elif like:
+            self.rivals[Role.WEIGHT] = tuple(like)
+        elif not self._take(Role.WEIGHT_WORDS, known, lambda value: isinstance(value, str) and value.isidentifier()):
+            limits = [key for key in ("max", "maximum", "max_marks", "marks") if is_most(self.outer, (key,), is_number)]
+            ends = Fields.scale
+            if limits and all(entry.keys().isdisjoint(("min", "minimum", *ends)) for entry in self.entries):
+                self.roles[Role.WEIGHT] = (limits[0],)
+
+    def _are_shares(self, key: str) -> bool:
+        """Return whether all criteria have a number or a percentage under a key, and those are parts of one whole."""
+        values = [entry.get(key) for entry in self.outer]
+        finite = [number for number in map(read_number, values) if number is not None]
+        numbers = [Fraction(str(number)) for number in finite if number > 0]
+        if len(numbers) == len(values) > 2:  # two numbers add up to 100 by chance
+            return sum(numbers) in (1, _WHOLE)
+        shares = [read_percent(value) for value in values]
+        return len(shares) > 1 and None not in shares and sum(share for share in shares if share) == 1
+
+    def _read_levels(self) -> None:
+        def are_levels(value: Any) -> bool:
+            return self.parsed.levels(value) is not None
+
+        if self._take(Role.LEVELS, Fields.levels, are_levels):
+            return
+        taken, containers = self.taken, {*Containers.strong} - {*Fields.levels}
+        others = [key for key in self.keys if key not in taken | containers and not split_words(key) & SETS["samples"]]
+        like = [key for key in others if is_most(self.entries, (key,), are_levels)]
+        if not like:
+            like = self._find_inner(are_levels)
+        if not like and (star := self._find_numbered()):
+            like = [star]
+        if like:
+            self.roles[Role.LEVELS] = (like[0],)
+
+    def _find_inner(self, suits: Callable[[Any], bool]) -> list[str]:
+        """Return the ways that lead through a mapping of most criteria: `scale.labels`."""
+        found: dict[str, int] = {}
+        for entry in self.entries:
+            for key, value in entry.items():
+                for inner, each in value.items() if isinstance(value, dict) else ():
+                    if "." not in key and "." not in inner and suits(each):
+                        found[f"{key}.{inner}"] = found.get(f"{key}.{inner}", 0) + 1
+        return [name for name, count in found.items() if 2 * count > len(self.entries)]
+
+    def _find_numbered(self) -> str:
+        """Return what stands for the keys with the levels of most criteria; empty if they have none."""
+        for star, form in STARS.items():
+            having = 0
+            for entry in self.entries:
+                count = sum(isinstance(value, str) and form.search(key) is not None for key, value in entry.items())
+                is_alone = self.is_map and self.parsed.levels(entry) is not None
+                having += 1 < count < len(entry) + is_alone
+            if 2 * having > len(self.entries):
+                return star
+        return ""
+
+    def _read_scales(self) -> None:
+        known = Fields.scale
+        inner = [name for name in self.names(Role.LEVELS) if "." in name]
+        if inner:
+            holder = inner[0].partition(".")[0]
+            ways = [holder, *(f"{holder}.{name}" for name in ("range", *known))]
+            found = [way for way in ways if is_most(self.entries, (way,), lambda value: read_ends(value) is not None)]
+            if found:
+                self.roles[Role.SCALE] = (found[0],)
+        like = [key for key in self.keys if split_words(key) & SETS["scales"]]
+        if not inner and not self._take(Role.SCALE, [*known, *like], self.parsed.declares_scale):
+            self._take(Role.HIGHEST, known, lambda value: type(value) is int and value > 1)
+
+    def names(self, role: Role) -> Names:
+        """Return the keys of a role so far."""
+        return self.roles.get(role, ())
+
+    def _read_marks(self) -> None:
+        taken = self.taken
+        self._take(Role.GATE, Fields.gate, lambda value: is_amount(value) or isinstance(value, bool))
+        flags = [
+            key
+            for key in self.keys
+            if key not in taken
+            and role_of(key, True) is Role.GATE  # noqa: FBT003
+            and all(type(each[key]) is bool for each in self.entries if key in each)
+        ]
+        gates = dict.fromkeys((*self.names(Role.GATE), *flags))
+        if gates:  # `blocker: false` turns off the threshold beside it
+            off = [name for name in Fields.gate if any(entry.get(name) is False for entry in self.entries)]
+            self.roles[Role.GATE] = tuple(dict.fromkeys((*gates, *off)))
+        is_flag = partial(lambda kind, value: type(value) is kind, bool)
+        like = [key for key in self.keys if split_words(key) & SETS["penalty_flags"]]
+        self._take(Role.NEGATIVE, [*Fields.negative, *like], is_flag)
+        self._take(Role.POSITIVE, Fields.positive, is_flag)
+        if signs := [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]:
+            self.roles[Role.POLARITY] = tuple(signs)
+        self._read_points_off()
+
+    def _read_points_off(self) -> None:
+        """Read the points that a criterion takes off in the place of those that others give: `penalty: 2`."""
+        weights = self.names(Role.WEIGHT)
+        for key in self.keys if weights else ():
+            having = [entry for entry in self.entries if key in entry]
+            is_off = all(is_number(entry[key]) and role_of(key, 1) is Role.NEGATIVE for entry in having)
+            if is_off and all(entry.keys().isdisjoint(weights) for entry in having):
+                self.roles[Role.WEIGHT] = (*self.roles[Role.WEIGHT], key)
+                self.roles[Role.NEGATIVE] = (*self.names(Role.NEGATIVE), key)
+
+    def _read_texts(self) -> None:
+        known = [name for name in Fields.text if not self._is_asked(name)]
+        self._take(Role.TEXT, known, is_prose, blank=True)
+        if NAMES.issuperset(self.names(Role.TEXT)):  # a text of one word is one too where its key says so
+            sure = [name for name in known if name in Fields.sure]
+            words = choose(self.judged, [name for name in sure if name in self.keys], _is_word)
+            if words and is_most(self.judged, words, _is_word):
+                self.roles[Role.TEXT] = words
+        named = self.names(Role.TEXT)
+        if NAMES.issuperset(named) and (guess := self._guess_text()):
+            self.roles[Role.TEXT] = (guess,)
+            self.guessed = guess
+        elif NAMES.issuperset(named) and Role.LEVELS not in self.roles and (lists := self._find_text_lists()):
+            self.roles[Role.TEXTS] = tuple(lists)
+
+    def _is_asked(self, name: str) -> bool:
+        """Return whether a key holds what a case asks, whose answer another key describes."""
+        expected = [key for key in self.keys if key.partition("_")[0] in SETS["answers"]]
+        return name in SETS["asks"] and any(is_most(self.entries, (key,), is_prose) for key in expected)
+
+    def _guess_text(self) -> str:
+        """Return the key of the longest texts of most criteria, whatever it is called; empty if they have none."""
+        taken = self.taken
+        never = SETS["against"] | SETS["notes"] | SETS["apart"]
+        ladder = find_ladder(self.judged)
+        lengths: dict[str, int] = {}
+        for key in self.keys:
+            is_level = key in ladder or _is_numbered(key)
+            if key in taken or key in SETS["asks"] or split_words(key) & never or is_level:
+                continue
+            texts = [entry[key] for entry in self.judged if is_prose(entry.get(key))]
+            if 2 * len(texts) > len(self.judged):
+                lengths[key] = sum(map(len, texts))
+        return max(lengths, key=lambda key: lengths[key], default="")
+
+    def _find_text_lists(self) -> list[str]:
+        """Return the keys of lists of texts that most criteria have."""
+
+        def are_texts(value: Any) -> bool:
+            return isinstance(value, list) and bool(value) and all(map(is_prose, value))
+
+        taken = self.taken
+        return [key for key in self.keys if key not in taken and is_most(self.judged, (key,), are_texts)]
+
+    def _read_ids(self) -> None:
+        if Role.ID in self.roles or (self.is_map and Role.PARTS not in self.roles):
+            return
+        if self._take(Role.ID, Fields.id, lambda value: isinstance(value, str | int)):
+            return
+        taken = self.taken
+        short = [key for key in self.keys if key not in taken and self._are_ids(key)]
+        short = [key for key in short if not any(is_statement(entry.get(key)) for entry in self.judged)] or short
+        if len(short) == 1:
+            self.roles[Role.ID] = tuple(short)
+
+    def _are_ids(self, key: str) -> bool:
+        """Return whether each criterion has a short text of its own under a key."""
+        values = [entry.get(key) for entry in self.judged]
+        are_short = all(
+            isinstance(value, str) and 0 < len(value) <= LONGEST_ID and "\n" not in value for value in values
+        )
+        return are_short and len(values) > 1 and len({*values}) == len(values)
+
+
+def _find_held(entries: Sequence[Entry], names: Names) -> list[str]:
+    """Return those of some names that entries have."""
+    return [name for name in names if any(name in entry for entry in entries)]
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and read_score(value.strip()) is None
+
+
+_WHOLE = 100
+LONGEST_ID = 40
+_MOST_KEYS = 100
+"""Criteria have fewer keys in all."""
+
+
+def choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> Names:
+    """Return the fewest names that the entries have, the most frequent first: each has values where the others lack."""
+    having = {name: {at for at, entry in enumerate(entries) if name in entry and suits(entry[name])} for name in names}
+    chosen: list[str] = []
+    covered: set[int] = set()
+    for name in sorted(
+        having, key=lambda name: -len(having[name])
+    ):  # stable: of equal ones the first in the vocabulary
+        if having[name] - covered:
+            chosen.append(name)
+            covered |= having[name]
+    return tuple(chosen)
+
+
+def is_most(entries: Sequence[Entry], names: Sequence[str], suits: Callable[[Any], bool]) -> bool:
+    """Return whether most entries have a value that suits under one of some names."""
+    return 2 * sum(any(suits(look(each, name)) for name in names) for each in entries) > len(entries)
+
+
+def _is_numbered(key: str) -> bool:
+    return any(form.search(key) for form in STARS.values())
+
+
+def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
+    """Return the scale that the text of each criterion explains: "1=Nothing is named. 5=All is named."."""
+    texts = columns.names(Role.TEXT)[:1]
+    other = {key for entry in columns.entries for key in entry if split_words(key) & SETS["of_criteria"]}
+    ends = None
+    for name in (*texts, *sorted(other)):
+        said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
+        ends = next(iter(said)) if ends is None and len(said) == 1 else ends
+    highest = [entry[name] for entry in columns.entries for name in columns.names(Role.HIGHEST) if name in entry]
+    if ends is None or any(each != ends[1] for each in highest):
+        return None
+    return int(ends[0]), int(ends[1])
+
+
+def find_sums(columns: Columns) -> Mapping[str, Any]:
+    """Return the key that marks the lists of points which add up, with its values; an id is the last choice."""
+    levels = columns.names(Role.LEVELS)
+    held = [(entry, entry[name]) for entry in columns.entries for name in levels if isinstance(entry.get(name), list)]
+    adding = [entry for entry, value in held if adds_up(value)]
+    others = [entry for entry, value in held if not adds_up(value)]
+    marks: list[dict[str, Any]] = []
+    for key in adding[0] if adding and others else ():
+        values = dict.fromkeys(entry.get(key) for entry in adding if isinstance(entry.get(key), str))
+        is_all = all(entry.get(key) in values for entry in adding if isinstance(entry.get(key), str | None))
+        if values and is_all and any(entry.get(key) not in list(values) for entry in others):
+            marks.append({key: list(values) if len(values) > 1 else next(iter(values))})
+    return min(marks, key=lambda mark: any(key in Fields.id for key in mark), default={})
+
+
+def is_answered(columns: Columns) -> bool:
+    """Return whether the key of the texts says that they are met or not: `pass_if`."""
+    return SETS["answered"].issuperset(columns.names(Role.TEXT) or ("",))

@@ -1,0 +1,126 @@
+"""Say whether a table of the settings can describe criteria that are nearly read, or that another system reads."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from rubric_lint.formats.home_made.candidate import Candidate, Sign, choose_likely
+from rubric_lint.formats.home_made.places import is_container
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.shape import YES_NO
+from rubric_lint.formats.home_made.understand import Hints, understand_all
+from rubric_lint.formats.home_made.vocabulary import SETS
+from rubric_lint.model.criterion import USUAL_THRESHOLDS, Criterion
+from rubric_lint.model.rubric import build_rubric
+from rubric_lint.model.schema_files import CURRENT
+from rubric_lint.model.view import View
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path
+
+
+def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
+    """Return what a table can describe in documents of which the user says that they hold criteria.
+
+    What looks like criteria comes before anything else; cases with what is expected of them are none.
+    """
+    return understand_all(documents, hints, _choose)
+
+
+def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
+    found = [each for each in candidates if not (each.is_apart or _asks_only(each))]
+    told = [each for each in found if each.columns.has_text]
+    sure = [each for each in told if each.is_rubric or each.is_near] or choose_likely(told)
+    marked = [
+        each
+        for each in told
+        if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs or is_container(each.groups[0].key)
+    ]
+    return sure or marked or [each for each in found if Sign.NAME in each.signs or each.is_near]
+
+
+def _asks_only(candidate: Candidate) -> bool:
+    """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
+    is_named = candidate.is_own or Sign.NAME in candidate.signs or candidate.groups[0].is_marked
+    asks = SETS["asks"]
+    return not is_named and asks.issuperset(candidate.columns.names(Role.TEXT) or ("",))
+
+
+def can_adopt(document: Document, path: Path) -> bool:
+    """Return whether a table can describe what is at a path, or all that is below it: criteria with texts."""
+    return path in _find_adoptable(document)
+
+
+@lru_cache(maxsize=1)  # the near misses of a file are asked about one after the other
+def _find_adoptable(document: Document) -> frozenset[Path]:
+    """Return the places of criteria that a table can describe, and those above them."""
+    found = find_describable([document], Hints(asks=True))
+    places = [place for each in found if each.columns.has_text for place in each.paths]
+    return frozenset(place[:length] for place in places for length in range(len(place) + 1))
+
+
+def can_describe(view: View) -> bool:
+    """Return whether a table can describe a rubric of another system, and loses nothing that decides its score.
+
+    The bands of one score are no criteria, and a suite says more than a table can.
+    """
+    are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
+    if are_bands or view.dialect.name.startswith("agentv-"):
+        return False
+    other = _read_by_tables(view.document).get(view.path)
+    return other is not None and keeps(view, other)
+
+
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
+def _read_by_tables(document: Document) -> Mapping[Path, View]:
+    """Return what the tables for a document read, by its place: criteria with texts and marks."""
+    found = [each for each in understand_all([document], Hints(YES_NO, asks=True)) if each.groups[0].is_marked]
+    able = {path for each in found if each.columns.has_text for path in each.paths}
+    return {view.path: view for each in found for view in each.views if view.path in able}
+
+
+def keeps(own: View, other: View) -> bool:
+    """Return whether another reading has all criteria of a rubric, with their gates, signs, weights and levels."""
+    if own.threshold not in (None, other.threshold):
+        return False
+    before, after = (_list_criteria(view) for view in (own, other))
+    if len(before) != len(after) or len(before) != len(own.data):
+        return False
+    are_weighted = any(each.fields and "weight" in each.fields for each in before)
+    if are_weighted and not all(map(_keeps_part, _find_parts(before), _find_parts(after))):
+        return False
+    return all(map(_keeps_criterion, before, after))
+
+
+def _keeps_part(own: Fraction, other: Fraction) -> bool:
+    """Return whether another reading has the part of a criterion, or takes as much off for a mark that is not read."""
+    return own == other or (own > 0 and own == -other)
+
+
+def _list_criteria(view: View) -> Sequence[Criterion]:
+    return build_rubric(view.document, view.path, CURRENT, USUAL_THRESHOLDS, view=view).criteria
+
+
+def _find_parts(criteria: Sequence[Criterion]) -> list[Fraction]:
+    """Return the weight of each criterion as a part of all."""
+    weights = [Fraction(0 if each.weight is None else each.weight) for each in criteria]
+    total = sum(map(abs, weights)) or 1
+    return [weight / total for weight in weights]
+
+
+def _keeps_criterion(own: Criterion, other: Criterion) -> bool:
+    """Return whether another reading of a criterion asks the same, with the same scores and the same gate."""
+    if own.is_negated or own.outcome not in (None, other.outcome):
+        return False
+    if own.levels is None and own.scale is None:
+        return own.gate is None or other.gate is not None
+    return own.gate in (None, other.gate) and _list_scores(own) == _list_scores(other)
+
+
+def _list_scores(criterion: Criterion) -> list[tuple[Any, ...]]:
+    """Return the scores of a criterion with their texts."""
+    bands = criterion.scale.bands if criterion.scale else ()
+    return [
+        *((level.number, level.outcome or level.name) for level in criterion.levels or ()),
+        *((band.lower, band.upper, band.outcome) for band in bands),
+    ]

@@ -1,0 +1,399 @@
+"""Find the lists and maps of a document that may hold criteria: mappings, or texts alone."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rubric_lint.formats.home_made.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, read_columns
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.scores import is_prose, is_statement
+from rubric_lint.formats.home_made.shape import Names, list_words, split_words
+from rubric_lint.formats.home_made.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
+from rubric_lint.model.criterion import is_number
+from rubric_lint.model.recognition import is_description
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path
+from rubric_lint.source.source import Kind, kind_of
+from rubric_lint.source.tree import items_of, parts_of
+
+_MOST_MAPPINGS = 2_000
+"""A document with more of them is data, unless its name is that of a rubric.
+
+In data, only the words of containers show what may be criteria. The largest rubric that a team was seen to write in a
+form of its own has 224.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
+
+    With `are_texts`, each item is a text alone; with `are_names`, a name that nothing explains; with `are_pairs`, a
+    mapping with one key, which no table can describe.
+    """
+
+    document: Document
+    path: Path
+    items: Mapping[str | int, Entry]
+    columns: Columns
+    are_texts: bool = False
+    are_names: bool = False
+    are_pairs: bool = False
+
+    @property
+    def is_map(self) -> bool:
+        """Whether the ids of its items are keys."""
+        return all(isinstance(step, str) for step in self.items)
+
+    @property
+    def key(self) -> str:
+        """The last key on the way to it; empty for one at the top."""
+        return next((step for step in reversed(self.path) if isinstance(step, str)), "")
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether its key is one of the words for criteria alone."""
+        return is_strong(self.key)
+
+    @property
+    def is_under_criteria(self) -> bool:
+        """Whether a key on the way to it is one of the words for criteria alone."""
+        return is_under_criteria(self.path)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether something says that its items are scored."""
+        return self.columns.is_scored or self.columns.has(Role.WEIGHT_WORDS) or bool(self.columns.rivals)
+
+
+def is_named(document: Document, kind: str, *, by_folder: bool = True) -> bool:
+    """Return whether the name of a file, or that of its folder, is of a kind: one of `files` in the vocabulary."""
+    name = document.source.name
+    if not by_folder:
+        name = name.replace("\\", "/").rpartition("/")[2]
+    return re.search(FILES[kind], name, re.IGNORECASE) is not None
+
+
+def is_of_other_tool(document: Document) -> bool:
+    """Return whether a document is known to be no rubric: a description of data, settings of a tool, a translation."""
+    top = document.data if isinstance(document.data, dict) else {}
+    return is_description(top) or is_named(document, "translated") or not Foreign.never.isdisjoint(top)
+
+
+def is_line(document: Document) -> bool:
+    """Return whether a document is one line of a file."""
+    return kind_of(document.source.name) is Kind.JSON_LINES
+
+
+def is_case(document: Document) -> bool:
+    """Return whether a line of a file for judges is a case with criteria of its own, and not what was answered."""
+    top = document.data if isinstance(document.data, dict) else {}
+    is_asked = not (SETS["asks"] | SETS["tasks"]).isdisjoint(top) and SETS["answered_by"].isdisjoint(top)
+    return is_asked and is_named(document, "judged") and any(map(is_strong, top))
+
+
+@lru_cache(maxsize=1 << 12)  # the mappings of a file have the same keys
+def last_word(key: str) -> str:
+    """Return the last word of a key: `criteria` for `common_criteria`."""
+    words = list_words(key)
+    return words[-1] if words else ""
+
+
+def is_strong(key: str) -> bool:
+    """Return whether a key is one of the words for criteria alone, or ends with one."""
+    return last_word(key) in Containers.strong
+
+
+def is_under_criteria(path: Path) -> bool:
+    """Return whether a key on a path is one of the words for criteria alone."""
+    return any(isinstance(step, str) and is_strong(step) for step in path)
+
+
+def is_container(key: str) -> bool:
+    """Return whether a key is one of the words for containers, or ends with one."""
+    return last_word(key) in (*Containers.strong, *Containers.common)
+
+
+def may_hold_criteria(document: Document) -> bool:
+    """Return whether a document has words of criteria; in a list, or a file of rubrics, under any key."""
+    if is_named(document, "own"):  # its words may be those of any language
+        return True
+    if is_line(document):
+        return is_case(document)
+    text = document.quick_text
+    is_judged = is_named(document, "judged")
+    stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
+    is_under = text[:1] in "[-" or any(stem in text for stem in stems)
+    if is_under and (is_judged or any(word in text for word in ("description", *SETS["scored"]))):
+        return True
+    return "expect" in text and is_judged
+
+
+def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -> list[Group]:
+    """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
+
+    In a file that is named for them, or with `is_asked`, they are under any key.
+    """
+    is_anywhere = is_asked or is_named(document, "own")
+    if not is_anywhere and len(document.mappings) <= _MOST_MAPPINGS:
+        is_anywhere = is_named(document, "judged") or is_named(document, "described")
+    found: dict[Path, Group] = {}
+    for path, value in _list_places(document, is_anywhere=is_anywhere):
+        items = _read_items(document, parsed, path, value)
+        columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
+        if columns:
+            found[path] = Group(document, path, items, columns)
+    found = _choose_nested(found)
+    joined = _join_sections(document, parsed, found)
+    return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
+
+
+def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Path, Any]]:
+    """Yield what may hold criteria: the whole document, and what is under a word of containers, or under any key."""
+    if isinstance(document.data, list) or (is_anywhere and isinstance(document.data, dict)):
+        yield (), document.data
+    for path, mapping in document.mappings:
+        is_inside = is_anywhere or is_under_criteria(path)
+        for key, value in mapping.items():
+            is_apart = key in _OF_CRITERIA or key in Foreign.entry or _changes_scores(key)
+            is_held = isinstance(value, list | dict) and bool(value) and not is_apart
+            if is_held and (is_inside or is_container(key)):
+                yield (*path, key), value
+
+
+_OF_CRITERIA = frozenset({*Fields.parts, *Fields.levels}) - {*Containers.strong, *Containers.common}
+"""Keys of criteria that hold their parts or their levels."""
+
+
+@lru_cache(maxsize=1 << 12)  # as above
+def _changes_scores(key: str) -> bool:
+    """Return whether a key holds what adds to the score of criteria, or what fails them: penalties, a bonus, gates."""
+    return bool(split_words(key) & (SETS["penalty"] | SETS["changes"] | SETS["gate"]))
+
+
+def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
+    """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
+    items = {step: item for step, item in items_of(value) if isinstance(item, dict)}
+    is_named_so = bool(path) and is_strong(str(path[-1]))
+    least = 1 if isinstance(value, list) or is_named_so else 2
+    if len(items) < max(least, len(value) / 2):
+        return {}
+    if parsed.levels(value) is not None:
+        return items if _are_shares(document, path, value) else _read_worth(path, value)
+    return items
+
+
+def _are_shares(document: Document, path: Path, value: Any) -> bool:
+    """Return whether the points in a list add up to those of the section that holds it, so that they are no levels."""
+    holder = document.value(path[:-1]) if isinstance(value, list) and len(value) > 1 and path else None
+    points = [each.get(name) for each in parts_of(value) for name in Fields.points if isinstance(each, dict)]
+    total = sum(number for number in points if is_number(number))
+    return isinstance(holder, dict) and total > 0 and any(holder.get(name) == total for name in Fields.weight)
+
+
+def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
+    """Return the mappings of a list that could be levels, if a name, a text and the points of each say it is criteria.
+
+    The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
+    """
+    last = last_word(str(path[-1])) if path else ""
+    is_inside = any(isinstance(step, int) for step in path)
+    is_section = is_inside and len(path) > 2 and path[-3] in Containers.sections
+    if not isinstance(value, list) or last in Fields.levels or is_inside != is_section:
+        return {}
+    is_known = is_container(last)
+    is_worth = is_known and all(
+        isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
+        for each in value
+    )
+    points = sorted(each["points"] for each in value) if is_worth else []
+    is_row = not points or points[0] <= 0 or points == [points[0] + step for step in range(len(points))]
+    return {} if is_row else dict(enumerate(value))
+
+
+def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
+    """Return the groups without those around or within others: what most of some hold are the criteria."""
+    inner: dict[Path, list[Path]] = {}
+    kept = dict(found)
+    for path in found:
+        for length in range(len(path)):
+            if path[:length] in found:
+                inner.setdefault(path[:length], []).append(path)
+    for path, below in inner.items():
+        outer = found[path]
+        is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
+        is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
+        known = [each for each in below if found[each].is_marked or is_title or (is_open and found[each].is_strong)]
+        holding = {each[: len(path) + 1] for each in known}
+        dropped = [path] if 2 * len(holding) > len(outer.items) else below
+        for each in dropped:
+            kept.pop(each, None)
+    return kept
+
+
+def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Group]) -> dict[Path, Group]:
+    """Return the sections that hold all of some groups, whose criteria are parts of theirs: `sections: [{items}]`."""
+    alone = {*BesideWords.passes, *BesideWords.scale, *BesideWords.lowest}
+    sections: dict[Path, list[Path]] = {}
+    for path in found:
+        if len(path) > 2 and isinstance(path[-1], str) and path[-3] in Containers.sections:
+            sections.setdefault(path[:-2], []).append(path)
+    joined: dict[Path, Group] = {}
+    for top, paths in sections.items():
+        value = document.value(top)
+        items = _read_items(document, parsed, top, value)
+        names = {str(path[-1]) for path in paths}
+        are_alike = len(paths) == len(items) > 1 and len(names) == 1
+        if are_alike and all(alone.isdisjoint(each) for each in items.values()):
+            parts: Names = (names.pop(),)
+            is_map = isinstance(value, dict)
+            if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
+                joined[top] = Group(document, top, items, columns)
+    return joined
+
+
+def find_text_groups(document: Document) -> list[Group]:
+    """Find the lists and maps of texts, each of which may be a criterion, but none of the options of a question."""
+    places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
+    for path, mapping in document.mappings:
+        places += [((*path, key), value) for key, value in mapping.items() if isinstance(value, list | dict)]
+    found = []
+    for path, value in places:
+        pairs = list(items_of(value))
+        if pairs and all(is_prose(text) for _, text in pairs) and not _are_options(document, path):
+            found.append(_as_texts(document, path, pairs))
+    return found
+
+
+def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
+    """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
+    if not is_named(document, "rubric"):
+        return []
+    top = document.data
+    holding: list[Path] = (
+        [(key,) for key, value in top.items() if isinstance(value, list | dict)] if isinstance(top, dict) else []
+    )
+    return [group for group in groups if [group.path] == (holding or [()]) and _are_statements(group)]
+
+
+def _are_statements(group: Group) -> bool:
+    apart = SETS["asks"] | SETS["apart"]
+    is_note = bool(split_words(group.key) & (SETS["notes"] | apart))
+    is_note = is_note or not (apart | {*Fields.text}).isdisjoint(map(str, group.items))  # fields of one thing
+    return not is_note and all(is_statement(entry["description"]) for entry in group.columns.entries)
+
+
+def _are_options(document: Document, path: Path) -> bool:
+    """Return whether a mapping says of itself that it asks for one of some options, which then are no criteria."""
+    holder = document.value(path[:-1]) if path else None
+    kinds = [holder.get(key) for key in SETS["kinds"]] if isinstance(holder, dict) else []
+    return any(isinstance(kind, str) and split_words(kind) & SETS["choices"] for kind in kinds)
+
+
+def find_expected(document: Document) -> list[Group]:
+    """Find the texts that the cases of a document expect, or that are their rubric, each a criterion."""
+    names = {*SETS["expected"], "rubric", "rubrics", "criteria"}
+    found = []
+    for path, case in document.mappings:
+        if path and isinstance(path[-1], int) and not SETS["asks"].isdisjoint(case):
+            for name in (name for name in case if name in names):
+                texts = case[name]
+                if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+                    found.append(_as_texts(document, (*path, name), enumerate(texts)))
+    every = [text for group in found for text in group.columns.entries]
+    are_told = 10 * sum(is_statement(entry["description"]) for entry in every) >= 9 * len(every)
+    return found if len(found) > 1 and are_told else []
+
+
+def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> Group:
+    items = {step: {"description": text} for step, text in texts}
+    columns = Columns([*items.values()], {Role.TEXT: ("description",)})
+    return Group(document, path, items, columns, are_texts=True)
+
+
+def find_texts_by_name(document: Document) -> dict[str, Path]:
+    """Return the keys of lists of texts about an answer, by a name of theirs, each with its first place."""
+    found: dict[str, Path] = {}
+    for path, mapping in document.mappings if is_for_judges(document) else ():
+        for key in mapping.keys() & {*Containers.texts}:
+            texts = mapping[key]
+            if isinstance(texts, list) and texts and 2 * sum(map(is_statement, texts)) > len(texts):
+                found.setdefault(key, (*path, key))
+    return found
+
+
+def is_for_judges(document: Document) -> bool:
+    """Return whether the name of a file or of its folder says that a judge reads it, or that it is a rubric."""
+    return is_named(document, "judged") or is_named(document, "own")
+
+
+def find_amounts(document: Document) -> list[Group]:
+    """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
+    found = []
+    for path, mapping in document.mappings:
+        if (
+            is_under_criteria(path)
+            and len(mapping) > 1
+            and all(is_number(value) and value > 0 for value in mapping.values())
+        ):
+            items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
+            found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
+    return found
+
+
+def find_names(document: Document, parsed: Parsed) -> list[Group]:
+    """Find the lists of criteria that a table cannot describe: of names that nothing explains, or of one key each."""
+    known = {key for _, mapping in document.mappings for key, value in mapping.items() if is_statement(value)}
+    found = []
+    for path, mapping in document.mappings:
+        is_gated = any(isinstance(value, list) and split_words(key) & SETS["gate"] for key, value in mapping.items())
+        for key, value in mapping.items():
+            names = _list_names(value)
+            is_named = is_strong(key) or (is_gated and last_word(key) in Containers.common)
+            are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
+            parts = value if isinstance(value, list) else []
+            pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]
+            levels = [name for name, each in pairs if parsed.levels(each) is not None]
+            are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
+            if are_names or are_pairs:
+                items: dict[str | int, Entry] = {at: {"id": name} for at, name in enumerate(levels or names)}
+                columns = Columns([*items.values()], {Role.ID: ("id",)})
+                found.append(Group(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs))
+    return found
+
+
+def _list_names(value: Any) -> list[str]:
+    """Return the names that are all of a list, or of a map of nothing; empty where it holds texts."""
+    if isinstance(value, dict):
+        return [] if any(value.values()) else list(value)
+    names = [_find_name(part) for part in value] if isinstance(value, list) else []
+    return [] if all(map(is_prose, names)) else names
+
+
+def _find_name(value: Any) -> str:
+    """Return the name that is all of a value: a short text, or a mapping with an id and a name; empty if it is more."""
+    if isinstance(value, dict):
+        texts = [text for key, text in value.items() if key in Fields.id]
+        return _find_name(texts[-1]) if texts and len(texts) == len(value) else ""
+    return value if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_ID else ""
+
+
+def cluster(groups: Sequence[Group]) -> list[list[Group]]:
+    """Return the groups of one form together: at the same depth under the same key, or beside each other."""
+    by_key: dict[tuple[int, str], list[Group]] = {}
+    for group in groups:
+        by_key.setdefault((len(group.path), group.key), []).append(group)
+    clusters: list[list[Group]] = []
+    beside: dict[tuple[Path, tuple[str, ...]], list[Group]] = {}
+    for found in by_key.values():
+        if len(found) > 1 or not found[0].path:
+            clusters.append(found)
+            continue
+        keys = tuple(dict.fromkeys(key for entry in found[0].columns.entries for key in entry))
+        alike = beside.setdefault((found[0].path[:-1], keys), [])
+        if not alike:
+            clusters.append(alike)
+        alike += found
+    return clusters

@@ -1,0 +1,305 @@
+"""Read scores, scales, levels and shares as people write them; the one parser of them for all home-made formats."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from rubric_lint.formats.home_made.shape import SHARE, YES_NO, list_words
+from rubric_lint.formats.home_made.vocabulary import Fields, LevelWords
+from rubric_lint.model.criterion import is_number, read_number
+
+Ends = tuple[Fraction, Fraction]
+"""The scores of a scale that are read as the worst and the best."""
+
+ENDS = (("min", "max"), ("minimum", "maximum"), ("low", "high"), ("lowest", "highest"), ("from", "to"))
+"""The keys of a mapping that are the ends of a scale."""
+
+DASH = r"(?:-|\u2011|\u2013|\u2014|\u2026|\.\.\.?|to)"
+"""What is between the ends of a range."""
+
+RANGE = re.compile(rf"\s*(-?\d{{1,4}})\s*{DASH}\s*(-?\d{{1,4}})\s*")
+_CALLED = r"levels? | lvl | scores? | grade | points? | pts? | rating | stars? | band | step | stage | value | anchor"
+_NUMBERED = re.compile(
+    rf"""\s* (?: (?: {_CALLED} | marks? | [lsgp] ) [\s_-]* )?
+        ( -?\d{{1,4}} (?:\.\d{{1,4}})? )
+        \s* (?: points? | pts? | stars? | marks? )?
+        \s* (?P<name> [:)(=_\N{{EN DASH}}\N{{EM DASH}}] .* | -(?!\d) .* | \.\s .* )?""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+"""What a level is called by its score: `3`, `score_3`, `L3`, `3 stars`, `3: Good`; other words may hold any number.
+
+The first rank or tier is the best one as often as the lowest score.
+"""
+
+_IN_TEXT = re.compile(r"(?<![\w.,/-])(-?\d{1,3})\s*=\s*[^\W\d_]")
+"""A score in a text that says what it means: `1 = Nothing is named`."""
+
+_SHORT = 200
+"""A text about a scale has no more characters."""
+
+_RANGE_IN_TEXT = re.compile(rf"(?<![\w.,/-])(\d{{1,3}})(?:\s*\([^()]*\))?\s*{DASH}\s*(\d{{1,3}})(?![\w/-]|[.,]\d)")
+"""A range in a text, whose ends may be explained in brackets."""
+
+_SCALES_OF_TWO = frozenset(
+    {"binary", "boolean", "bool", "yes no", "yes or no", "pass fail", "pass or fail", "true false", "true or false"}
+)
+
+
+def read_score(word: str) -> Decimal | None:
+    """Return the score that a level is called, the lowest one of a range; None if it is called otherwise."""
+    found = RANGE.fullmatch(word) or _NUMBERED.fullmatch(word)
+    return Decimal(found[1]) if found else None
+
+
+def split_score(word: str) -> tuple[Decimal, str] | None:
+    """Return the score that a level is called, and the name after it: `3`, `score 3`, `3: Good`, `3 (good)`."""
+    found = _NUMBERED.fullmatch(word)
+    return (Decimal(found[1]), (found["name"] or "").strip(" :)(=_-.\N{EN DASH}\N{EM DASH}")) if found else None
+
+
+def is_range(value: Any) -> bool:
+    """Return whether a string is a range of scores: `4-7`, `1 to 3`."""
+    return isinstance(value, str) and RANGE.fullmatch(value) is not None
+
+
+def read_share(value: Any) -> Fraction | None:
+    """Return the number that a string holds as a share of the whole: "40%", "0.4"."""
+    found = re.fullmatch(SHARE, value) if isinstance(value, str) else None
+    return Fraction(found[1]) if found else None
+
+
+def read_percent(value: Any) -> Fraction | None:
+    """Return the part that a string says in percent: 3/5 for "60%"."""
+    share = read_share(value) if isinstance(value, str) and value.rstrip().endswith("%") else None
+    return None if share is None else share / 100
+
+
+def find_other_kind(weights: Sequence[Any]) -> int | None:
+    """Return which weight is the first in percent beside plain numbers, or the other way round; None if all agree.
+
+    Nobody knows of what whole each of them is a part.
+    """
+    are_percent = [read_percent(weight) is not None for weight in weights]
+    return are_percent.index(not are_percent[0]) if len(set(are_percent)) > 1 else None
+
+
+def is_amount(value: Any) -> bool:
+    """Return whether a value is a number or a string that holds one as a share."""
+    return is_number(value) or read_share(value) is not None
+
+
+def read_ends(value: Any) -> Ends | str | None:
+    """Return the ends of a scale as people write it: `[1, 5]`, `1-5`, `{min: 1, max: 5}`, `{1: ..., 5: ...}`."""
+    match value:
+        case str():
+            if " ".join(list_words(value)) in _SCALES_OF_TWO:
+                return YES_NO
+            found = RANGE.fullmatch(value)
+            return (Fraction(found[1]), Fraction(found[2])) if found else read_ends_in_text(value) or _find_range(value)
+        case list() if len(value) > 1 and all(read_number(each) is not None for each in value):
+            ends = [Fraction(str(each)) for each in value]
+            return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
+        case dict():
+            for low, high in ENDS:
+                if read_number(value.get(low)) is not None and read_number(value.get(high)) is not None:
+                    return Fraction(str(value[low])), Fraction(str(value[high]))
+            scores = [Fraction(number) for number in map(read_score, value) if number is not None]
+            if len(scores) == len(value) > 1:
+                return min(scores), max(scores)
+    return None
+
+
+def _find_range(text: str) -> Ends | None:
+    """Return the only range in a short text about a scale: "Score from 1 (poor) to 5 (excellent)"."""
+    found = _RANGE_IN_TEXT.findall(text) if len(text) <= _SHORT else []
+    return (Fraction(found[0][0]), Fraction(found[0][1])) if len(found) == 1 else None
+
+
+@lru_cache(maxsize=1 << 10)  # criteria are asked about one key after the other
+def read_ends_in_text(text: str) -> Ends | None:
+    """Return the ends of the scale that a text explains: "1 = Nothing is named. 5 = All is named."."""
+    scores = [int(found[1]) for found in _IN_TEXT.finditer(text)]
+    if len(scores) < 2 or len({*scores}) < len(scores) or scores not in (sorted(scores), sorted(scores, reverse=True)):
+        return None
+    return Fraction(min(scores)), Fraction(max(scores))
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level: its score or its lowest one, None if it has a word for it, its name and its text."""
+
+    score: Decimal | None
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Levels in the order in which they are written; `score_key` and `text_key` are those of a list of mappings."""
+
+    levels: tuple[Level, ...]
+    score_key: str = ""
+    text_key: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The names of levels that have words in the place of scores."""
+        return [level.name for level in self.levels if level.score is None]
+
+    @property
+    def is_described(self) -> bool:
+        """Whether each level says in several words what it is."""
+        return all(is_prose(level.text) for level in self.levels)
+
+    @property
+    def ends(self) -> Ends | None:
+        """The lowest and the highest score; None if one of them is a word."""
+        scores = [Fraction(level.score) for level in self.levels if level.score is not None]
+        return (min(scores), max(scores)) if scores and not self.words else None
+
+
+def read_levels(value: Any) -> Levels | None:
+    """Return the levels that a value describes, a map from scores or words to texts or a list; None if it does not."""
+    if isinstance(value, dict) and 1 < len(value) <= _MOST:
+        return _read_map(value)
+    if isinstance(value, list) and 1 < len(value) <= _MOST:
+        return _read_list(value)
+    return None
+
+
+def is_row(value: Any) -> bool:
+    """Return whether a mapping has a text for each of three or more whole scores in a row."""
+    if not isinstance(value, dict) or not _LEAST_ROW <= len(value) <= _MOST_ROW:
+        return False
+    if not all(isinstance(key, str) and re.fullmatch(r"-?\d{1,2}", key) for key in value):
+        return False
+    scores = sorted(map(int, value))
+    return scores[-1] - scores[0] == len(scores) - 1 and all(isinstance(text, str) and text for text in value.values())
+
+
+def is_prose(value: Any) -> bool:
+    """Return whether a value is a text of several words, in any script."""
+    return isinstance(value, str) and (" " in value.strip() or not value.isascii())
+
+
+def is_statement(value: Any) -> bool:
+    """Return whether a value is a text of three words, or as much in a script without spaces."""
+    return isinstance(value, str) and (len(value.split()) > 2 or (not value.isascii() and len(value) > 4))
+
+
+def adds_up(value: Any) -> bool:
+    """Return whether a list has points that repeat, so that it describes no levels, but what adds up."""
+    return (
+        isinstance(value, list)
+        and all(isinstance(each, dict) and is_number(each.get("points")) and find_text(each) for each in value)
+        and len({each["points"] for each in value}) < len(value)
+    )
+
+
+def find_text(level: Mapping[str, Any]) -> str:
+    """Return the key of the text of a level; empty if it has none."""
+    known = [name for name in LevelWords.text if isinstance(level.get(name), str)]
+    told = [name for name in known if is_prose(level[name])]
+    other = [name for name, value in level.items() if is_prose(value) and name not in Fields.text]
+    if told or len(other) != 1 or len(level) > _FEW_KEYS:
+        return next(iter((*told, *known)), "")
+    return other[0]
+
+
+_FEW_KEYS = 3
+"""A level whose text is under an unknown key has no more keys."""
+
+_LEAST_ROW, _MOST_ROW = 3, 11
+"""The scores in a row that are a scale, whatever it is called."""
+
+_MOST = 1001
+"""No more levels are read."""
+
+
+def _read_map(value: Mapping[str, Any]) -> Levels | None:
+    texts = [each[find_text(each)] if isinstance(each, dict) and find_text(each) else each for each in value.values()]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    scores = [read_score(key) for key in value]
+    are_plain = all(isinstance(each, str) for each in value.values()) or all(map(_is_plain, value))
+    if None not in scores and are_plain:
+        pairs = zip(scores, texts, strict=True)
+        return Levels(tuple(Level(score, "", text) for score, text in pairs)) if len({*scores}) > 1 else None
+    named = [Level(None, key, text) for key, text in zip(value, texts, strict=True) if is_prose(text)]
+    return Levels(tuple(named)) if len(named) == len(value) and _are_ladder(list(value)) else None
+
+
+def _is_plain(key: str) -> bool:
+    """Return whether a key is a score or a range, and nothing more: the keys of mappings may be names with a number."""
+    return RANGE.fullmatch(key) is not None or re.fullmatch(r"\s*-?\d{1,4}(\.\d{1,4})?\s*", key) is not None
+
+
+def _read_list(value: Sequence[Any]) -> Levels | None:
+    if all(isinstance(each, str) for each in value):
+        return _read_strings(value)
+    within = ("id", "weight", *Fields.parts)
+    if not all(isinstance(each, dict) for each in value) or any(name in level for level in value for name in within):
+        return None  # the last are criteria
+    names = [next((name for name in LevelWords.score if _has_score(each.get(name))), "") for each in value]
+    return _read_scored(value, names) if all(names) else _read_named(value)
+
+
+def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Levels | None:
+    """Read levels that are mappings with a score, whose keys are `names`."""
+    scores = [_as_decimal(each[name]) for each, name in zip(value, names, strict=True)]
+    repeats = len({*scores}) < len(scores)
+    is_told = all(map(find_text, value))
+    if not is_told or len({*scores}) < 2 or (repeats and "points" in names) or any(map(_holds_levels, value)):
+        return None
+    levels = [Level(score, "", each[find_text(each)]) for each, score in zip(value, scores, strict=True)]
+    return Levels(tuple(levels), names[0], find_text(value[0]))
+
+
+def _read_named(value: Sequence[Mapping[str, Any]]) -> Levels | None:
+    """Read levels that are mappings with a name in the place of a score."""
+    named = [next((each[name] for name in LevelWords.named if isinstance(each.get(name), str)), "") for each in value]
+    told = [next((each[name] for name in LevelWords.text if is_prose(each.get(name))), "") for each in value]
+    if not all(named) or not all(told) or not _are_ladder(named):
+        return None
+    return Levels(tuple(Level(None, name, text) for name, text in zip(named, told, strict=True)))
+
+
+def _read_strings(value: Sequence[str]) -> Levels | None:
+    """Read levels that are strings which begin with their score: `["1: Poor", "2: Fair"]`."""
+    found = [re.fullmatch(r"\s*(-?\d{1,3})\s*[:=]\s*(.+)", each, re.DOTALL) for each in value]
+    levels = [Level(Decimal(each[1]), "", each[2]) for each in found if each]
+    is_row = len(levels) == len(value) and len({level.score for level in levels}) == len(levels)
+    return Levels(tuple(levels)) if is_row else None
+
+
+def _has_score(value: Any) -> bool:
+    return is_number(value) or is_range(value) or _is_pair(value)
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
+
+
+def _as_decimal(value: Any) -> Decimal:
+    if _is_pair(value):
+        return Decimal(str(value[0]))
+    return (read_score(value) or Decimal(0)) if isinstance(value, str) else Decimal(str(value))
+
+
+def _holds_levels(entry: Mapping[str, Any]) -> bool:
+    return any(read_levels(entry[name]) for name in Fields.levels if name in entry)
+
+
+def fold(name: str) -> str:
+    """Return the name of a level as the vocabulary writes it."""
+    return name.strip().casefold().replace(" ", "_")
+
+
+def _are_ladder(names: Sequence[str]) -> bool:
+    """Return whether most of some words are known as names of levels: poor, fair, good."""
+    known = [fold(name) in LevelWords.words for name in names]
+    return 2 * sum(known) >= len(names)

@@ -1,0 +1,268 @@
+"""The table that describes how a team writes its rubrics: where the criteria are, and what each field means."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from rubric_lint.model.schema_files import BASE, add_schema
+from rubric_lint.model.view import Dialect
+from rubric_lint.source.path import Path, split_pointer
+
+Names = tuple[str, ...]
+"""Names of a field, of which the first that an entry has counts: a key, keys with dots, or a pointer from the top."""
+
+Marks = tuple[tuple[str, tuple[Any, ...] | None], ...]
+"""Fields that mark a criterion, each with the values that do; None for a number, or true."""
+
+Part = int | Decimal | str
+"""A number, or where the file says it: a field of a criterion, or a pointer from the top."""
+
+YES_NO = "yes-no"
+"""The scale of criteria that are met or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a format writes rubrics; docs/settings.md explains each setting of the same name.
+
+    `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
+    there. `passes` is the setting `pass`. An empty `combine` is a mean that nobody asked for, and an empty `better` a
+    scale on which nobody said that higher scores are better.
+    """
+
+    name: str
+    criteria: str
+    files: tuple[str, ...] = ()
+    id: Names = ()
+    outcome: Names = ()
+    weight: Names = ()
+    weights: tuple[tuple[str, Decimal], ...] = ()
+    levels: Names = ()
+    level_scores: tuple[tuple[str, Decimal], ...] = ()
+    level_score: Names = ("score", "level", "points", "value", "rating")
+    level_text: Names = ("description", "text", "rule", "criteria", "label", "outcome", "definition")
+    gate: Marks = ()
+    negative: Marks = ()
+    sums: Marks = ()
+    parts: Names = ()
+    scale: tuple[Part, Part] | str | None = None
+    passes: Part | None = None
+    total: Part | None = None
+    combine: str = ""
+    better: str = ""
+    rubric: str = ""
+    task: str = ""
+    unused: Names = ()
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether lower scores are better."""
+        return self.better == "lower"
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> "Shape":
+        """Return the shape of a valid table."""
+        fields = {key: _READERS[key](value) if key in _READERS else value for key, value in table.items()}
+        return cls(**{"passes" if key == "pass" else key.replace("-", "_"): value for key, value in fields.items()})
+
+
+@cache
+def dialect_of(shape: Shape) -> Dialect:
+    """Return a shape as a dialect: its fields in messages, its schema, and the rules that hold for it."""
+    source = f"shape/{blake2b(repr(shape).encode(), digest_size=8).hexdigest()}.json"
+    fields = {"id": shape.id, "expected_outcome": shape.outcome, "weight": shape.weight, "levels": shape.levels}
+    gates = tuple(name for name, _ in shape.gate)
+    fields |= {"required_min_score": gates, "required_min_level": gates}
+    without = {"mixing", "not-self-contained", "score-in-text", *(() if shape.id else ("missing-id",))}
+    if shape.is_turned:
+        without |= {"inverted-scale", "idle-gate"}
+    return Dialect(
+        "shape",
+        shape.name,
+        add_schema(source, _write_schema(shape, source)),
+        {ours: theirs[0] for ours, theirs in fields.items() if theirs},
+        without=frozenset(without),
+        has_deductions=True,
+        tells_others=True,
+    )
+
+
+def _as_names(value: str | list[str]) -> Names:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _as_marks(value: Any) -> Marks:
+    if not isinstance(value, dict):
+        return tuple((name, None) for name in _as_names(value))
+    pairs = ((name, each if isinstance(each, list) else [each]) for name, each in value.items())
+    return tuple((name, None if each == [True] else tuple(each)) for name, each in pairs)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("files", "id", "outcome", "weight", "levels", "parts", "unused"), _as_names),
+    **dict.fromkeys(("level-score", "level-text"), _as_names),
+    **dict.fromkeys(("gate", "negative", "sums"), _as_marks),
+    **dict.fromkeys(
+        ("weights", "level-scores"),
+        lambda words: tuple((word, Decimal(str(number))) for word, number in words.items()),
+    ),
+    "scale": lambda scale: tuple(scale) if isinstance(scale, list) else scale,
+}
+"""What makes the field of a shape of the setting of the same name, where that is not the same."""
+
+
+@lru_cache(maxsize=1 << 12)  # criteria repeat their keys
+def split_words(key: str) -> frozenset[str]:
+    """Return the words of a key: `passMark`, `pass_mark`, `hard-fail`."""
+    return frozenset(list_words(key))
+
+
+def list_words(key: str) -> tuple[str, ...]:
+    """Return the words of a key in their order."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()
+    return tuple(filter(None, re.split(r"[\W_]+", spaced)))
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name is the key of a field: no pointer, no pattern, and no way through mappings."""
+    return not name.startswith("/") and not set(name) & {"*", "."}
+
+
+def is_star(name: str) -> bool:
+    """Return whether a name is the pattern of fields, in which `*` stands for a score: `score_*`."""
+    return "*" in name and not name.startswith("/")
+
+
+def star_pattern(name: str) -> str:
+    """Return the regular expression of such fields, whose group is the score."""
+    return f"^{re.escape(name)}$".replace(r"\*", r"(-?\d{1,4})")
+
+
+SHARE = r"^\s*(\d{1,6}(?:\.\d{1,6})?)\s*%?\s*$"
+"""A weight in a string, as people write a share of the whole: "40%", "0.4"."""
+
+
+def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
+    """Return the schema of a list of criteria: types that our words need, under the names of the shape."""
+    outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
+    words = {"type": ["number", "string"], **({} if shape.weights else {"pattern": SHARE, "x-expected": "a number"})}
+    entries = {"$ref": "#/definitions/rubrics"}
+    ends = [end for end in ((shape.scale,) if isinstance(shape.scale, str) else shape.scale or ()) if end != YES_NO]
+    known: dict[str, tuple[str, dict[str, Any], str]] = {
+        **dict.fromkeys((end for end in ends if isinstance(end, str)), ("The scale of the criterion.", {}, "")),
+        **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
+        **dict.fromkeys((name for name, _ in (*shape.negative, *shape.sums)), ("A mark of a criterion.", {}, "weight")),
+        **dict.fromkeys((name for name, _ in shape.gate), ("What must be met.", {}, "required_min_score")),
+        **dict.fromkeys(shape.levels, ("The texts of the scores.", {"additionalProperties": {}}, "levels")),
+        **dict.fromkeys(shape.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
+        **dict.fromkeys(shape.weight, ("How much the criterion counts.", words, "weight")),
+        **dict.fromkeys(shape.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),
+        **dict.fromkeys(shape.id, ("The name of the criterion.", {"type": ["string", "integer"]}, "id")),
+    }
+    inner = (name.partition(".")[0] for name in known if "." in name and not name.startswith("/"))
+    fields: dict[str, Any] = {name: {"description": "What holds fields of the criterion."} for name in inner}
+    for name in filter(is_plain, known):
+        told, schema, ours = known[name]
+        fields[name] = {"description": told, **schema, **({"x-reads-as": ours} if ours else {})}
+    entry = {"$ref": "#/definitions/entry"}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": f"{BASE}{source}",
+        "title": f"Rubrics of {shape.name}",
+        "definitions": {
+            "rubrics": {
+                "description": "The criteria.",
+                "x-expected": "a list of criteria, or a mapping of them",
+                "type": ["array", "object"],
+                "minItems": 1,
+                "minProperties": 1,
+                "items": entry,
+                "additionalProperties": {"$ref": "#/definitions/named"},
+            },
+            "entry": {
+                "description": "A criterion.",
+                "x-expected": "a mapping or a string",
+                "type": ["object", "string"],
+                "properties": fields,
+                "patternProperties": {star_pattern(name): {} for name in shape.levels if is_star(name)},
+            },
+            "named": {"description": "A criterion, or what is said beside the criteria.", "properties": fields},
+        },
+    }
+
+
+def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find the settings of a valid table that contradict each other: the setting, and what is wrong."""
+    if not table.keys() & {"outcome", "levels"}:
+        yield "", "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them"
+    scale = table.get("scale")
+    ends = [end for end in scale if not isinstance(end, str)] if isinstance(scale, list) else []
+    ends = ends if len(ends) == 2 else []
+    if ends and ends[0] >= ends[1]:
+        one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
+        yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
+    yield from _find_in_marks(table, ends if ends and ends[0] < ends[1] else [])
+    needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
+    for key, need in needs:
+        if key in table and need not in table:
+            yield key, f"says how to read `{need}`, which is missing"
+    yield from _find_shared(table)
+    stars = table["criteria"].count("*")
+    for key in ("rubric", "task", "scale", "gate", "pass", "total"):
+        parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
+        for part in parts or ():
+            if isinstance(part, str) and part.startswith("/") and part.count("*") > stars:
+                yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
+            elif isinstance(part, str) and key not in ("scale", "gate") and not part.startswith("/"):
+                yield key, f'"{part}" is not a pointer from the top of the file, such as "/{part}"'
+
+
+def _find_in_marks(table: Mapping[str, Any], ends: list[int]) -> Iterator[tuple[str, str]]:
+    """Find a pass mark that is not on the scale, and points on a scale whose lower scores are better."""
+    passes, combine, is_turned = table.get("pass"), table.get("combine", "mean"), table.get("better") == "lower"
+    is_mean = combine == "mean" and not isinstance(passes, bool)
+    if ends and is_mean and isinstance(passes, int | float | Decimal):
+        low, high = ends
+        if is_turned and not low <= passes < high:
+            yield "pass", f"{passes} is not a score from {low} and below {high}, the `scale`"
+        elif not is_turned and not low < passes <= high:
+            yield "pass", f"{passes} is not a score above {low} and up to {high}, the `scale`"
+    if is_turned and table.get("scale") == YES_NO:
+        yield "better", '"lower" is for scores on a scale, and these criteria are met or not'
+    if is_turned and combine == "share":
+        yield "better", '"lower" does not go with `combine = "share"`, as an answer gets points for high scores'
+
+
+def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find the fields that a table names twice, as the weight or the gate and as something else."""
+    gates = table.get("gate", ())  # words that mean a gate may stand in any field
+    fields = {**table, "gate": () if isinstance(gates, dict) else gates}
+    for key, others in (("weight", ("outcome", "levels")), ("gate", ("outcome", "levels", "weight"))):
+        taken = {name: other for other in others for name in _as_names(fields.get(other, ()))}
+        for name in _as_names(fields.get(key, ())):
+            if name in taken:
+                yield key, f'"{name}" is the `{taken[name]}` already; name the field with the {key}'
+
+
+def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...]]]:
+    """Find the places that a pointer leads to, each with what its `*` stand for there."""
+    found: list[tuple[Path, tuple[str | int, ...], Any]] = [((), (), data)]
+    for step in split_pointer(pointer):
+        found = [
+            ((*path, key), (*bound, key) if step == "*" else bound, value)
+            for path, bound, holder in found
+            for key, value in _children(holder, step)
+        ]
+    yield from ((path, bound) for path, bound, _ in found)
+
+
+def _children(holder: Any, step: str) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(holder, dict):
+        yield from holder.items() if step == "*" else ((step, holder[step]) for _ in (0,) if step in holder)
+    elif isinstance(holder, list):
+        items = enumerate(holder)
+        yield from ((at, item) for at, item in items if step == "*" or (re.fullmatch(r"\d+", step) and int(step) == at))

@@ -1,0 +1,198 @@
+"""Find what stands beside criteria: a pass mark, a scale, a total, shared levels, and signs of other purposes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rubric_lint.formats.home_made.columns import Entry, Parsed
+from rubric_lint.formats.home_made.places import Group, is_of_other_tool
+from rubric_lint.formats.home_made.roles import Role, is_of_model, is_way, role_of
+from rubric_lint.formats.home_made.scores import is_amount, is_prose, is_row, read_ends, read_percent
+from rubric_lint.formats.home_made.shape import split_words
+from rubric_lint.formats.home_made.unmapped import holds_mappings
+from rubric_lint.formats.home_made.vocabulary import SETS, BesideWords, Foreign
+from rubric_lint.model.criterion import is_number
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path
+
+DECLARING = frozenset({Role.LEVELS, Role.PASS, Role.SCALE, Role.LOWEST, Role.HIGHEST, Role.TOTAL})
+"""What shows that criteria are scored."""
+
+_PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is said beside criteria, by its place, and what shows that they have another purpose.
+
+    `foreign` is a key beside them which files of another purpose have, `foreign_field` a key of most of them; with
+    `is_never`, the file is known to be of another tool. `holders` are the mappings in which all this was looked for.
+    """
+
+    places: Mapping[Role, Path]
+    holders: Sequence[tuple[Path, Entry]]
+    foreign: str = ""
+    foreign_field: str = ""
+    is_never: bool = False
+
+    @property
+    def is_twice_foreign(self) -> bool:
+        """Whether both a key beside them and one of theirs is one of files of another purpose."""
+        return bool(self.foreign and self.foreign_field)
+
+    @property
+    def are_cases(self) -> bool:
+        """Whether the items are cases: what is asked, and what is expected."""
+        return self.foreign_field == "input" or self.foreign_field.partition("_")[0] in SETS["answers"]
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether something beside the criteria shows that they are scored."""
+        return not DECLARING.isdisjoint(self.places)
+
+
+def find_beside(parsed: Parsed, group: Group) -> Beside:
+    """Find what is said beside some criteria, the nearest first."""
+    document = group.document
+    reader = _Reader(parsed)
+    holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
+    places: dict[Role, Path] = {}
+    for path, mapping in reversed(holders):
+        for role in reader.known:
+            found = () if role in places else parsed.once(role, mapping, partial(reader.find, role))
+            if found:
+                places[role] = (*path, *found)
+    called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
+    foreign = [key for _, mapping in holders for key in parsed.once("foreign", mapping, _find_foreign)]
+    foreign += [called] if called in Foreign.beside else []
+    return Beside(
+        places,
+        holders,
+        next(iter(foreign), ""),
+        next(_find_foreign_fields(parsed, group), ""),
+        is_of_other_tool(document),
+    )
+
+
+def _find_foreign(mapping: Entry) -> list[str]:
+    """Return the keys of a mapping that stand beside what people or programs judge, the surest first."""
+    found = [key for key in mapping if key in Foreign.beside]
+    return found + [key for key in mapping if split_words(key) & Foreign.words]
+
+
+def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
+    """Find the keys of most criteria that those of another purpose have; a text or an answer may be under any key."""
+    entries = group.columns.entries
+    answers = [key for key in group.columns.entries[0] if key.partition("_")[0] in SETS["answers"]] if entries else []
+    for key in (*Foreign.entry, *answers):
+        having = [entry[key] for entry in entries if key in entry]
+        strange = [value for value in having if not (_is_answer(value) or (key in _TEXTS and is_prose(value)))]
+        levels = [parsed.levels(value) for value in strange]
+        are_levels = all(each is not None and each.score_key != "points" for each in levels)  # a course gives points
+        if 2 * len(strange) > len(entries) and not are_levels:
+            yield key
+
+
+_TEXTS = frozenset({"check", "met", "passed", "satisfied"})
+"""Keys of programs, of what they look for or of what was judged, unless they hold texts."""
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
+
+
+def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tuple[Path, Entry]]:
+    """Find the mappings around criteria, from the whole document on, then those in them that hold settings.
+
+    Any mapping may that has one pass mark and no mappings in it.
+    """
+    above = [(path[:length], document.value(path[:length])) for length in range(len(path))]
+    mappings: list[tuple[Path, Entry]] = [(place, value) for place, value in above if isinstance(value, dict)]
+    yield from mappings
+    for place, mapping in mappings:
+        for key, part in parsed.once("settings", mapping, _find_settings):
+            if (*place, key) != path[: len(place) + 1]:
+                yield (*place, key), part
+
+
+def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
+    """Return the mappings in a mapping that hold settings, each with its key."""
+    parts = ((key, part) for key, part in mapping.items() if isinstance(part, dict))
+    return [(key, part) for key, part in parts if key in BesideWords.settings or _are_settings(part)]
+
+
+def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:
+    """Yield what stands between the criteria of a map: `{tone: {max: 2}, facts: {max: 2}, passing_threshold: 3}`."""
+    value = document.value(group.path)
+    others = {key: each for key, each in value.items() if key not in group.items} if isinstance(value, dict) else {}
+    if others and not group.are_texts:
+        yield group.path, others
+
+
+def _are_settings(part: Entry) -> bool:
+    """Return whether a mapping says how scores are read: one pass mark, a scale, or both of its ends."""
+    marks = [key for key, value in part.items() if _is_like(Role.PASS, key, value) and not is_of_model(key, part)]
+    has_ends = all(any(name in part for name in names) for names in (BesideWords.lowest, BesideWords.highest))
+    has_scale = any(read_ends(part.get(name)) is not None for name in BesideWords.scale)
+    return (len(marks) == 1 or has_ends or has_scale) and not any(map(holds_mappings, part.values()))
+
+
+class _Reader:
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        words = BesideWords
+        self.known: Mapping[Role, tuple[Sequence[str], Callable[[Any], bool]]] = {
+            Role.LEVELS: (words.levels, self._are_levels),
+            Role.PASS: (words.passes, is_amount),
+            Role.SCALE: (words.scale, self._is_scale),
+            Role.LOWEST: (words.lowest, lambda value: type(value) is int),
+            Role.HIGHEST: (words.highest, lambda value: type(value) is int),
+            Role.TOTAL: (words.total, lambda value: is_number(value) or read_percent(value) is not None),
+            Role.COMBINE: ((), lambda value: isinstance(value, str)),
+            Role.PERCENT: (words.scale, lambda value: type(value) is int and value == _PERCENT),
+        }
+        """The names of the keys with a role, and what their values are."""
+
+    def find(self, role: Role, mapping: Entry) -> Path:
+        """Return the way to what a mapping says; empty if it does not."""
+        names, suits = self.known[role]
+        named = [key for key in names if key in mapping and suits(mapping[key])]
+        if named:
+            return (named[0],)
+        if role is Role.LEVELS:
+            return self._find_in_scale(mapping) or self._find_row(mapping)
+        like = [key for key, value in mapping.items() if suits(value) and _is_like(role, key, value)]
+        return (like[0],) if len(like) == 1 else ()  # of several, none is the one
+
+    def _find_in_scale(self, mapping: Entry) -> Path:
+        """Return the way to the texts of a scale: `scale: {min: 1, max: 5, meaning: {1: ..., 5: ...}}`."""
+        for name in BesideWords.scale:
+            scale = mapping.get(name)
+            inner = [key for key, value in scale.items() if self._are_levels(value)] if isinstance(scale, dict) else []
+            if len(inner) == 1:
+                return name, inner[0]
+        return ()
+
+    def _find_row(self, mapping: Entry) -> Path:
+        """Return the key of the only row of scores with a text for each, whatever the key says: `{1: ..., 2: ...}`."""
+        others = SETS["samples"] | SETS["grades"]
+        rows = [key for key, value in mapping.items() if is_row(value) and not split_words(key) & others]
+        return (rows[0],) if len(rows) == 1 and self._are_levels(mapping[rows[0]]) else ()
+
+    def _is_scale(self, value: Any) -> bool:
+        return read_ends(value) is not None and not self._are_levels(value)
+
+    def _are_levels(self, value: Any) -> bool:
+        levels = self.parsed.levels(value)
+        return levels is not None and not levels.words and levels.is_described
+
+
+def _is_like(role: Role, key: str, value: Any) -> bool:
+    """Return whether a key beside criteria has a role by its words, though it is not a known one."""
+    if role is Role.COMBINE:
+        return is_way(key)
+    if role is Role.SCALE and is_row(value):  # labels without texts, whatever the key says
+        return not split_words(key) & (SETS["samples"] | SETS["grades"])
+    is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in BesideWords.lowest
+    return is_known and role_of(key, value, is_around=True) is role

@@ -1,0 +1,413 @@
+"""Write the table that describes the criteria of a candidate: what `rubric-lint adopt` adds to the settings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from rubric_lint.formats.home_made.columns import (
+    STARS,
+    Columns,
+    Entry,
+    Parsed,
+    choose,
+    find_scale_in_texts,
+    find_sums,
+    holds_statement,
+    is_answered,
+    look,
+)
+from rubric_lint.formats.home_made.places import Group
+from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
+from rubric_lint.formats.home_made.scores import (
+    Ends,
+    find_text,
+    fold,
+    is_prose,
+    read_ends,
+    read_ends_in_text,
+    read_percent,
+)
+from rubric_lint.formats.home_made.shape import YES_NO, Shape, expand, split_words
+from rubric_lint.formats.home_made.surroundings import Beside
+from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
+from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords
+from rubric_lint.model.criterion import is_number
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path, pointer, split_pointer
+
+Table = Mapping[str, Any]
+
+Scale = str | list[int]
+
+KEYS = (
+    *("name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "level-score", "level-scores"),
+    *("level-text", "sums", "gate", "negative", "parts", "scale", "pass", "total", "combine", "better", "rubric"),
+    *("task", "unused"),
+)
+"""The keys of a table in the order in which they are written."""
+
+_PERCENT = 100
+ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
+"""Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
+
+_LEVEL_TEXT = Shape("", "").level_text
+
+
+def generalize(place: Path, at: Path, path: Path) -> Path:
+    """Return a place with a `*` for each step that it shares with the path of some criteria, as `at` has them."""
+    shared = 0
+    while shared < min(len(path), len(place)) and path[shared] == place[shared]:
+        shared += 1
+    return (*at[:shared], *place[shared:])
+
+
+@dataclass(frozen=True)
+class TableWriter:
+    """Writes the table of groups of one form; `at` is their path with a `*` for each step that differs.
+
+    `scale` is what the user says where no document does, or with `is_of_system` the system that the files are of.
+    """
+
+    parsed: Parsed
+    groups: Sequence[Group]
+    columns: Columns
+    at: Path
+    scale: Scale | None
+    is_of_system: bool = False
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The criteria with their parts."""
+        return self.columns.entries
+
+    def write(self, besides: Sequence[Beside]) -> dict[str, Any]:
+        """Return the table, without a name and files."""
+        points = self._are_points()
+        beside = self._merge(besides, points=points)
+        table: dict[str, Any] = {"criteria": pointer(self.at)}
+        is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
+        if scale := self._find_scale(beside):
+            table["scale"] = scale
+        is_stated = (
+            is_shared
+            or self.is_of_system
+            or self.columns.has(Role.LEVELS)
+            or bool(replace(self, scale=None)._find_scale(beside))
+        )
+        gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
+        few = () if is_shared else self._find_few_levels()
+        names = {
+            "id": self.columns.names(Role.ID),
+            "outcome": self.columns.names(Role.TEXT),
+            "weight": self.columns.names(Role.WEIGHT),
+            "levels": self.columns.names(Role.LEVELS) or few,
+            "gate": gates,
+            "parts": self.columns.names(Role.PARTS),
+        }
+        table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items() if each}
+        if is_shared:
+            table["levels"] = pointer(beside[Role.LEVELS][0])
+        if marks := self._list_marks():
+            table["negative"] = marks
+        if Role.PASS in beside:
+            table["pass"] = pointer(beside[Role.PASS][0])
+        holders = [
+            value for entry in self.entries for name in names["levels"] if (value := look(entry, name)) is not None
+        ]
+        way = beside.get(Role.COMBINE, ((), ""))[1]
+        is_all = split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"})
+        more = {
+            "level-scores": self._find_level_scores(holders),
+            "total": self._find_total(beside, points=points),
+            "level-text": self._find_level_text([beside[Role.LEVELS][1]] if is_shared else holders),
+            "sums": find_sums(self.columns),
+            "task": self._find_task(),
+            "combine": "all" if is_all else "share" if points else "",
+        }
+        return table | {key: value for key, value in more.items() if value}
+
+    def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[Role, tuple[Path, Any]]:
+        """Return what is said beside the groups; what only holds for all of them together is left out."""
+        found: dict[Role, tuple[Path, Any]] = {}
+        for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
+            for what, place in beside.places.items():
+                general = generalize(place, self.at, group.path)
+                is_of_all = general.count("*") < self.at.count("*")
+                if is_of_all and (what in (Role.TOTAL, Role.PERCENT) or (what is Role.PASS and points)):
+                    continue
+                found[what] = (general, group.document.value(place))
+        return found
+
+    def _find_gates(self, *, is_scaled: bool, is_stated: bool) -> tuple[str, ...]:
+        """Return the keys of gates; where nothing says the scale, a gate of 3 says nothing.
+
+        Where only the user says it, a number that few criteria have may be about something else.
+        """
+        gates = []
+        for name in self.columns.names(Role.GATE):
+            numbers = [entry[name] for entry in self.entries if is_number(entry.get(name))]
+            if not numbers or is_stated or (is_scaled and 2 * len(numbers) > len(self.entries)):
+                gates.append(name)
+        return tuple(gates)
+
+    def _list_marks(self) -> dict[str, Any]:
+        marks: dict[str, Any] = dict.fromkeys(self.columns.names(Role.NEGATIVE), True)
+        marks |= dict.fromkeys(self.columns.names(Role.POSITIVE), False)
+        for name in self.columns.names(Role.POLARITY):
+            said = dict.fromkeys(entry[name] for entry in self.entries if says_penalty(name, entry.get(name)))
+            marks[name] = next(iter(said)) if len(said) == 1 else list(said)
+        return marks
+
+    def _find_few_levels(self) -> tuple[str, ...]:
+        """Return the keys of the levels of some criteria, where most have none."""
+        if self.columns.has(Role.LEVELS):
+            return ()
+        taken = {name for names in self.columns.roles.values() for name in names}
+        keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in taken)
+        return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
+
+    def _find_scale(self, beside: Mapping[Role, tuple[Path, Any]]) -> Any:
+        """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
+        columns = self.columns
+        own = columns.names(Role.SCALE) or choose(self.entries, Fields.scale, self.parsed.declares_scale)
+        if own and Role.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
+            return [own[0], pointer(beside[Role.SCALE][0])]
+        if columns.has(Role.SCALE):
+            return columns.names(Role.SCALE)[0]
+        if Role.SCALE in beside:
+            return pointer(beside[Role.SCALE][0])
+        if {Role.LOWEST, Role.HIGHEST} <= beside.keys():
+            return [pointer(beside[end][0]) for end in (Role.LOWEST, Role.HIGHEST)]
+        return self._find_unsaid_scale()
+
+    def _find_unsaid_scale(self) -> Any:
+        """Return the scale that nothing states, but that follows from the texts, the points or the kind of criteria."""
+        columns = self.columns
+        if ends := find_scale_in_texts(columns):
+            return [ends[0], *(columns.names(Role.HIGHEST)[:1] or ends[1:])]
+        if columns.has(Role.LEVELS):
+            return self.scale
+        if limits := [name for name in columns.names(Role.WEIGHT) if name in _LIMITS]:
+            return [0, limits[0]]
+        return YES_NO if self._is_answered() else self.scale
+
+    def _is_answered(self) -> bool:
+        """Return whether the criteria are met or not: some cost points, or say so."""
+        return (
+            self.columns.has(Role.NEGATIVE, Role.POSITIVE, Role.POLARITY)
+            or is_answered(self.columns)
+            or all(map(_says_yes_no, self.entries))
+        )
+
+    def _are_points(self) -> bool:
+        """Return whether a score is a share of points: those are the weights, or those of the levels."""
+        columns = self.columns
+        weights = columns.names(Role.WEIGHT)
+        if weights and not {*Fields.points, *_LIMITS} & {*weights}:
+            return False
+        if weights and not columns.has(Role.LEVELS):
+            return True
+        lists = [look(entry, name) for entry in self.entries for name in columns.names(Role.LEVELS)]
+        in_levels = any(
+            isinstance(level, dict) and "points" in level
+            for value in lists
+            if isinstance(value, list)
+            for level in value
+        )
+        return in_levels or (bool(weights) and self._end_at_points(weights))
+
+    def _end_at_points(self, weights: Sequence[str]) -> bool:
+        """Return whether the levels of each criterion end at its points: `max_points: 5, levels: {5: ..., 0: ...}`."""
+        for entry in self.entries:
+            levels = [self.parsed.levels(look(entry, name)) for name in self.columns.names(Role.LEVELS)]
+            ends = next((each.ends for each in levels if each), None)
+            worth = next((entry[name] for name in weights if name in entry), None)
+            if ends is None or worth != ends[1] or ends[0] != 0:
+                return False
+        return bool(self.entries)
+
+    def _find_total(self, beside: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
+        """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
+
+        Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum.
+        """
+        names = self.columns.names(Role.WEIGHT)[:1]
+        weights = [entry[name] for entry in self.entries for name in names if name in entry]
+        shares = [share for share in map(read_percent, weights) if share is not None]
+        if weights and len(shares) == len(weights):
+            is_off = abs(float(sum(shares)) - 1) * _PERCENT > len(shares)
+            return _PERCENT if is_off and len(self.groups) == 1 and not self.columns.has(Role.PARTS) else ""
+        if not weights or not all(map(is_number, weights)):
+            return ""
+        if Role.TOTAL not in beside and Role.HIGHEST in beside and Role.LOWEST not in beside and points:
+            return pointer(beside[Role.HIGHEST][0])
+        if Role.TOTAL in beside:
+            return pointer(beside[Role.TOTAL][0])
+        is_percent = Role.PERCENT in beside and all(weight >= 1 for weight in weights)
+        return pointer(beside[Role.PERCENT][0]) if is_percent else ""
+
+    def _find_level_scores(self, holders: Sequence[Any]) -> dict[str, int]:
+        """Return the scores of levels that are yes and no, as their words say: `{fail: ..., pass: ...}`."""
+        scores: dict[str, int] = {}
+        for value in holders:
+            levels = self.parsed.levels(value)
+            words = levels.words if levels else []
+            pair = _find_pair(words)
+            if words and not pair:
+                return {}
+            scores |= pair
+        return scores
+
+    def _find_level_text(self, holders: Sequence[Any]) -> str:
+        """Return the key of the text of a level; empty if it is one of those that are known without a table."""
+        levels = [
+            level
+            for value in holders
+            if isinstance(value, list | dict)
+            for level in (value.values() if isinstance(value, dict) else value)
+            if isinstance(level, dict)
+        ]
+        if any(name in level for level in levels for name in _LEVEL_TEXT):
+            return ""
+        names = dict.fromkeys(map(find_text, levels))
+        return max(names, key=lambda name: sum(name in level for level in levels), default="")
+
+    def _find_task(self) -> str:
+        """Return the place of what each of several rubrics judges."""
+        if self.at[-2:-1] != ("*",):
+            return ""
+        cases = [group.document.value(group.path[:-1]) for group in self.groups]
+        asks = sorted(SETS["asks"])
+        asking = choose([case for case in cases if isinstance(case, dict)], asks, is_prose)
+        return pointer((*self.at[:-1], asking[0])) if asking else ""
+
+
+_LIMITS = ("max_points", "max_score", "max", "maximum", "max_marks")
+"""The weights that are the highest score of their criterion."""
+
+
+def _find_pair(words: Sequence[str]) -> dict[str, int]:
+    """Return the scores of two words that are no and yes; empty if they are none."""
+    two = LevelWords.two
+    folded = {fold(word): word for word in words}
+    for low, high in two.items():
+        if folded.keys() == {low, high}:
+            return {folded[low]: 0, folded[high]: 1}
+    return {}
+
+
+def _says_yes_no(entry: Entry) -> bool:
+    """Return whether a criterion says that it is met or not: `type: binary`."""
+    return any(read_ends(value) == YES_NO and split_words(key) & SETS["of_answers"] for key, value in entry.items())
+
+
+@dataclass(frozen=True)
+class LeftOver:
+    """What a table does not use: the places of keys of criteria, and of those beside them, with a `*` as in the table.
+
+    The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
+    """
+
+    inside: Sequence[tuple[Document, Path]]
+    beside: Sequence[tuple[Document, Path]]
+    harmless: Sequence[str]
+    asked: Sequence[str]
+
+
+def find_left_over(
+    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, table: Table
+) -> LeftOver:
+    """Find the keys of criteria, and those beside them, that a table does not use."""
+    own = _list_used(table, columns)
+    known = {at, *_list_places(table)}
+    prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
+    holding = {(each.document, each.path[:length]) for each in groups for length in range(len(each.path) + 1)}
+    inside: dict[tuple[Document, Path], None] = {}
+    around: dict[tuple[Document, Path], None] = {}
+    seen: set[tuple[Document, Path, Path]] = set()
+    for group, beside in zip(groups, besides, strict=True):
+        inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
+        for above, mapping in beside.holders:
+            general = generalize(above, at, group.path)
+            if (group.document, above, general) in seen:  # all groups of a document stand below its top
+                continue
+            seen.add((group.document, above, general))
+            for key in mapping:
+                is_known = (group.document, (*above, key)) in holding or key in group.items
+                if not is_known and (*general, key) not in prefixes:
+                    around[group.document, (*general, key)] = None
+    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups, _list_scales(groups, table))
+    left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
+    harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
+    return LeftOver(list(inside), list(around), harmless, [key for key in left if key not in harmless])
+
+
+def _list_places(table: Table) -> Iterator[Path]:
+    """Yield the steps of the pointers in a table."""
+    for value in table.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item.startswith("/"):
+                yield split_pointer(item)
+
+
+def _list_used(table: Table, columns: Columns) -> set[str]:
+    """Return the keys of criteria that a table uses."""
+    roles = (names for role, names in columns.roles.items() if role is not Role.GATE)  # not all gates are used
+    own = {name.partition(".")[0] for names in roles for name in names}
+    for key in ("scale", "levels", "gate"):
+        value = table.get(key, ())
+        own |= {str(name).partition(".")[0] for name in (value if isinstance(value, list) else [value])}
+    return own | {*table.get("negative", ())} | {*table.get("sums", ())}
+
+
+def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
+    """Yield the first of each key of criteria that is not among those that a table uses."""
+    stars = [form for star, form in STARS.items() if star in own]
+    seen: set[str] = set()
+    for place, entry in list_entries(group.items, group.path, group.columns.names(Role.PARTS)):
+        for key in entry:
+            if key not in own and key not in seen and not any(form.search(key) for form in stars):
+                seen.add(key)
+                yield (*place, key)
+
+
+def _is_harmless(key: str, values: Sequence[Any]) -> bool:
+    """Return whether a field of criteria says nothing of their score: a note, a topic, a text of what is bad.
+
+    Numbers, flags and words are among the doubts of the reading if they may say something.
+    """
+    words = split_words(key)
+    if not any(map(_says_more, values)):
+        return True
+    if SETS["against"] & words and not SETS["conditions"] & words and all(map(holds_statement, values)):
+        return True
+    return bool(values) and all(role_of(key, value) is Role.HARMLESS for value in values)
+
+
+def _says_more(value: Any) -> bool:
+    """Return whether a value is a list, a mapping, or a text of some words that is not a scale of scores."""
+    if isinstance(value, str):
+        return is_text_of_words(value) and read_ends_in_text(value) is None
+    return isinstance(value, list | dict) and bool(value)
+
+
+def _list_scales(groups: Sequence[Group], table: Table) -> list[Ends]:
+    """Return the scale that stands around criteria, or that the table has."""
+    scale = table.get("scale", "")
+    if isinstance(scale, list) and all(map(is_number, scale)):
+        return [(Fraction(scale[0]), Fraction(scale[1]))]
+    data = groups[0].document.data
+    places = [path for path, _ in expand(data, scale)] if isinstance(scale, str) and scale.startswith("/") else []
+    found = [read_ends(groups[0].document.value(path)) for path in places]
+    return [ends for ends in found if isinstance(ends, tuple)]
+
+
+def _find_names_in_doubt(shape: Shape, groups: Sequence[Group], scales: Sequence[Ends]) -> set[str]:
+    """Return the keys of criteria that may decide their score, which no table says not to count."""
+    found: set[str] = set()
+    for group in groups:
+        search = UnmappedSearch(group.document, shape, group.path, scales=[*ANY_SCALE, *scales], is_described=False)
+        entries = list(list_entries(group.items, group.path, group.columns.names(Role.PARTS)))
+        found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
+    return found

@@ -1,0 +1,307 @@
+"""Understand what a document holds of home-made rubrics: the criteria, the role of each key, and what is not known.
+
+`understand` is the one function that says so; checks, `show`, `adopt`, scores and near misses ask it.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from rubric_lint.formats.home_made.candidate import Candidate, Decision, Sign, choose_likely
+from rubric_lint.formats.home_made.columns import Columns, Parsed, is_answered, look, read_columns
+from rubric_lint.formats.home_made.places import (
+    Group,
+    cluster,
+    find_amounts,
+    find_expected,
+    find_groups,
+    find_main_texts,
+    find_names,
+    find_text_groups,
+    is_case,
+    is_container,
+    is_for_judges,
+    is_line,
+    is_named,
+    is_of_other_tool,
+    is_strong,
+    last_word,
+)
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.scores import is_prose, read_levels
+from rubric_lint.formats.home_made.shape import expand, list_words
+from rubric_lint.formats.home_made.surroundings import Beside, find_beside
+from rubric_lint.formats.home_made.table import Scale, TableWriter
+from rubric_lint.formats.home_made.vocabulary import SETS, BesideWords, Containers
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path, pointer
+from rubric_lint.source.tree import parts_of
+
+_NAMES = frozenset({"criteria", "dimensions", "rubrics", "rubric"})
+_KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "automated"})
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What the user says of a document: with `asks`, that it holds criteria, and the scale that it does not state."""
+
+    scale: Scale | None = None
+    asks: bool = False
+
+
+def understand(document: Document, hints: Hints = Hints()) -> list[Candidate]:
+    """Return what a document may hold of home-made rubrics, the most criteria first.
+
+    What is left alone is not among them, unless the user says that the document holds criteria.
+    """
+    return understand_all([document], hints)
+
+
+def understand_all(
+    documents: Sequence[Document],
+    hints: Hints = Hints(),
+    choose: Callable[[Sequence[Candidate]], Sequence[Candidate]] | None = None,
+) -> list[Candidate]:
+    """Return what documents of one format may hold, those of one form together; see `understand`.
+
+    Where the user says that they hold criteria, `choose` returns those to look at.
+    """
+    parsed = Parsed()
+    every: list[Group] = []
+    chosen: list[Group] = []
+    for document in documents:
+        is_left_out = is_of_other_tool(document) or (is_line(document) and not is_case(document))
+        if hints.asks or not is_left_out:
+            groups = find_groups(document, parsed, is_asked=hints.asks)
+            every += groups
+            chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
+    builder = _Builder(parsed, hints)
+    made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
+    if not hints.asks:
+        near = [each for each in made if each.is_rubric or each.is_near]
+        made = near or builder.find_likely(every) or builder.find_names(documents)
+        whole = [(each, _find_whole(each, made)) for each in made]
+        parts = [part for _, part in whole if part]
+        made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
+    elif choose:
+        made = list(_add_siblings(parsed, choose(made), every))
+    return sorted(made, key=lambda each: -each.count)
+
+
+def _add_siblings(
+    parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group], parts: Sequence[Path] = ()
+) -> Iterator[Candidate]:
+    """Yield candidates with what may hold criteria beside them; `parts` are places of what may be a part of them."""
+    for each in made:
+        own = [other for other in made if other.document is each.document]
+        paths = [path for other in own for path in other.paths]
+        read = [place for other in own for beside in other.besides for place in beside.places.values()]
+        siblings = find_siblings(each.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
+        found = list(dict.fromkeys((*siblings, *parts)))
+        beside = [group for group in groups if group.document is each.document]
+        alike = _find_alike(each, beside, {*paths, *found})
+        yield replace(each, siblings=list(dict.fromkeys((*found, *alike))))
+
+
+def decide(candidates: Sequence[Candidate]) -> Decision:
+    """Return what is done about a document with some candidates."""
+    decisions = {each.decision for each in candidates}
+    return next((each for each in Decision if each in decisions), Decision.SILENT)
+
+
+def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], *, is_asked: bool) -> Sequence[Group]:
+    """Return what may be criteria: what is scored, else what has the name of criteria, else texts, else anything."""
+    marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
+    named = [group for group in groups if group.is_strong]
+    if not (is_asked or is_named(document, "own")):  # then only a name or the texts of levels show what they are
+        marked = [
+            group
+            for group in marked
+            if not group.path or group.columns.has(Role.LEVELS) or group.is_under_criteria or is_container(group.key)
+        ]
+        return marked or named or _choose_texts(document, parsed, is_asked=is_asked)
+    marked = [group for group in marked if group.is_under_criteria] or marked
+    texts = [] if marked or named else _choose_texts(document, parsed, is_asked=is_asked)
+    chosen = marked or named or _find_around(groups, texts) or texts
+    return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
+
+
+def _find_around(groups: Sequence[Group], texts: Sequence[Group]) -> list[Group]:
+    """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
+    paths = [group.path for group in texts if not group.is_strong]
+    return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
+
+
+def _is_in_level(path: Path) -> bool:
+    """Return whether a path leads into an item of a list of levels or grades, whose texts it holds."""
+    levels = SETS["ladders"] | SETS["grades"]
+    return any(
+        isinstance(step, int) and isinstance(name, str) and last_word(name) in levels for name, step in pairwise(path)
+    )
+
+
+def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
+    """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
+    is_judged = is_for_judges(document)
+    if not (is_judged or is_asked):
+        return []
+    if is_judged and (expected := find_expected(document)):
+        return expected
+    every = [
+        group
+        for group in find_text_groups(document)
+        if not (parsed.levels(document.value(group.path)) or _is_in_level(group.path))
+    ]
+    known = [group for group in every if group.is_strong]
+    if known or not is_judged:
+        return known if any(len(group.items) > 1 for group in known) else []
+    beside = {*BesideWords.scale, *BesideWords.passes}
+    long = [group for group in every if len(group.items) > 2]
+    marked = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    if marked:
+        return sorted(marked, key=lambda group: -len(group.items))[:1]
+    parts = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
+    return parts if 1 < len(parts) == len(document.data) else find_main_texts(document, long)
+
+
+def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
+    """Return what stands beside others and holds some criteria, which may be a part of those; empty if nothing does."""
+    path = candidate.paths[0]
+    for other in others:
+        holder = other.paths[0][:-1]
+        if len(holder) < len(path) - 1 and path[: len(holder)] == holder:
+            return path[: len(holder) + 1]
+    return ()
+
+
+def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection[Path]) -> Iterator[Path]:
+    """Find what stands beside criteria and holds items with the same keys, at least that of the text and one more."""
+    texts = {*candidate.columns.names(Role.TEXT)}
+    keys = {key for entry in candidate.columns.entries for key in entry}
+    holder = candidate.paths[0][:-1]
+    for group in groups:
+        entries = group.columns.entries
+        shared = keys.intersection(*entries) if entries else set()
+        place = group.path[: len(holder) + 1]
+        is_known = any(group.path[:length] in known for length in range(len(group.path) + 1))
+        if group.path[: len(holder)] == holder and not is_known and shared & texts and len(shared) > 1:
+            yield place
+
+
+def find_siblings(
+    document: Document, parsed: Parsed, paths: Sequence[Path], names: Collection[str] = _NAMES
+) -> Iterator[Path]:
+    """Find what holds criteria by one of some names, apart from those at some paths, above and below them."""
+    known = {*paths}
+    above = {path[:length] for path in paths for length in range(len(path))}
+    for path, mapping in document.mappings:
+        if any(path[:length] in known for length in range(len(path) + 1)):
+            continue
+        for key, value in mapping.items():
+            place = (*path, key)
+            is_other = last_word(key) in names or not _KINDS_OF_CHECKS.isdisjoint(
+                {*names}.intersection(list_words(key))
+            )
+            is_related = not is_other or place in known or place in above
+            if not is_related and not parsed.levels(value) and _holds_criteria(value):
+                yield place
+
+
+def is_like_criteria(key: str, value: Any) -> bool:
+    """Return whether a value holds criteria by its key and by what is in it, and no levels."""
+    return is_strong(key) and read_levels(value) is None and _holds_criteria(value)
+
+
+def _holds_criteria(value: Any) -> bool:
+    """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
+    parts = parts_of(value)
+    inner = [each for part in parts for each in parts_of(part) if isinstance(each, dict)]
+    entries = [*(each for each in parts if isinstance(each, dict)), *inner]
+    return any(is_prose(text) for entry in entries for text in entry.values())
+
+
+class _Builder:
+    def __init__(self, parsed: Parsed, hints: Hints) -> None:
+        self.parsed, self.hints = parsed, hints
+
+    def build(self, groups: Sequence[Group]) -> list[Candidate]:
+        """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
+        at = tuple(
+            steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
+            for steps in zip(*(group.path for group in groups), strict=True)
+        )
+        are_expected = groups[0].are_texts and len({group.key for group in groups}) == 1
+        is_exact = are_expected or self._leads_to(groups, at)
+        if len(groups) > 1 and not is_exact:
+            return [self._build([group], group.path) for group in groups]
+        return [self._build(groups, at)]
+
+    def find_likely(self, groups: Sequence[Group]) -> list[Candidate]:
+        """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
+        own = [group for group in groups if is_named(group.document, "rubric")]
+        return choose_likely([each for alike in cluster(own) for each in self.build(alike)])
+
+    def find_names(self, documents: Sequence[Document]) -> list[Candidate]:
+        """Find the names of criteria, in files that are named for a rubric."""
+        own = [document for document in documents if is_named(document, "own") and is_named(document, "judged")]
+        groups = [group for document in own for group in find_names(document, self.parsed)]
+        return [each for group in groups for each in self.build([group]) if each.is_near]
+
+    @staticmethod
+    def _leads_to(groups: Sequence[Group], at: Path) -> bool:
+        """Return whether a path with `*` leads to some groups, and to nothing else that could be read."""
+        expected = {(group.document, group.path) for group in groups}
+        others = [
+            parts_of(document.value(path))
+            for document in {group.document for group in groups}
+            for path, _ in expand(document.data, pointer(at))
+            if (document, path) not in expected
+        ]
+        if any(isinstance(part, dict) for parts in others for part in parts):
+            return False
+        are_texts = all(isinstance(part, str) for parts in others for part in parts)  # criteria of other cases
+        return not any(others) or (groups[0].is_strong and are_texts)
+
+    def _build(self, groups: Sequence[Group], at: Path) -> Candidate:
+        columns = groups[0].columns
+        if len(groups) > 1 and not groups[0].are_texts:
+            items = [entry for group in groups for entry in group.items.values()]
+            is_map = all(group.is_map for group in groups)
+            columns = read_columns(self.parsed, items, is_map=is_map, parts=columns.names(Role.PARTS)) or columns
+        elif len(groups) > 1:
+            columns = replace(columns, entries=[entry for group in groups for entry in group.items.values()])
+        besides = [find_beside(self.parsed, group) for group in groups]
+        writer = TableWriter(self.parsed, groups, columns, at, self.hints.scale)
+        signs = frozenset(self._find_signs(groups[0], columns, besides[0]))
+        return Candidate(groups, at, columns, besides, signs, writer.write(besides))
+
+    def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
+        is_list = isinstance(group.document.data, list)
+        are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
+        is_whole = not group.path and (is_list or are_alike)
+        is_file = is_whole and is_named(group.document, "own")
+        are_parts = any(map(is_strong, columns.names(Role.PARTS)))
+        if is_file or are_parts or group.is_under_criteria:
+            yield Sign.NAME
+        last = group.path[-1] if group.path else 0
+        is_common = isinstance(last, int) or last_word(last) in Containers.common
+        kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
+        if any(is_named(group.document, kind, by_folder=not is_common) for kind in kinds):
+            yield Sign.FILE
+        if beside.is_declared:
+            yield Sign.DECLARED
+        if columns.are_statements:
+            yield Sign.TEXTS
+        if self._are_levels_described(columns):
+            yield Sign.LEVELS
+        marks = (Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.PARTS, Role.SCALE)
+        if is_answered(columns) or columns.has(*marks):
+            yield Sign.MARKS
+
+    def _are_levels_described(self, columns: Columns) -> bool:
+        described = 0
+        for entry in columns.entries:
+            levels = [self.parsed.levels(look(entry, name)) for name in columns.names(Role.LEVELS)]
+            described += any(each is not None and each.is_described for each in levels)
+        return 2 * described > len(columns.entries)

@@ -1,0 +1,523 @@
+"""List the keys that bear on a score and that nothing reads: in criteria, in their levels and around them.
+
+A rubric with such a key is neither scored nor converted until a table says what the key is.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+from rubric_lint.formats.home_made.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
+from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
+from rubric_lint.formats.home_made.scores import ENDS, Ends, is_amount, read_score
+from rubric_lint.formats.home_made.shape import Shape, expand, is_star, split_words, star_pattern
+from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.vocabulary import SETS, Containers
+from rubric_lint.model.criterion import is_number, read_number
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path, pointer
+from rubric_lint.source.tree import items_of, parts_of
+
+Entry = tuple[Path, Mapping[str, Any]]
+
+
+def find_in_level(
+    place: Path, level: Mapping[str, Any], read: Collection[str], score: Fraction | None
+) -> Iterator[UnmappedKey]:
+    """Find the numbers, flags and verdicts in a level with a score that are not read."""
+    verdicts = SETS["mark"] | SETS["less"] | SETS["gate"]
+    for key, value in level.items():
+        is_value = isinstance(as_flag(value), bool) or is_amount(value)
+        is_verdict = isinstance(value, str) and len(value.split()) < FEW and bool(split_words(value) & verdicts)
+        is_score = is_value and score is not None and read_number(value) == score
+        is_open = is_verdict or (is_value and not is_score)
+        if is_open and key not in read and role_of(key, value) is not Role.HARMLESS:
+            yield UnmappedKey((*place, key), Role.OPEN, value)
+
+
+def find_around_in_suite(
+    document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
+) -> Sequence[UnmappedKey]:
+    """Return what stands around the rubrics at or below a path, in the suite or the test that holds them.
+
+    `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
+    `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
+    """
+    at = len(path) - 1
+    ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
+    unmapped = []
+    for key in UnmappedSearch(document, Shape("", pointer(path)), path, (), scales, ids=ids).find_around([at]):
+        words = split_words(str(key.place[at]))
+        is_direct = len(key.place) == len(path) and not key.quote
+        may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
+        is_read = not known.isdisjoint(map(str, key.place[at:])) or (document.may_borrow and key.is_several)
+        if may_bear and not is_read and not key.is_of_case and (is_grader or _is_of_rubric(key)):
+            unmapped.append(key)
+    return unmapped
+
+
+find_at_top_of_suite = lru_cache(maxsize=1)(find_around_in_suite)
+"""The same for the whole suite, whose rubrics share what it says at the top."""
+
+_HOLDERS = frozenset({*Containers.strong, "value"})
+"""What holds criteria in a suite."""
+
+
+def _is_of_rubric(key: UnmappedKey) -> bool:
+    """Return whether what a suite says may bear on a rubric, and not on a test as a whole or the order of tests."""
+    words = split_words(key.name)
+    if key.role is Role.GATE:
+        return key.is_several
+    if key.role is Role.DIRECTION and not key.quote:
+        said = split_words(str(key.value))
+        return bool((words | said) & SETS["of_ranks"] or (words & DIRECTIONS and said & LOW_WORDS))
+    return words.isdisjoint(SETS["of_tests"])
+
+
+@lru_cache(maxsize=1 << 6)  # the rubrics of a file are asked about one after the other
+def _list_around(document: Document, criteria: str, path: Path) -> list[tuple[str, Any]]:
+    """Return the fields of a mapping that hold no rubric of a table; `criteria` is its pointer to them."""
+    holder = document.value(path)
+    holding = _list_holding(document, criteria)
+    items = holder.items() if isinstance(holder, dict) else ()
+    return [(key, value) for key, value in items if (*path, key) not in holding]
+
+
+@lru_cache(maxsize=1 << 3)
+def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
+    """Return the paths to the rubrics of a table and to what holds them."""
+    paths = (path for path, _ in expand(document.data, criteria))
+    found = (path for path in paths if any(isinstance(part, str | dict) for part in parts_of(document.value(path))))
+    return frozenset(path[:length] for path in found for length in range(len(path) + 1))
+
+
+class UnmappedSearch:
+    """A search for what is not read of the criteria at a path; `read` are places around them that are read.
+
+    `scales` are those on which criteria are scored, `ids` those of the criteria, if they do not say them themselves.
+    Unless somebody wrote a table, in which `is_described` what the keys are, each number, flag and word under a key
+    that says nothing harmless is in doubt.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        shape: Shape,
+        path: Path,
+        read: Collection[Path] = (),
+        scales: Collection[Ends] = (),
+        *,
+        ids: frozenset[str] | None = None,
+        is_described: bool = True,
+    ) -> None:
+        self.document, self.shape, self.path, self.read, self.scales = document, shape, path, read, scales
+        self.is_described = is_described
+        if ids is not None:
+            self.ids = ids
+        self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
+        """The steps of the places that are unused, each a key, an index or `*`."""
+
+    def find_all(self) -> Iterator[UnmappedKey]:
+        """Find what is not read of the criteria and of all that stands around them."""
+        yield from self.find_in_criteria()
+        yield from self.find_around(range(len(self.path)))
+
+    # In criteria.
+
+    @cached_property
+    def known(self) -> set[str]:
+        """The fields of criteria in which there is nothing else to find."""
+        shape = self.shape
+        return _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The fields of criteria that are read, but may say more."""
+        shape = self.shape
+        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
+        return _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+
+    @cached_property
+    def gates(self) -> set[str]:
+        """The fields of criteria that are gates, whatever their values."""
+        return {name for name, values in self.shape.gate if values is None}
+
+    @cached_property
+    def penalties(self) -> dict[str, Collection[Any] | None]:
+        """The fields of criteria that mark penalties, with the values that a table names for penalties and gates."""
+        gates = {name: values or () for name, values in self.shape.gate}
+        return {
+            name: None if values is None else (*values, *gates.get(name, ()))
+            for name, values in self.shape.negative
+            if name not in self.shape.unused
+        }
+
+    @cached_property
+    def stars(self) -> list[str]:
+        """The patterns of the fields that are the levels of a criterion."""
+        return [star_pattern(name) for name in self.shape.levels if is_star(name)]
+
+    def find_in_criteria(self, entries: Sequence[Entry] | None = None) -> Iterator[UnmappedKey]:
+        """Find the fields of criteria that are not read, each where it may decide first."""
+        entries = self._entries if entries is None else entries
+        firsts: dict[str, UnmappedKey] = {}
+        shares = set(self._find_shares(entries))
+        in_entries = [list(self._find_in_entry(place, entry, shares)) for place, entry in entries]
+        all_say_lower = all(any(found.role is Role.DIRECTION for found in keys) for keys in in_entries)
+        for (place, _), keys in zip(entries, in_entries, strict=True):
+            for found in keys:
+                if found.role is Role.DIRECTION and self.shape.is_turned and all_say_lower:
+                    continue  # the table says it too
+                key = str(found.place[len(place)])
+                if key not in firsts or firsts[key].role is Role.OPEN is not found.role:
+                    firsts[key] = found
+        for key, found in firsts.items():
+            values = [entry.get(key) for _, entry in entries]
+            is_order = found.role is Role.OPEN and _is_order(values)
+            is_one = found.role is Role.WEIGHT and len({*map(str, values)}) == 1
+            if not is_order and not is_one:
+                yield found
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return list(list_entries(self.document.value(self.path), self.path, self.shape.parts))
+
+    def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Find the unread fields whose values may be weights by what they are, where nothing else is the weight."""
+        holders: dict[Path, list[Mapping[str, Any]]] = {}
+        for place, entry in entries:
+            holders.setdefault(place[:-1], []).append(entry)
+        weights = SETS["weights"] | {"score", "max"}
+        for rows in holders.values() if self.shape.combine != "all" else ():
+            columns: dict[str, list[Any]] = {}
+            for key, value in (pair for entry in rows for pair in entry.items()):
+                columns.setdefault(key, []).append(value)
+            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in columns):
+                continue
+            for key, values in columns.items():
+                if key not in self.known | self.used and _are_shares(values, len(rows)):
+                    yield key
+
+    def _find_in_entry(self, place: Path, entry: Mapping[str, Any], shares: Collection[str]) -> Iterator[UnmappedKey]:
+        """Find the fields of a criterion that are a number, true or false, a telling word, or a text about scores."""
+        for key, value in entry.items():
+            own = (*place, key)
+            role: Role | None
+            if key in self.gates and isinstance(value, str) and not (is_off(value) or is_amount(value)):
+                role = Role.GATE
+            elif key in self.penalties and _is_unknown_mark(value, self.penalties[key]):
+                own_role = role_of(key, value, self.scales)
+                role = own_role if own_role in BEARING else Role.NEGATIVE
+            elif key in self.used:
+                role = None
+            elif key in self.known or own in self.read or any(re.search(star, key) for star in self.stars):
+                continue
+            else:
+                role = self._read_field(key, value, entry, is_share=key in shares)
+            yield from self._find_reversals(own, value) if role is None else [UnmappedKey(own, role, value)]
+
+    def _read_field(self, key: str, value: Any, entry: Mapping[str, Any], *, is_share: bool) -> Role | None:
+        """Return what a field that is not read may be; None if it bears on no score."""
+        role = role_of(key, value, self.scales)
+        other_end = key.replace("min", "max")
+        is_end = "min" in split_words(key) and other_end in entry and other_end not in self.known
+        if is_end and any(value in ends for ends in self.scales):  # it repeats the scale
+            return None
+        if role is Role.GATE and self.shape.combine == "all":  # each criterion must be met
+            return None
+        is_second = role is Role.WEIGHT and key != "weight" and not entry.keys().isdisjoint(self.shape.weight)
+        if is_second or (role is Role.GATE and is_end):
+            role = Role.OPEN
+        if role in BEARING:
+            return role
+        if self._converts_scores(value):
+            return Role.CHANGE
+        if role is Role.OPEN and is_share and is_amount(value):
+            return Role.WEIGHT
+        may_bear = self._may_count(key, value) or (role is Role.OPEN and self._may_be_best(key, value, entry))
+        return Role.OPEN if may_bear and role is not Role.HARMLESS else None
+
+    def _may_count(self, key: str, value: Any) -> bool:
+        """Return whether a value under an unknown key is a number, a flag or a word, where no table knows the key."""
+        words = split_words(key)
+        if self.is_described or value in (None, "") or isinstance(value, list | dict):
+            return False
+        if words & (SETS["conditions"] | SETS["verdicts"]):
+            return True
+        ruled = SETS["ruled"] | SETS["ways"] | SETS["kinds"] | DIRECTIONS
+        ruled |= frozenset() if is_number(value) else SETS["wanted"]
+        is_text = isinstance(value, str) and (is_text_of_words(value) or re.search(r"[/\\{}]", value))
+        return not (is_text or words & ruled)
+
+    def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
+        """Return whether a field of a scale or a criterion may say that another score than the highest is the best."""
+        is_end = any(key in pair and all(end in holder for end in pair) for pair in ENDS)
+        return is_below_top(value, self.scales) and not (is_end or split_words(key) & (SETS["least"] | {"worst"}))
+
+    # What texts say.
+
+    def _find_reversals(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find what says in words, in a value or in it, that lower scores are better, if there are scores at all."""
+        if isinstance(value, str):
+            yield from self._find_reversal(place, value, value)
+        elif isinstance(value, list) and not holds_mappings(value):
+            for at, text in enumerate(value):
+                yield from self._find_reversal((*place, at), text, text)
+        elif isinstance(value, dict) and not holds_mappings(value):
+            is_scale = any(all(end in value for end in pair) for pair in ENDS)
+            for key, text in value.items():
+                own, role = (*place, key), role_of(key, text, self.scales)
+                is_label = isinstance(text, str) and len(text.split()) < FEW and re.fullmatch(r"-?\d+", key)
+                if own in self.read or (self.unused and self._is_unused(own)):
+                    continue
+                if role is Role.DIRECTION or (is_scale and role is Role.OPEN and self._may_be_best(key, text, value)):
+                    yield UnmappedKey(own, role, text)
+                else:
+                    yield from self._find_reversal(own, text, f"{key} = {text}" if is_label else text)
+
+    def _find_reversal(self, place: Path, value: Any, text: Any) -> Iterator[UnmappedKey]:
+        quote = find_reversal(text, self.scales) if self.scales and isinstance(text, str) else ""
+        if quote:
+            yield UnmappedKey(place, Role.DIRECTION, value, quote)
+
+    # Around criteria.
+
+    def find_around(self, depths: Iterable[int]) -> Iterator[UnmappedKey]:
+        """Find what is said around the criteria, in the mappings at some depths above them."""
+        for depth in depths:
+            for key, value in self._list_fields(self.path[:depth]):
+                place = (*self.path[:depth], key)
+                if place == self.path[: depth + 1] or key in SETS["inputs"] or (self.unused and self._is_unused(place)):
+                    continue
+                for found in self._find_in_key(place, value):
+                    if found.role is Role.DIRECTION and self.shape.is_turned:
+                        continue  # the table says it too
+                    is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
+                    if not (is_usual and self._have_weights):
+                        yield replace(found, is_around=True)
+
+    def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
+        """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
+        if "*" in self.shape.criteria:
+            return _list_around(self.document, self.shape.criteria, path)
+        holder = self.document.value(path)
+        return holder.items() if isinstance(holder, dict) else ()
+
+    def _find_in_key(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find what a key around criteria says about their scores, or what is in it does."""
+        key = str(place[-1])
+        role = self._role_around(key, value, self.scales)
+        if (self.scales or isinstance(value, dict)) and (place in self.read or role is not Role.DIRECTION):
+            yield from self._find_reversals(place, value)
+        is_known = isinstance(value, dict) and any((*place, inner) in self.read for inner in value)
+        if place in self.read:
+            return
+        if role in BEARING and not is_known:
+            yield UnmappedKey(place, role, value)
+        elif isinstance(value, list | dict):
+            found = list(self._find_in_settings(place, value))
+            whole = None if found or is_known else self._read_items(key, value)
+            yield from self._join(found) if whole is None else [UnmappedKey(place, whole, value)]
+        elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
+            is_of_whole = key == "weight" and self._have_weights  # among other rubrics
+            yield from () if is_of_whole else [UnmappedKey(place, Role.OPEN, value)]
+
+    def _join(self, found: Sequence[UnmappedKey]) -> Iterator[UnmappedKey]:
+        """Yield what settings say, once for each role: at the key, or at the mapping of several."""
+        for role in dict.fromkeys(key.role for key in found):
+            same = [key for key in found if key.role is role]
+            place = _share([key.place for key in same])
+            yield same[0] if len(same) == 1 else UnmappedKey(place, role, self.document.value(place))
+
+    def _role_around(self, key: str, value: Any, scales: Collection[Ends] = ()) -> Role:
+        """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
+        role = role_of(key, value, scales, is_around=True)
+        is_all = role is Role.COMBINE or (role is Role.GATE and not isinstance(value, list | dict))
+        return Role.HARMLESS if is_all and self.shape.combine == "all" else role
+
+    def _find_in_settings(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
+        """Find what a mapping around criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`.
+
+        A key there counts with the words of the one that holds it.
+        """
+        if not isinstance(value, dict) or any(map(holds_mappings, value.values())):
+            return
+        for key, part in value.items():
+            own = (*place, key)
+            is_of_format = isinstance(part, list) and split_words(str(place[-1])) & SETS["of_formats"]
+            if own in self.read or self._is_unused(own) or is_of_model(key, value) or is_of_format:
+                continue
+            role: Role | None = self._role_around(f"{place[-1]}_{key}", part)
+            if role not in BEARING:
+                role = self._read_items(key, part)
+            if isinstance(part, dict) and any((*own, inner) in self.read for inner in part):
+                role = None  # some of it is read, and the rest is looked at
+            yield from self._find_in_settings(own, part) if role is None else [UnmappedKey(own, role, part)]
+
+    def _read_items(self, key: str, value: Any) -> Role | None:
+        """Return what a list or a mapping may be by its items or keys, whatever it is called."""
+        if not value or not isinstance(value, list | dict):
+            return None
+        words, weights = split_words(key), SETS["weights"]
+        is_named = bool(words & weights) and words <= weights | SETS["of_criteria"] | self._called  # not those of cases
+        is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
+        if (is_of_criteria or is_named) and all(map(is_amount, parts_of(value))):
+            return Role.GATE if words & SETS["least"] else Role.WEIGHT
+        parts = list(value.values()) if isinstance(value, dict) else []
+        if not words & SETS["notes"] and (
+            self._is_criterion(value) or (self.shape.files and self._are_criteria(value))
+        ):
+            return Role.CRITERIA
+        are_rules = _are_rules(value) and not words & (SETS["notes"] | SETS["of_cases"])
+        if are_rules or self._converts_scores(value):
+            return Role.CHANGE
+        if not is_of_criteria or role_of(key, value, is_around=True) is Role.HARMLESS:
+            return None
+        is_some = any(map(_is_setting, parts)) if parts else len({*value}) < len(self.ids)
+        return Role.OPEN if is_some else None
+
+    def _is_criterion(self, value: Any) -> bool:
+        """Return whether a mapping beside the criteria of a table is one more: it has their ids and their texts."""
+        names = self.shape.id, self.shape.outcome
+        return isinstance(value, dict) and all(any(name in value for name in each) for each in names)
+
+    def _are_criteria(self, value: Any) -> bool:
+        """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
+        texts = {*self.shape.outcome, *self.shape.levels}
+        known = texts.union(self.shape.id, self.shape.weight)
+        entries = [part for part in parts_of(value) if isinstance(part, dict)]
+        return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
+
+    def _converts_scores(self, value: Any) -> bool:
+        """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
+        if isinstance(value, list):
+            is_other = len(value) > 1 and all(map(is_number, value))
+            return is_other and any(
+                high - low == len(value) - 1 and value != [*range(int(low), int(high) + 1)] for low, high in self.scales
+            )
+        if not isinstance(value, dict) or len(value) < 2 or not all(map(is_amount, value.values())):
+            return False
+        scores = [read_score(key) for key in value]
+        return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
+
+    @cached_property
+    def _called(self) -> frozenset[str]:
+        """What the criteria are called: `assertions` and `assertion`."""
+        name = str(self.path[-1]) if self.path else ""
+        return split_words(name) | split_words(name.removesuffix("s"))
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of the criteria."""
+        holder = self.document.value(self.path)
+        if isinstance(holder, dict):
+            return frozenset(holder)
+        entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
+        names = (*self.shape.id, "id", "name", "title", "label", "key")
+        return frozenset(str(entry[name]) for entry in entries for name in names if entry.get(name))
+
+    @cached_property
+    def _have_weights(self) -> bool:
+        """Whether all criteria have a weight of their own."""
+        names = ("weight", *self.shape.weight)
+        return bool(self._entries) and not any(entry.keys().isdisjoint(names) for _, entry in self._entries)
+
+    def _is_unused(self, place: Path) -> bool:
+        return any(
+            len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
+            for steps in self.unused
+        )
+
+
+def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[Entry]:
+    """Yield the criteria of a list or a map, each followed by its parts."""
+    for step, entry in items_of(holder):
+        if isinstance(entry, dict):
+            yield (*path, step), entry
+            for name in parts:
+                yield from list_entries(entry.get(name), (*path, step, name), parts)
+
+
+def _are_rules(value: Any) -> bool:
+    """Return whether all parts of a value say in which case they hold: `{condition: ..., action: cap_points}`."""
+    parts = parts_of(value)
+    return bool(parts) and all(
+        isinstance(part, dict) and any(split_words(key) & SETS["rules"] and isinstance(part[key], str) for key in part)
+        for part in parts
+    )
+
+
+def holds_mappings(value: Any) -> bool:
+    """Return whether a list or a mapping holds mappings, as what holds criteria does."""
+    return any(isinstance(part, dict) for part in parts_of(value))
+
+
+_LABEL = 30
+"""A label has no more characters."""
+
+
+def is_text_of_words(value: str) -> bool:
+    """Return whether a string is a text, and neither a word nor a label; not all languages have blanks."""
+    return len(value.split()) >= FEW or len(value) > _LABEL
+
+
+def _share(places: Sequence[Path]) -> Path:
+    """Return the steps with which all of some places begin."""
+    first = min(places, key=len)
+    length = next((at for at, step in enumerate(first) if any(each[at] != step for each in places)), len(first))
+    return first[:length]
+
+
+def _first_steps(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[0] for name in names}
+
+
+def _is_unknown_mark(value: Any, values: Collection[Any] | None) -> bool:
+    """Return whether nothing says if a value of a field that marks penalties marks one; `values` are those known."""
+    if values is None:
+        return isinstance(value, str) and not (is_off(value) or is_amount(value) or is_good(value))
+    if value is None or any(type(value) is type(known) and value == known for known in values):
+        return False
+    if isinstance(value, bool):
+        return not any(isinstance(known, bool) for known in values)
+    if not isinstance(value, str):
+        return is_number(value)
+    return not is_good(value)
+
+
+_MOST = 100
+"""No number above it is taken for a weight."""
+
+_LAST = 10
+"""Whole numbers that rise beyond it may be lines of a file."""
+
+
+def _are_shares(values: Sequence[Any], count: int) -> bool:
+    """Return whether the values that most criteria have may be weights: no order, no lines of a file, no ids."""
+    if len(values) < 2 or len(values) * 4 < count * 3 or not all(map(is_amount, values)):
+        return False
+    numbers = [float(str(value).strip().rstrip("%")) for value in values]
+    if len({*numbers}) == 1 or max(numbers) > _MOST:
+        return False
+    if sum(numbers) in (1, 100) or any("%" in str(value) for value in values):
+        return True
+    are_ids = any(isinstance(value, str) and "." not in value for value in values)
+    is_rising = len(numbers) > 2 and numbers == sorted({*numbers})
+    are_lines = is_rising and max(numbers) > _LAST and all(map(float.is_integer, numbers))
+    return not (are_ids or are_lines or _is_order(numbers))
+
+
+def _is_order(values: Sequence[Any]) -> bool:
+    """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
+    rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
+    return len(values) > 1 and values in rows
+
+
+def _is_setting(value: Any) -> bool:
+    """Return whether what is said of a criterion by its id is a number, a flag or a word, not a text."""
+    is_text = isinstance(value, str) and len(value.split()) >= FEW
+    return value is not None and not (is_text or isinstance(value, list | dict))

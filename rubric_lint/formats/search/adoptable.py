@@ -1,0 +1,33 @@
+"""Find what a table of the settings can describe in documents: rubrics of other systems, or of a team's own form."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rubric_lint.formats.home_made import describing
+from rubric_lint.formats.home_made.candidate import TITLE, Candidate
+from rubric_lint.formats.home_made.shape import YES_NO
+from rubric_lint.formats.home_made.understand import Hints
+from rubric_lint.formats.search.describable import describe, describe_all
+from rubric_lint.formats.search.locate import locate
+from rubric_lint.model.view import View
+from rubric_lint.source.document import Document
+
+
+def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
+    """Return what a table can describe in documents of which the user says that they hold criteria."""
+    scale = hints.scale or YES_NO
+    found: list[Candidate] = []
+    others: list[Document] = []
+    alike: dict[tuple[str, int, Any], list[View]] = {}
+    for document in documents:
+        views = [location.view for location in locate(document) if location.view]
+        are_known = all(view.dialect.title != TITLE and describe(view, scale) for view in views)
+        if views and are_known:
+            for view in views:
+                alike.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
+        else:
+            others.append(document)
+    for views in alike.values():
+        together = describe_all(views, scale)
+        found += [together] if together else filter(None, (describe(view, scale) for view in views))
+    return [*found, *(describing.find_describable(others, hints) if others else ())]

@@ -1,0 +1,487 @@
+"""Find what stands around rubrics and may decide but is not read, and the threshold of their suite."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from rubric_lint.formats.agentv.suites import (
+    EVALUATORS,
+    PassMark,
+    find_gate,
+    find_grader,
+    find_negation,
+    find_pass_mark,
+)
+from rubric_lint.formats.home_made.direction import word_fall
+from rubric_lint.formats.home_made.roles import Role, is_pass_mark, role_of, says_penalty
+from rubric_lint.formats.home_made.scores import Ends, is_amount, is_statement, read_ends
+from rubric_lint.formats.home_made.shape import Shape, split_words
+from rubric_lint.formats.home_made.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_at_top_of_suite
+from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
+from rubric_lint.formats.home_made.vocabulary import SETS, Containers
+from rubric_lint.model.criterion import read_number
+from rubric_lint.model.messages import describe, shorten
+from rubric_lint.model.recognition import KNOWN_IN_GRADERS, KNOWN_IN_SUITES, KNOWN_IN_TESTS, Around, is_plain
+from rubric_lint.model.schema import RubricSchema, schema_of
+from rubric_lint.model.view import View, read_threshold
+from rubric_lint.rules.inverted_scale import find_fall
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path, pointer
+from rubric_lint.source.tree import parts_of
+
+_SCHEMA = "agentv/a6.json"
+"""Suites of our format are those of AgentV up to version 4."""
+
+_SCALE = (Fraction(0), Fraction(10))
+BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not read;"
+"""What is said of criteria that are not read because others are."""
+
+MOVE_AWAY = "to a file of its own"
+_MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
+
+_READ_IN_SUITES = frozenset(
+    """
+    rubrics criteria tests cases evalcases eval_cases assert assertions evaluators input inputs expected_output
+    execution metadata vars tags
+    """.split()  # noqa: SIM905 (it reads better)
+)
+"""What holds no other criteria in suites: it is read, or says what a test is about."""
+
+_SEVERAL_MARKS = (
+    "the file has several marks, and the settings of rubric-lint hold one: write that as `pass` and `borderline` "
+    "there, from 0 to 1, and remove all of them here"
+)
+_MARK_OF_GRADER = "write the mark as `min_score`, from 0 to 1, with `required: true`, or remove it if it does not count"
+
+
+def find_around(document: Document, path: Path) -> Around:
+    """Return what stands around a rubric of our format."""
+    if len(path) > 1:
+        return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
+    search = UnmappedSearch(document, Shape("", pointer(path)), path, (), _list_scales(document.value(path)))
+    found = list(search.find_around([len(path) - 1]))
+    if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
+        found = [key for key in found if len(key.place) == len(path) and not key.is_several]
+    mark = _word_marks(document) if found else ""
+    doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
+    if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
+        holder = document.value(path[:-1])
+        values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
+        doubts += word_others(values)
+    return Around(doubts=tuple(doubts))
+
+
+@lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
+def _word_marks(document: Document) -> str:
+    """Say what to do about the pass marks of a file with several, of which the settings hold one; empty if it has one.
+
+    What is said of one place would contradict what is said of another.
+    """
+    marks = {
+        number
+        for _, mapping in document.mappings
+        for key, value in mapping.items()
+        if is_pass_mark(key) and (number := read_number(value)) is not None
+    }
+    return _SEVERAL_MARKS if len(marks) > 1 else ""
+
+
+def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Return the scale of criteria that have bands, as AgentV and this format have them."""
+    has_bands = any(isinstance(each, dict) and "score_ranges" in each for each in parts_of(criteria))
+    return (_SCALE,) if has_bands else ()
+
+
+def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[str] = KNOWN_IN_GRADERS) -> Around:
+    """Return what stands around a rubric in a suite, of which a release of AgentV reads what its schema says.
+
+    `known` are the fields of its assertion that are read or do nothing there.
+    """
+    turned = find_negation(document, path)
+    doubts = [turned] if turned else []
+    threshold, place, is_gate = None, None, False
+    mark = find_pass_mark(document, path, schema)
+    if mark:
+        threshold = None if mark.reason else read_threshold(document, mark.path)
+        if threshold is None:
+            doubts.append((mark.path, _word_mark(document, mark)))
+        else:
+            place = mark.path
+    scales = _list_scales(document.value(path))
+    grader = find_grader(document, path)
+    if grader is not None:
+        gate = find_gate(document, grader)
+        is_idle = gate is None and "min_score" in document.value(grader) and "min_score" in known
+        if is_idle and read_threshold(document, (*grader, "min_score")) is None:
+            gate = (*grader, "min_score")  # AgentV leaves such a number out, without a word
+        least = _read_gate(document, gate, schema) if gate else None
+        if gate and least is None:
+            doubts.append((gate, _word_gate(document, gate, schema)))
+        elif least is not None and (threshold is None or least > threshold):
+            is_gate = threshold is None
+            threshold, place = least, gate  # an answer has to pass the test and its gate
+        criteria = path if path != grader else (*grader, "value")
+        found = find_around_in_suite(document, criteria, scales, known, is_grader=True)
+        found = [doubt for doubt in found if doubt.place != gate]
+        doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_GRADER)) for doubt in found]
+    doubts += _find_in_holders(document, path, grader, scales)
+    return Around(threshold, place, tuple(doubts), is_gate)
+
+
+def _find_in_holders(
+    document: Document, path: Path, grader: Path | None, scales: tuple[Ends, ...]
+) -> Iterator[tuple[Path, str]]:
+    """Find what the mappings around a rubric in a suite say of it, apart from its own assertion, and other criteria."""
+    for end in range(1, len(path) + 1):
+        above = path[: end - 1]
+        holder = document.value(above)
+        if not isinstance(holder, dict) or is_plain(holder):
+            continue
+        if above != grader:
+            is_assertion = end > 2 and path[end - 3] in EVALUATORS
+            known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
+            find = find_around_in_suite if end > 1 else find_at_top_of_suite
+            found = find(document, path[:end], scales, known)
+            yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
+        if not document.may_borrow:
+            unread = holder.keys() - _READ_IN_SUITES
+            yield from word_others({(*above, key): holder[key] for key in holder if key in unread})
+
+
+def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
+    """Return the lowest score that passes a gate; None if the release does not read it."""
+    is_read = gate[-1] == "min_score" or schema == _SCHEMA
+    return read_threshold(document, gate) if is_read else None
+
+
+def _word_gate(document: Document, gate: Path, schema: str) -> str:
+    found = describe(document.value(gate), document.written_at(gate))
+    if gate[-1] == "min_score":
+        return f"`min_score` is {found}, expected a number from 0 to 1"
+    if schema == _SCHEMA:
+        return f"`required` is {found}, expected true, or a number from 0 to 1"
+    return f"`required` is {found}, expected true or false; write a mark as `min_score`, with `required: true`"
+
+
+def _word_mark(document: Document, mark: PassMark) -> str:
+    if mark.reason:
+        return f"{mark.field}: {mark.reason}"
+    found = describe(document.value(mark.path), document.written_at(mark.path))
+    return f"`{shorten(str(mark.path[-1]))}` is {found}, expected a number from 0 to 1"
+
+
+def find_doubts_of_views(views: Sequence[View]) -> Iterator[View]:
+    """Yield the rubrics of another system in a document, each with what is not read of it and may decide its score."""
+    paths = [view.path for view in views]
+    above = {path[:length] for path in paths for length in range(len(path) + 1)}
+    yield from (_add_doubts(view, above) for view in views)
+
+
+def _add_doubts(view: View, above: Collection[Path]) -> View:
+    """Return a rubric with what is not read of it and may decide; `above` are the places that lead to all rubrics.
+
+    The fields that its schema has are known where it has them. What AgentV does not have is an error anyway, and what
+    stands around its rubrics is found with them.
+    """
+    view = replace(view, doubts=(*view.doubts, *_find_falls(view)))
+    if view.dialect.name.startswith("agentv-"):
+        return view
+    schema = schema_of(view.schema)
+    entries = _list_entries(view)
+    holders = _list_holders(view, [place for place, _ in entries])
+    around = {(*holder, key): value for holder in holders for key, value in view.document.value(holder).items()}
+    read = {place for holder, path in holders.items() for place in _list_known(view, schema, holder, path)}
+    read |= view.sources
+    if view.threshold is not None:
+        read.add(view.threshold_path or (*view.path[:-1], "threshold"))
+    found = list(_find_second_fields(view, entries))
+    found += _find_in_group(view, schema, entries, read, schema.entry_fields)
+    for group in _list_inner(view, entries):
+        found += _find_in_group(view, schema, group, read)
+    if not around.keys() <= read:
+        found += _find_around(view, holders, read)
+    noted = {place for place, _ in view.doubts}
+    new: dict[Path, UnmappedKey] = {}
+    for doubt in found:
+        if doubt.place not in noted and doubt.place not in above and not _is_of_case(doubt):  # a rubric is no doubt
+            new.setdefault(doubt.place, doubt)
+    inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
+    others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}
+    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others)))
+
+
+def _is_of_case(doubt: UnmappedKey) -> bool:
+    """Return whether a doubt is about one of several cases."""
+    return doubt.is_of_case and any(isinstance(step, int) for step in doubt.place)
+
+
+def _word_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Path, str]]:
+    """Yield the places of doubts, each with what to say of it."""
+    if not found:
+        return
+    from rubric_lint.formats.search.describable import can_describe  # noqa: PLC0415  (few rubrics have any)
+
+    has_table = can_describe(view)
+    mark = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
+    if view.dialect.has_borderline and view.threshold is None:
+        mark = _word_marks(view.document)
+    for doubt in found:
+        yield doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)
+
+
+def word_others(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield those of some values that may hold criteria by their keys, with what to say of them."""
+    for place, value in values.items():
+        name = str(place[-1])
+        if not (isinstance(value, list | dict) and value and not split_words(name).isdisjoint(Containers.strong)):
+            continue
+        from rubric_lint.formats.home_made.understand import is_like_criteria  # noqa: PLC0415  (few files get here)
+
+        if is_like_criteria(name, value):
+            yield place, f"`{shorten(name)}` {BESIDE_OTHERS} move it {MOVE_AWAY}"
+
+
+def _find_in_group(
+    view: View, schema: RubricSchema, group: Sequence[Entry], read: Collection[Path], fields: Iterable[str] = ()
+) -> Iterator[UnmappedKey]:
+    """Find what is not read of mappings of one kind: criteria, or what holds fields of theirs, such as levels.
+
+    `fields` are those of all of them.
+    """
+    known, patterns = set(fields), set[str]()
+    for place, _ in group:  # criteria may lie deeper than the items of the list, such as in sections
+        own = schema.find(place[len(view.path) :]) if place[: len(view.path)] == view.path else {}
+        known |= own.get("properties", {}).keys()
+        patterns.update(_list_patterns(own))
+    if patterns:
+        known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
+    yield from _find_kinds_and_scales(group, known, read)
+    if not all(entry.keys() <= known for _, entry in group):
+        shape = Shape(view.dialect.title, pointer(view.path), unused=tuple(known))
+        search = UnmappedSearch(view.document, shape, view.path, read, _list_scales_of(view))
+        yield from search.find_in_criteria(group)
+
+
+def _find_kinds_and_scales(
+    group: Iterable[Entry], known: Collection[str], read: Collection[Path]
+) -> Iterator[UnmappedKey]:
+    """Find what says that a criterion is a penalty, also in a field that the dialect has, or that it has a scale."""
+    firsts: dict[str, UnmappedKey] = {}
+    for place, entry in group:
+        for key, value in entry.items():
+            if (*place, key) in read:
+                continue
+            is_kind = isinstance(value, str) and not split_words(key).isdisjoint(SETS["kinds"])
+            if says_penalty(key, value) or (is_kind and " " not in value and _is_unwanted(value)):
+                firsts.setdefault(key, UnmappedKey((*place, key), Role.NEGATIVE, value))
+            elif (
+                key not in known
+                and not split_words(key).isdisjoint(SETS["scales"])
+                and isinstance(read_ends(value), tuple)
+            ):
+                firsts.setdefault(key, UnmappedKey((*place, key), Role.OPEN, value))
+    yield from firsts.values()
+
+
+def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find what is not read of the mappings around criteria.
+
+    One farther away may be of other criteria: another metric, or what holds for tests without a mark. Its texts may be
+    answers, or what these are about, and only a mapping of settings in it says how to score.
+    """
+    yield from _find_weights_around(view, holders, read)
+    shape, scales = Shape(view.dialect.title, pointer(view.path)), _list_scales_of(view)
+    for holder, path in holders.items():
+        is_near = len(holder) >= len(view.path) - 1
+        search = UnmappedSearch(view.document, shape, path, read, scales)
+        found = search.find_around([len(holder)])
+        if is_near:
+            yield from found
+            yield from _find_unwanted(view, holder, read)
+        else:
+            yield from (doubt for doubt in found if _bears_from_afar(doubt, holder))
+
+
+def _bears_from_afar(doubt: UnmappedKey, holder: Path) -> bool:
+    """Return whether a doubt is about what a key says or about a setting, not about texts or how judges are joined."""
+    key = str(doubt.place[len(holder)])
+    if doubt.quote:
+        return False
+    if len(doubt.place) == len(holder) + 1:
+        return doubt.role is role_of(key, doubt.value, is_around=True)
+    return doubt.role is not Role.COMBINE and not split_words(key).isdisjoint(SETS["settings"])
+
+
+def _find_unwanted(view: View, holder: Path, read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the lists of what an answer must not do: `must_not: [Invents a source]`; single words are for code."""
+    for key, value in view.document.value(holder).items():
+        place = (*holder, key)
+        if place not in read and _is_unwanted(key) and isinstance(value, list) and any(map(is_statement, value)):
+            yield UnmappedKey(place, Role.NEGATIVE, value, is_around=True)
+
+
+def _is_unwanted(text: str) -> bool:
+    """Return whether a word says that an answer is better without something: `must_not`, `forbidden`."""
+    words = split_words(text)
+    return not words.isdisjoint(SETS["avoided"]) or words.issuperset(("must", "not"))
+
+
+def _list_entries(view: View) -> list[Entry]:
+    """Return the criteria of a rubric that are mappings, each with its place.
+
+    A mapping of levels is both the criterion and what is around them.
+    """
+    places = dict.fromkeys(view.place((*view.path, index)) for index in range(len(view.data)))
+    mappings = ((place, view.document.value(place)) for place in places if place != view.path)
+    return [(place, entry) for place, entry in mappings if isinstance(entry, dict)]
+
+
+def _list_inner(view: View, entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Return the mappings in criteria that hold fields of theirs, such as levels, by their place in a criterion."""
+    places = {place for place, _ in entries}
+    ways = set[Path]()
+    for depth in {len(place) for place in places}:
+        deep = (source for source in view.sources if len(source) > depth + 1 and source[:depth] in places)
+        ways |= {source[depth:end] for source in deep for end in range(depth + 1, len(source))}
+    groups: dict[Path, list[Entry]] = {}
+    for way in ways:
+        kind = tuple("*" if isinstance(step, int) else step for step in way)
+        for place, entry in entries:
+            found = _look_up(entry, way)
+            if isinstance(found, dict):
+                groups.setdefault(kind, []).append(((*place, *way), found))
+            elif "*" not in kind:
+                groups.setdefault(kind, []).append(((*place, *way), {}))
+    return list(groups.values())
+
+
+def _look_up(value: Any, path: Path) -> Any:
+    """Return the value at a path of mappings and lists; None if there is none."""
+    for step in path:
+        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
+    return value
+
+
+def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:
+    """Return the mappings around the criteria at some places, each with the path to a list or a mapping that it holds.
+
+    In a program, only the call that takes the criteria is about them.
+    """
+    document, path = view.document, view.path
+    lists = dict.fromkeys((path, *(place[:-1] for place in places if place[: len(path)] == path)))
+    holders = {each[:depth]: each for each in reversed(lists) for depth in range(len(each))} if view.data else {}
+    if document.kind.is_program:
+        holders = {} if view.holder is None else {view.holder: (*view.holder, path[-1])}
+    holders.setdefault(path, path)  # a mapping of levels
+    return {holder: each for holder, each in holders.items() if isinstance(document.value(holder), dict)}
+
+
+def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
+    """Return the patterns of the fields that a part of a schema has: a choice or a level may have any name."""
+    patterns = [*schema.get("patternProperties", ())]
+    if isinstance(schema.get("additionalProperties"), dict):
+        patterns.append("")
+    return patterns
+
+
+def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> list[Path]:
+    """Return the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
+    names = set[str]()
+    if holder == view.path:
+        whole = schema.find(())
+        patterns = _list_patterns(whole)
+        names |= whole.get("properties", {}).keys()
+        names |= {key for key in view.document.value(holder) if any(re.search(each, key) for each in patterns)}
+    if view.document.kind.is_program:
+        names |= schema.contents.get("x-beside-rubrics", {}).keys()
+    schemas = [schema]
+    beside = view.beside or view.dialect.beside
+    if beside:
+        schemas.append(schema_of(beside))
+        at = view.path[:-1] if view.beside_at is None else view.beside_at
+        if holder == at:
+            names |= schemas[-1].find(()).get("properties", {}).keys()
+    if len(path) > len(holder):
+        step = str(path[len(holder)])
+        names |= {step}.union(*(each.list_beside(step) for each in schemas))
+    return [(*holder, name) for name in names]
+
+
+_ROLES = {"weight": Role.WEIGHT, "required_min_score": Role.GATE}
+"""The roles of our fields that numbers may be."""
+
+
+@lru_cache(maxsize=1 << 6)
+def _list_rivals(schema: str) -> Mapping[str, str]:
+    """Return our fields by the names that a schema has for them, if it has several for one."""
+    fields = schema_of(schema).entry_fields
+    means = {name: field["x-reads-as"] for name, field in fields.items() if field.get("x-reads-as") in _ROLES}
+    return means if len({*means.values()}) < len(means) else {}
+
+
+def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[UnmappedKey]:
+    """Find the numbers that another field of their criterion is read for: a `weight` beside a `score`."""
+    means = _list_rivals(view.schema)
+    firsts: dict[str, UnmappedKey] = {}
+    for place, entry in entries if means else ():
+        numbers = {name: entry[name] for name in means if is_amount(entry.get(name))}
+        read = {means[name]: value for name, value in numbers.items() if (*place, name) in view.sources}
+        for name, value in numbers.items():
+            ours = means[name]
+            if (*place, name) not in view.sources and ours in read and read[ours] != value:
+                firsts.setdefault(name, UnmappedKey((*place, name), _ROLES[ours], value))
+    yield from firsts.values()
+
+
+def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
+    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
+    have = [isinstance(each, dict) and "weight" in each for each in view.data]
+    for holder in holders:
+        place, value = (*holder, "weight"), view.document.value(holder).get("weight")
+        if value is None:
+            continue
+        is_section = len(holder) > len(view.path)
+        is_default = holder == view.path[:-1] and any(have) and not all(have)
+        if place not in read and is_amount(value) and (is_section or is_default):
+            yield UnmappedKey(place, Role.WEIGHT, value, is_around=True)
+
+
+def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
+    """Find the levels of another system whose names or texts get worse while the numbers rise."""
+    for index, criterion in enumerate([] if view.is_text else view.data):
+        levels = parts_of(criterion.get("levels")) if isinstance(criterion, dict) else ()
+        steps = {
+            at: (Decimal(level["level"]), str(level.get("name") or level.get("expected_outcome") or ""))
+            for at, level in enumerate(levels)
+            if isinstance(level, dict) and type(level.get("level")) is int
+        }
+        fall = find_fall(steps.values())
+        if fall:
+            lowest = min(steps, key=lambda at: steps[at][0])
+            place = view.place((*view.path, index, "levels", lowest, "level"))
+            yield place, f"{word_fall(fall)}; turn the numbers around"
+
+
+def _list_scales_of(view: View) -> list[Ends]:
+    """Return the scales of the criteria that have bands, or levels whose numbers are those in the document."""
+    bottom, top = (0, 10) if view.span is None else view.span
+    scales: list[Ends] = []
+    for index, criterion in enumerate(view.data):
+        if not isinstance(criterion, dict):
+            continue
+        numbers = []
+        for at, level in enumerate(parts_of(criterion.get("levels"))):
+            number = level.get("level") if isinstance(level, dict) else None
+            written = view.find_written((*view.path, index, "levels", at, "level"))
+            if type(number) is int and written and (written[1] or view.document.value(written[0]) == number):
+                numbers.append(number)
+        if len(numbers) > 1:
+            scales.append((Fraction(min(numbers)), Fraction(max(numbers))))
+        elif not criterion.keys().isdisjoint(("score_ranges", "score_range")):
+            scales.append((Fraction(bottom), Fraction(top)))
+    return scales

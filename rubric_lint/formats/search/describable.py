@@ -1,0 +1,165 @@
+"""Write the table of the settings that describes what another system reads, with the fields that it does not have."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubric_lint.formats.home_made import describing
+from rubric_lint.formats.home_made.candidate import Candidate
+from rubric_lint.formats.home_made.columns import Columns, Parsed, read_columns
+from rubric_lint.formats.home_made.places import Group
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.shape import YES_NO, Names
+from rubric_lint.formats.home_made.surroundings import find_beside
+from rubric_lint.formats.home_made.table import Scale, TableWriter, generalize
+from rubric_lint.model.criterion import ASKED
+from rubric_lint.model.schema import schema_of
+from rubric_lint.model.view import View
+from rubric_lint.source.path import Path, pointer
+
+_TEXT = "description"
+"""Stands for the text of a criterion, whatever the system calls it."""
+
+_FIELDS = {"id": Role.ID, "expected_outcome": Role.TEXT, "weight": Role.WEIGHT, "required_min_score": Role.GATE}
+"""The roles of our fields that a table can have under other names."""
+
+_OF_TABLES = frozenset({*_FIELDS, ASKED})
+
+
+def can_describe(view: View) -> bool:
+    """Return whether a table can describe a rubric of another system, and loses nothing that decides its score."""
+    return describe(view, YES_NO) is not None or describing.can_describe(view)
+
+
+def describe(view: View, scale: Scale) -> Candidate | None:
+    """Return what describes a rubric alone as a table does; None if none reads it as its system does."""
+    read = _read(view)
+    return _write([view], [read], read.group.path, scale) if read else None
+
+
+def describe_all(views: Sequence[View], scale: Scale) -> Candidate | None:
+    """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
+    read = [each for each in map(_read, views) if each]
+    paths = [each.group.path for each in read]
+    if len({len(path) for path in paths}) != 1:
+        return None
+    at = tuple(
+        steps[0] if len({*steps}) == 1 and isinstance(steps[0], str) else "*" for steps in zip(*paths, strict=True)
+    )
+    return _write(views, read, at, scale)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The criteria of a rubric that another system reads: where they are, and the names of their fields by role."""
+
+    group: Group
+    names: Mapping[Role, Names]
+    known: Collection[str]
+
+
+def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: Scale) -> Candidate | None:
+    """Return what describes rubrics with a table whose criteria are at a pointer; None if that reads them otherwise."""
+    groups = [each.group for each in read]
+    columns = _read_columns([entry for group in groups for entry in group.items.values()], read)
+    parsed = Parsed()
+    besides = [find_beside(parsed, group) for group in groups]
+    table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(besides)
+    if not columns.has(Role.SCALE):
+        table["scale"] = scale
+    known = sorted({name for each in read for name in each.known})
+    if known:
+        table["unused"] = known
+    if views[0].threshold is not None:
+        table["pass"] = _find_pass_mark(views[0], at)
+    found = Candidate(groups, at, columns, besides, frozenset(), table)
+    return found if _is_whole(found, views, groups) else None
+
+
+def _is_whole(found: Candidate, views: Sequence[View], groups: Sequence[Group]) -> bool:
+    """Return whether the table of a candidate reads some rubrics, and these alone, as their system does."""
+    by_place = {(view.document, view.path): view for view in found.views}
+    places = [(group.document, group.path) for group in groups]
+    return by_place.keys() == {*places} and all(
+        describing.keeps(view, by_place[place]) for view, place in zip(views, places, strict=True)
+    )
+
+
+def _find_pass_mark(view: View, at: Path) -> Any:
+    """Return the pointer to the pass mark of a rubric, or the mark itself if the system has it without a word."""
+    place = view.threshold_path or (*view.path[:-1], "threshold")
+    holder = view.document.value(place[:-1])
+    is_written = isinstance(holder, dict) and place[-1] in holder
+    return pointer(generalize(place, at, view.path)) if is_written else view.threshold
+
+
+def _read(view: View) -> _Read | None:
+    """Return the criteria of a rubric as a table can read them: the mappings of one list.
+
+    None if they are elsewhere, or have bands, levels, or what is turned round.
+    """
+    document = view.document
+    data = [each for each in view.data if isinstance(each, dict)]
+    are_plain = bool(data) and all(each.keys() <= _OF_TABLES and not _is_turned(each) for each in data)
+    places = [view.place((*view.path, index)) for index in range(len(view.data))]
+    paths = {place[:-1] for place in places}
+    path = paths.pop() if len(paths) == 1 else ()
+    holder = document.value(path)
+    is_whole = isinstance(holder, list) and not paths and len(holder) == len(places)
+    if document.kind.is_program or not (are_plain and is_whole):
+        return None
+    values = {place[-1]: document.value(place) for place in places}
+    items = {step: value for step, value in values.items() if isinstance(value, dict)}
+    names = _find_names(view, places)
+    if Role.TEXT not in names:
+        return None
+    schema = schema_of(view.schema)
+    inner = {key for place in places for key in schema.find(place[len(view.path) :]).get("properties", ())}
+    keys = {key for entry in items.values() for key in entry}
+    in_doubt = {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
+    used = {name.partition(".")[0] for each in names.values() for name in each} | in_doubt
+    group = Group(document, path, items, Columns([*items.values()], names))
+    return _Read(group, names, keys.intersection({*schema.entry_fields, *inner}) - used)
+
+
+def _find_names(view: View, places: Sequence[Path]) -> dict[Role, Names]:
+    """Return the names of the fields that are read of criteria; empty if no name of a table leads to one."""
+    found: dict[Role, dict[str, None]] = {}
+    for index, place in enumerate(places):
+        for ours, role in _FIELDS.items():
+            written = view.find_written((*view.path, index, ours))
+            steps = written[0][len(place) :] if written else ()
+            if not all(isinstance(step, str) and "." not in step for step in steps):
+                return {}
+            if steps:
+                found.setdefault(role, {})[".".join(map(str, steps))] = None
+    return {role: tuple(names) for role, names in found.items()}
+
+
+def _is_turned(criterion: Mapping[str, Any]) -> bool:
+    asked = criterion.get(ASKED)
+    return asked is not None and asked.is_negated
+
+
+def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -> Columns:
+    """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
+    known = {name for each in read for name in each.known}
+    names: dict[Role, Names] = {}
+    for each in read:
+        for role, own in each.names.items():
+            names[role] = tuple(dict.fromkeys((*names.get(role, ()), *own)))
+    used = known | {name.partition(".")[0] for own in names.values() for name in own}
+    others = [{_TEXT: "Is as the system says", **_leave_out(entry, used)} for entry in entries]
+    columns = read_columns(Parsed(), others, is_map=False)
+    roles = dict(columns.roles) if columns else {}
+    for role in (Role.TEXT, Role.ID, *((Role.WEIGHT, Role.WEIGHT_WORDS) if Role.WEIGHT in names else ())):
+        roles.pop(role, None)
+    gates = (*roles.get(Role.GATE, ()), *names.get(Role.GATE, ()))
+    roles |= names
+    if gates:
+        roles[Role.GATE] = gates
+    return Columns(entries, roles)
+
+
+def _leave_out(entry: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key not in names and key != _TEXT}

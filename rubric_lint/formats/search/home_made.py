@@ -1,0 +1,218 @@
+"""Read home-made rubrics that no table describes, and report what nearly is one.
+
+They are read where their structure and other signs agree, and only what is wrong in any format is found in them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from rubric_lint.formats.home_made.candidate import Candidate, Sign
+from rubric_lint.formats.home_made.places import is_line
+from rubric_lint.formats.home_made.roles import Role
+from rubric_lint.formats.home_made.scores import read_levels
+from rubric_lint.formats.home_made.shape import YES_NO
+from rubric_lint.formats.home_made.understand import understand
+from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
+from rubric_lint.model.finding import Step
+from rubric_lint.model.messages import find_near as find_similar
+from rubric_lint.model.messages import join_words, list_names, quote_names, shorten
+from rubric_lint.model.view import View
+from rubric_lint.rules import RULES
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Path
+
+_HOLD = frozenset(
+    {
+        *("duplicate-id", "duplicate-criterion", "duplicate-outcome", "empty-outcome", "placeholder", "vague-outcome"),
+        *("weight", "levels", "bounds", "band-order", "inverted-scale", "undescribed-scale"),
+        *("cancelling-criterion", "mirrored-criterion"),
+    }
+)
+"""The rules that hold in any format."""
+
+_HOLD_FOR_ANSWERS = _HOLD | frozenset(
+    {"contradicting-sign", "negated-penalty", "two-actions", "two-claims", "bundled-list"}
+)
+"""The rules that hold as well where the file says that criteria are met or not."""
+
+
+@lru_cache(maxsize=1)  # what is read of a document and what is nearly read are asked one after the other
+def _find_candidates(document: Document) -> list[Candidate]:
+    return understand(document)
+
+
+def read_home(document: Document) -> list[View]:
+    """Return the home-made rubrics of a document."""
+    return [view for each in _find_candidates(document) if each.is_rubric for view in _read(each)]
+
+
+def _read(candidate: Candidate) -> Iterator[View]:
+    """Yield the rubrics of a candidate, with what it leaves open, and with the levels that are not read."""
+    rules = _HOLD_FOR_ANSWERS if candidate.shape.scale == YES_NO else _HOLD
+    questions = (*candidate.open, *candidate.ask_about_others(candidate.views))
+    doubts = tuple((question.place, question.reason) for question in questions)
+    levels = [place for document, place in candidate.left_over.inside if read_levels(document.value(place)) is not None]
+    for view in candidate.views:
+        relaxed = _relax(view, rules)
+        own = [place for place in levels if place[: len(view.path)] == view.path]
+        yield replace(relaxed, doubts=(*relaxed.doubts, *doubts), unread=(*relaxed.unread, *_word_levels(own)))
+
+
+def _relax(view: View, rules: frozenset[str]) -> View:
+    """Return a rubric to which only some rules apply."""
+    without = frozenset({"schema", "unknown-field", *(rule.name for rule in RULES)}) - rules
+    problems = []
+    for rule, problem in view.problems:
+        # Nobody says how scores combine, so a weight below 0 may be that of what is bad.
+        is_told = (rule in rules and problem.code != "minimum") or problem.code == "no-text"
+        if not is_told:
+            continue
+        if problem.code == "lacking":  # a slip if the criterion has the field under a misspelt name, else none
+            entry = view.document.value(problem.path)
+            names = entry if isinstance(entry, dict) else ()
+            if not any(find_similar(key, [str(problem.values["field"])]) for key in names):
+                continue
+        # The other rule reports a criterion that says nothing among others that do.
+        problems.append((rule if rule != "schema" else "empty-outcome", problem))
+    dialect = replace(view.dialect, without=without, tells_others=False)
+    return replace(view, dialect=dialect, problems=tuple(problems))
+
+
+def _word_levels(places: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Say once that levels of criteria are not read."""
+    if places:
+        yield places[0], f"fields of its criteria are not read: {quote_names(str(place[-1]) for place in places)}"
+
+
+class Near(NamedTuple):
+    """What is nearly a home-made rubric: its places, the reason why it is not read, and the steps to have it read."""
+
+    places: list[Path]
+    reason: str
+    steps: tuple[Step, ...]
+
+
+def find_near(document: Document) -> Iterator[Near]:
+    """Find what is nearly a home-made rubric."""
+    candidates = _find_candidates(document)
+    if not any(each.is_rubric for each in candidates):
+        yield from (Near(each.paths, *_word(each)) for each in candidates)
+
+
+def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
+    """Find home-made criteria in the literals of a program, with what to do about them."""
+    for each in _find_candidates(document):
+        if each.columns.has_text and each.is_scored and Sign.TEXTS in each.signs and not each.against:
+            reason = (
+                f"`{each.key}` holds criteria with weights, levels or gates, and home-made rubrics are read from YAML, "
+                "JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
+            )
+            yield each.paths[0], reason
+
+
+def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
+    """Find home-made rubrics beside others, at the paths `taken`: a file is read in one format."""
+    for each in _find_candidates(document):
+        path = each.paths[0]
+        is_other = len(path) == 1 and not any(place[:1] == path for place in taken)
+        if is_other and each.columns.has_text and each.is_scored and not each.against:
+            yield Near([path], f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}", (Step("move", MOVE_AWAY),))
+
+
+_ADOPT = Step("run", "adopt")
+
+
+def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
+    """Return why criteria are not read, and the steps to have them read."""
+    start = f"`{found.key}` holds" if found.key else "this file holds"
+    if names := found.columns.ladder:
+        listed = quote_names(names)
+        reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
+        return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
+    levels = found.written.get("levels", ())
+    own_levels = [name for name in ([levels] if isinstance(levels, str) else levels) if not name.startswith("/")]
+    if not (found.columns.has_text or own_levels):
+        return _word_textless(found, start)
+    if found.are_texts:
+        return f"{_start_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
+    if found.columns.guessed:
+        told = f"criteria whose texts are under a key that is not read, `{shorten(found.columns.guessed)}`"
+        return f"{start} {told}; if a judge reads them,", (_ADOPT,)
+    words = {
+        Role.TEXT: "texts",
+        Role.LEVELS: "levels",
+        Role.WEIGHT: "weights",
+        Role.WEIGHT_WORDS: "words as weights",
+        Role.GATE: "gates",
+    }
+    keys = {role: names[0] for role, names in found.columns.roles.items() if role in words}
+    keys |= {Role.LEVELS: own_levels[0]} if own_levels else {}
+    fields = [f"{words[role]} (`{shorten(name)}`)" for role, name in keys.items()]
+    return f"{start} criteria with {join_words(fields)}, {_word_lack(found)}; if a judge reads them,", (_ADOPT,)
+
+
+def _start_texts(found: Candidate, start: str) -> str:
+    """Return where some texts are; of the lines of JSON Lines, the same of each."""
+    keys = list(dict.fromkeys(group.key for group in found.groups))
+    if len(keys) > 1:
+        others = f"`{shorten(keys[1])}`" if len(keys) == 2 else f"{len(keys) - 1} more"
+        return f"`{shorten(keys[0])}` and {others} hold {found.count} texts"
+    count = "" if is_line(found.document) else f"{found.count} "
+    return f"{start} {count}texts"
+
+
+def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
+    """Return what to do about criteria that do not say in words what is judged."""
+    lists = found.columns.names(Role.TEXTS)
+    if found.are_names:
+        step = "write each as a mapping with an `id` and a `description` that says what is judged"
+        return f"{start} names of criteria without texts;", (Step("rewrite", step), _ADOPT)
+    if found.are_pairs:
+        step = f"write `{found.key}` as one mapping from their names to their levels"
+        return f"{start} a list of criteria with one key each, which no table can describe;", (
+            Step("rewrite", step),
+            _ADOPT,
+        )
+    if found.are_amounts:
+        step = "write each as a mapping with a `weight` and a `description`"
+        return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)
+    if lists:
+        listed = quote_names(lists)
+        problem = f"{start} criteria whose texts are lists ({listed}), and nothing says how each of them counts;"
+    else:
+        problem = f"{start} criteria that do not say in words what is judged;"
+    return problem, (Step("rewrite", "add a `description` to each criterion"), _ADOPT)
+
+
+def _word_lack(found: Candidate) -> str:
+    """Return what is missing for criteria to be read."""
+    if found.against:
+        lack = f"but `{shorten(found.against)}` is also in files that no judge reads"
+    elif found.adds_up:
+        lack = "but the points in some lists repeat, so they are not levels"
+    elif not found.is_scored:
+        lack = _word_unscored(found)
+    elif found.count == 1:
+        lack = "but only one"
+    elif found.is_declared and found.columns.has(Role.TEXT) and Sign.TEXTS not in found.signs:
+        lack = "but most of their texts have one or two words, as the names of prices and sections have"
+    else:
+        signs = join_words([sign for sign in Sign if sign in found.signs])
+        verb = "shows" if found.signs in ({Sign.NAME}, {Sign.FILE}, {Sign.DECLARED}) else "show"
+        lack = (
+            f"but only {signs} {verb} that a judge reads them" if signs else "but nothing shows that a judge reads them"
+        )
+    return lack
+
+
+def _word_unscored(found: Candidate) -> str:
+    """Return what there is instead of what scores criteria."""
+    if found.columns.has(Role.WEIGHT_WORDS):
+        return "and nothing says how much these words count"
+    keys = [shorten(name) for name, role in found.roles.items() if role is Role.OPEN]
+    if not keys:
+        return "but no weights, levels or gates"
+    are = "is a weight, a level or a gate" if len(keys) == 1 else "are weights, levels or gates"
+    return f"and nothing says whether {list_names(keys)} {are}"

@@ -1,0 +1,437 @@
+"""Find criteria in suites of AgentV and promptfoo that nothing reads: findings in AgentV's, and near misses."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rubric_lint.formats.agentv.parts import find_unloaded
+from rubric_lint.formats.agentv.parts import is_of_agentv as is_suite_of_agentv
+from rubric_lint.formats.agentv.releases import NEWEST, OLDEST, Release, find_fields
+from rubric_lint.formats.agentv.suites import (
+    EVALUATORS,
+    find_cases,
+    find_mappings,
+    find_read,
+    find_release,
+    find_typed,
+    is_current,
+    is_of_agentv,
+    look_up,
+    speaks,
+)
+from rubric_lint.formats.dialects.agentv import CONTAINERS, find_assertions
+from rubric_lint.model.finding import Problem
+from rubric_lint.model.messages import describe, find_near, shorten
+from rubric_lint.model.recognition import FIELD
+from rubric_lint.model.repairs import rename_fields
+from rubric_lint.model.view import View, read_text
+from rubric_lint.source.document import Document
+from rubric_lint.source.edits.intents import EscapeText, Repair
+from rubric_lint.source.nunjucks import find_broken, find_names
+from rubric_lint.source.path import Part, Path, find_strings
+from rubric_lint.source.tree import CALL
+
+
+def find_faulty_templates(document: Document) -> Iterator[Problem]:
+    """Find the texts of tests that AgentV 5 cannot render, and texts of criteria that ask for a missing variable.
+
+    It renders the texts of a test as soon as the test has variables, and only those.
+    """
+    suite = document.data if isinstance(document.data, dict) else {}
+    shared = _read_variables(suite) | _read_variables(suite.get("default_test"))
+    for path, case in () if isinstance(suite.get("default_test"), str) else find_cases(document):
+        own = shared | _read_variables(case)
+        mappings = {name for name, value in own.items() if _is_object(value)}
+        if path[:1] == ("scenarios",) or not own:
+            continue
+        lists = NEWEST.lists["test"]
+        held = next((place for place in lists if look_up(case, place) is not None), lists[0])
+        judged = dict(_find_in_list((*path, *held), look_up(case, held)))
+        fields = NEWEST.loaded["rendered"]
+        rendered = [text for name in fields for text in find_strings((*path, name), case.get(name))]
+        rendered += find_strings((*path, "vars", "input"), look_up(case, ("vars", "input")))
+        for place, text in {**judged, **dict(rendered)}.items():
+            given = {"env"} if place[-1] == "prompt" else _GIVEN  # the others are gone before its judge sees a prompt
+            if tag := find_broken(text):
+                yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
+            elif place in judged and (missing := set(find_names(text)) - own.keys() - given):
+                first = next(name for name in find_names(text) if name in missing)
+                yield Problem("agentv-variable", place, values={"name": first}, repair=_escape(place))
+            elif names := mappings & {match[1] for match in _WHOLE.finditer(text) if match[0] != text.strip()}:
+                yield Problem("agentv-object", place, values={"name": min(names)})
+
+
+_WHOLE = re.compile(r"\{\{-?\s*(\w+)\s*-?\}\}")
+"""A tag that is a variable, without a field of it or a filter."""
+
+_GIVEN = frozenset(NEWEST.loaded["filled"])
+"""Names that AgentV or its judge may fill in, whatever the variables of a test are."""
+
+
+def _escape(path: Path) -> Repair:
+    return Repair("escape the text, so that the judge sees it as it is", (EscapeText(path),), safe=False)
+
+
+def _read_variables(owner: Any) -> dict[str, Any]:
+    given = owner.get("vars") if isinstance(owner, dict) else None
+    return {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _is_object(value: Any) -> bool:
+    """Return whether a variable is no text where a template names it; of a list of strings, each makes a test."""
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and not isinstance(value[0], str))
+
+
+def _find_in_list(path: Path, entries: Any) -> Iterator[tuple[Path, str]]:
+    """Find the strings by which a model judges: those among assertions, and in the values of rubrics."""
+    for at, entry in enumerate(entries if isinstance(entries, list) else ()):
+        place = (*path, at)
+        if isinstance(entry, str):
+            yield place, entry
+            continue
+        kind = str(entry.get("type")) if isinstance(entry, dict) else ""
+        if kind in NEWEST.criteria_fields:
+            for name in (NEWEST.criteria_fields[kind], "score_ranges", "prompt"):
+                yield from find_strings((*place, name), entry.get(name))
+        elif kind in _SETS:
+            yield from _find_in_list((*place, _SETS[kind]), entry.get(_SETS[kind]))
+
+
+_SETS = find_fields("x-members")
+"""The types of assertions that hold others, each with the field of their list."""
+
+
+def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:
+    """Find what AgentV does not read of a suite: `views` are its rubrics, `taken` the paths of all rubrics."""
+    release = find_release(document)
+    is_last = release is NEWEST
+    names = {view.dialect.name for view in views}
+    told: set[Path] = set()
+    for problem in (
+        *(each for view in views for each in _find_misplaced(document, view.path, release)),
+        *_find_empty(document, {path[:-1] for path in taken} | taken),
+        *_find_ignored(document),
+        *(_find_refused(document, release) if is_last else ()),
+        *(find_faulty_templates(document) if is_last or names & NEWEST.dialects else ()),
+        *_find_unread_lists(document, release, taken, views),
+        *(_find_skipped(document, release, is_late="agentv-a6" in names) if not is_last else ()),
+        *(_find_dropped(document, taken) if not is_last else ()),
+        *_find_elsewhere(document, is_last=is_last),
+        *_find_in_turns(document),
+    ):
+        if problem.path not in told:
+            told.add(problem.path)
+            yield problem
+
+
+def _find_misplaced(document: Document, path: Path, release: Release) -> Iterator[Problem]:
+    """Find criteria of an assertion in a field that AgentV does not read."""
+    assertion, field = document.value(path[:-1]), path[-1]
+    kind = assertion.get("type") if isinstance(assertion, dict) else None
+    wanted = CONTAINERS.get(kind) if isinstance(kind, str) else None
+    if field == FIELD and not isinstance(kind, str) and not release.reads_beside and path[-3:-2] == ("tests",):
+        values = {"list": release.assertions, "wanted": release.criteria, "type": release.kind}
+        yield Problem("agentv-5-test", path, Part.KEY, {"release": release.title, **values})
+    if wanted is None or field in {wanted, "assert", "assertions"}:
+        return
+    loss = "skips a test that has them in" if wanted == "value" else "never from"
+    is_twice = wanted in assertion
+    repair = None if is_twice else rename_fields([(path, wanted)])
+    values = {"type": str(kind), "wanted": wanted, "loss": loss, "field": str(field)}
+    yield Problem("agentv-both-fields" if is_twice else "agentv-field", path, Part.KEY, values, repair=repair)
+
+
+def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
+    """Find assertions whose type needs criteria but whose field for them is missing or empty."""
+    for path, assertion in find_assertions(document):
+        kind = assertion["type"]
+        wanted = CONTAINERS[kind]
+        if path in taken or FIELD in assertion:
+            continue
+        if wanted in assertion:
+            if assertion[wanted] in (None, [], ""):
+                yield Problem("agentv-empty", (*path, wanted), Part.KEY, {"wanted": wanted, "type": kind})
+        elif near := [key for key in assertion if find_near(key, (wanted,))]:
+            place, values = (*path, near[0]), {"key": near[0], "wanted": wanted}
+            yield Problem("misnamed", place, Part.KEY, values, repair=rename_fields([(place, wanted)]))
+        elif wanted != "value":
+            values = {"wanted": wanted, "type": kind}
+            yield Problem("agentv-missing", (*path, "type"), values=values, keyword="dependencies")
+
+
+def _find_ignored(document: Document) -> Iterator[Problem]:
+    """Find forms of `value` that AgentV 5 takes for something other than what they say."""
+    for path, assertion in find_assertions(document):
+        value, place = assertion.get("value"), (*path, "value")
+        if CONTAINERS[assertion["type"]] != "value" or not is_of_agentv(document, path):
+            continue
+        if isinstance(value, list):
+            if value and all(isinstance(entry, dict) and entry.keys() == {"criteria"} for entry in value):
+                names = [(*place, at, "criteria") for at in range(len(value))]
+                repair = rename_fields([(name, "outcome") for name in names])
+                yield Problem("agentv-criteria-alone", names[0], Part.KEY, repair=repair)
+            if "score_ranges" in assertion:
+                yield Problem("agentv-score-ranges", (*path, "score_ranges"), Part.KEY)
+        elif isinstance(value, dict) and "id" in value and value.keys() & {"criteria", "rubrics"}:
+            taken = "criteria" if "criteria" in value else "rubrics"
+            values = {"taken": taken, "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
+            yield Problem("agentv-one-criterion", (*place, taken), Part.KEY, values)
+
+
+def _find_refused(document: Document, release: Release) -> Iterator[Problem]:
+    """Find lists and types of assertions that a release does not read."""
+    for path, assertion, _ in find_typed(document):
+        yield from _find_unread_type(path, assertion, release, _CRITERIA_FIELDS, "agentv-5-type")
+    for path, case in (((), document.data), *find_cases(document)):
+        owner = "test" if path else "suite"
+        for name in EVALUATORS if "id" in case or not path else ():
+            if (name,) not in release.lists[owner] and isinstance(case.get(name), list) and case[name]:
+                yield _refuse_list("agentv-5-list", (*path, name), case, release.lists[owner][0][-1], release)
+        for held, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
+            wanted = release.lists["turn"][0][-1]
+            for name in EVALUATORS if wanted not in turn else ():
+                if turn.get(name):
+                    yield _refuse_list("agentv-5-turn", (*held, name), turn, wanted, release)
+
+
+_CRITERIA_FIELDS = frozenset(find_fields("x-criteria").values())
+
+
+def _refuse_list(code: str, path: Path, owner: dict[str, Any], wanted: str, release: Release) -> Problem:
+    """Return the problem of a list of assertions that has another name in a release."""
+    repair = None if wanted in owner else rename_fields([(path, wanted)])
+    values = {"release": release.title, "list": str(path[-1]), "wanted": wanted}
+    return Problem(code, path, Part.KEY, values, repair=repair)
+
+
+def _find_unread_type(
+    path: Path, assertion: dict[str, Any], release: Release, fields: Iterable[str], code: str
+) -> Iterator[Problem]:
+    """Find whether an assertion with criteria in one of some fields has a type with another name in a release."""
+    if any(isinstance(assertion.get(name), list) for name in fields):
+        unloaded = release.find_unloaded(assertion["type"])
+        if unloaded and unloaded.successor in release.criteria_fields:
+            yield Problem(code, (*path, "type"), values={"type": assertion["type"], "reason": unloaded.reason})
+
+
+def _find_skipped(document: Document, release: Release, *, is_late: bool) -> Iterator[Problem]:
+    """Find what AgentV 3 and 4 skip: strings in a grader's list, and graders with the names of earlier releases."""
+    for path, assertion, kind in find_typed(document):
+        if is_late:
+            yield from _find_unread_type(path, assertion, release, (FIELD,), "agentv-4-type")
+        known = release.find_type(kind) or {}
+        if "x-skips-strings" not in known:
+            continue
+        field, members = known.get("x-criteria", ""), known.get("x-members", "")
+        entries = assertion.get(field)
+        if isinstance(entries, list) and any(isinstance(entry, dict) for entry in entries):
+            for place in _find_texts((*path, field), entries):
+                values = {"release": release.title, "field": field, "type": kind}
+                yield Problem("agentv-4-string", place, Part.ENTRY, values)
+        for place in _find_texts((*path, members), assertion.get(members)):
+            values = {"release": release.title, "type": kind, "kind": release.kind, "criteria": release.criteria}
+            yield Problem("agentv-4-composite", place, Part.ENTRY, values)
+
+
+def _find_texts(path: Path, entries: Any) -> list[Path]:
+    """Return the places of the strings in a list."""
+    items = entries if isinstance(entries, list) else []
+    return [(*path, at) for at, entry in enumerate(items) if isinstance(entry, str)]
+
+
+def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
+    """Find criteria among the `rubrics` of a test without the only text that AgentV reads there, `outcome`."""
+    for path, case in find_cases(document):
+        for held, entry in find_mappings((*path, FIELD), case.get(FIELD) if (*path, FIELD) in taken else None):
+            if "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
+                place = (*held, "criteria")
+                yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename_fields([(place, "outcome")]))
+
+
+def _find_unread_lists(document: Document, release: Release, taken: set[Path], views: list[View]) -> Iterator[Problem]:
+    """Find the lists that a release does not read: some names in a suite, and all but the first list of a case."""
+    read = {path[0] for path in release.lists["suite"]}
+    for name in EVALUATORS if next(find_cases(document), None) else ():
+        if name not in read and any(view.path[:1] == (name,) for view in views):
+            values = {"list": name, "wanted": release.assertions}
+            yield Problem("agentv-4-evaluators", (name,), Part.KEY, values)
+    for path, case in find_cases(document):
+        first = ""
+        for steps in release.lists["test"]:
+            value, place = look_up(case, steps), (*path, *steps)
+            if value is None:
+                continue
+            if first and (_find_texts(place, value) or any(each[: len(place)] == place for each in taken)):
+                yield Problem("agentv-second-list", place, Part.KEY, {"first": first})
+            first = first or steps[-1]
+
+
+def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
+    """Find criteria of a test in a field that AgentV does not read."""
+    for path, case in find_cases(document):
+        for name, value in case.items() if FIELD not in case else ():
+            if (
+                isinstance(value, list)
+                and name not in EVALUATORS
+                and speaks(value, is_free=False)
+                and not find_near(name, (FIELD,))
+            ):
+                advice = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"
+                repair = None if is_last else rename_fields([((*path, name), FIELD)])
+                values = {"field": name, "advice": advice}
+                yield Problem("agentv-other-field", (*path, name), Part.KEY, values, repair=repair)
+
+
+def _find_in_turns(document: Document) -> Iterator[Problem]:
+    """Find assertions of a turn that AgentV does not parse: all but strings."""
+    for path, case in find_cases(document):
+        for held, turn in find_mappings((*path, "turns"), case.get("turns")):
+            for name in ("assertions", "assert"):
+                for place, entry in find_mappings((*held, name), turn.get(name)):
+                    if isinstance(entry.get("type"), str):
+                        yield Problem("agentv-turn", (*place, "type"))
+
+
+# Near misses: known forms of assertions that are not read.
+_LISTS = ("assertions", "assert")
+_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
+_JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
+_MOVE = "put it in the `assert` of an entry of `tests`"
+_ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
+
+
+def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+    """Find the rubrics of AgentV and promptfoo that are not among the paths `taken`, each with a message.
+
+    With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
+    """
+    for path, mapping in document.mappings:
+        # promptfoo puts templates where a `$ref` names them.
+        if len(path) > 1 and path[-2] in (*EVALUATORS, "assertionTemplates"):
+            yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
+        for name in _LISTS:
+            value = mapping.get(name)
+            if (*path, name) not in taken and isinstance(value, list):
+                yield from _find_strings_among(path, name, value, mapping, of_agentv=of_agentv)
+
+
+_MODELS = ("score_model", "label_model")
+"""The types of the graders of OpenAI by which a model judges."""
+
+
+def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
+    """Find the graders of OpenAI by which a model judges, also in programs; they are not read."""
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        if CALL not in mapping and kind not in _MODELS:
+            continue
+        called = read_text(mapping, CALL)
+        is_of_scores = kind == "score_model" or called.endswith("ScoreModelGrader")
+        is_of_labels = kind == "label_model" or called.endswith(("LabelModelGrader", "OpenAILabelGrader"))
+        if (is_of_scores and "input" in mapping) or (is_of_labels and "passing_labels" in mapping):
+            advice = f"describe the criteria below `{FIELD}` in a YAML file"
+            yield path, f"OpenAI has deprecated its graders; {advice}"
+
+
+def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterator[tuple[Path, Part, str]]:
+    """Find what AgentV does not read of a suite whose rubrics are in these dialects, or that has none.
+
+    Its release is AgentV 5 if the suite or one of its rubrics shows that, else AgentV 4.
+    """
+    is_agentv = any(name.startswith("agentv-") for name in dialects)
+    if is_agentv or is_current(document) or (not dialects and is_suite_of_agentv(document)):
+        is_new = not NEWEST.dialects.isdisjoint(dialects)
+        if not dialects:
+            is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
+            is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
+        for unmet in find_unloaded(document, NEWEST if is_new else find_release(document)):
+            yield unmet.path, unmet.part, unmet.reason
+
+
+def _has_fields_of(release: Release, other: Release, document: Document) -> bool:
+    """Return whether a suite has fields that only one of two releases reads, and none that only the other reads."""
+    own, others = (find_read(each.loaded["suite"]) for each in (release, other))
+    fields = document.data.keys() if isinstance(document.data, dict) else set()
+    return not fields.isdisjoint(own - others) and fields.isdisjoint(others - own)
+
+
+def _find_value(
+    path: Path, assertion: dict[str, Any], taken: set[Path], *, of_agentv: bool
+) -> Iterator[tuple[Path, str]]:
+    kind, value = assertion.get("type"), assertion.get("value")
+    place = (*path, "value")
+    if not isinstance(kind, str) or kind not in _JUDGES or place in taken or path in taken:
+        return
+    if isinstance(value, str):
+        is_read = path[:-1] in taken and not of_agentv
+        yield from ((place, reason) for reason in _tell_text(assertion, is_read=is_read, of_agentv=of_agentv))
+    elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
+        yield place, f"`value` of `{kind}` is one mapping, which only AgentV 5 reads; put a dash before it"
+    elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
+        yield (
+            place,
+            f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
+        )
+    elif value and isinstance(value, list | dict):
+        # A rubric in it that is read, or an empty list that is told as one, is enough.
+        parts = value.items() if isinstance(value, dict) else ()
+        if any((*place, name) in taken or each == [] for name, each in parts):
+            return
+        yield place, f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
+
+
+def _tell_text(assertion: dict[str, Any], *, is_read: bool, of_agentv: bool) -> Iterator[str]:
+    """Yield why the string in a `value` is not checked; with `is_read`, it is one of the texts of promptfoo."""
+    from rubric_lint.formats.dialects.promptfoo import is_filled_in  # noqa: PLC0415  (most files have no such assertions)
+
+    kind = assertion["type"]
+    if is_filled_in(assertion["value"]):
+        yield f"`value` of `{kind}` is a file or a variable, whose text is not read; write the text here"
+    elif is_read:
+        return
+    elif "score_ranges" in assertion:
+        where = "which only AgentV 5 reads, and this test is not AgentV's"
+        yield f"`{kind}` has `score_ranges` beside `value`, {where}; {_MOVE}"
+    elif of_agentv:
+        where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
+        yield f"`value` of `{kind}` is a string {where}; list criteria, each with an `outcome`"
+    else:
+        where = "outside the `assert` of a suite for promptfoo, so it is not checked"
+        yield f"`value` of `{kind}` is a string {where}; {_MOVE}"
+
+
+def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
+    """Find types that are nearly one of a judge, and lists of judges under a key that is nearly `assert`."""
+    for path, mapping in document.mappings:
+        kind = mapping.get("type")
+        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) and "value" in mapping:
+            bare = kind.removeprefix("not-")
+            if bare not in _JUDGED and (near := find_near(bare, _JUDGED)):
+                said = f"the type `{shorten(kind)}` is not known, so its `value` is not checked"
+                yield (*path, "type"), Part.VALUE, f"{said}; {_ask(near)}"
+        for key, value in mapping.items():
+            is_list = isinstance(value, list) and key not in EVALUATORS and any(map(_is_judge, value))
+            if is_list and (near := find_near(key, ("assert",))):
+                said = f"`{shorten(key)}` is not read, so its assertions are not checked"
+                yield (*path, key), Part.KEY, f"{said}; {_ask(near)}"
+
+
+def _ask(near: list[str]) -> str:
+    return f"did you mean `{near[0]}`?"
+
+
+def _is_judge(entry: Any) -> bool:
+    kind = entry.get("type") if isinstance(entry, dict) else None
+    return isinstance(kind, str) and kind.removeprefix("not-") in _JUDGED
+
+
+def _find_strings_among(
+    path: Path, name: str, value: list[Any], owner: dict[str, Any], *, of_agentv: bool
+) -> Iterator[tuple[Path, str]]:
+    for place in _find_texts((*path, name), value)[:1]:
+        if of_agentv:
+            told = "are checked only where AgentV reads them, in suites and their tests; move them there"
+            yield place, f"strings in `{name}` {told}"
+        elif path[-2:-1] == ("tests",) and "id" in owner:
+            reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
+            yield place, f"strings in `{name}` are criteria to AgentV, {reason}"

@@ -1,0 +1,521 @@
+"""Read the rubric that a table holds, and write it as JSON with a line for each part, which knows its cell."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from rubric_lint.formats.home_made.scores import find_other_kind, is_statement
+from rubric_lint.formats.sheets.cells import (
+    Cell,
+    Columns,
+    Note,
+    Number,
+    Place,
+    Range,
+    Rescale,
+    Row,
+    Step,
+    Table,
+    TableError,
+    find_amount,
+    find_range,
+    read_answer,
+    read_gate,
+    read_number,
+    read_range,
+    split_weight,
+)
+from rubric_lint.formats.sheets.columns import (
+    Choices,
+    find_step,
+    fold,
+    is_level_word,
+    is_own,
+    is_points,
+    is_unscored,
+    read_columns,
+)
+from rubric_lint.model.criterion import HIGHEST, LOWEST
+from rubric_lint.model.messages import join_words, list_names, shorten
+from rubric_lint.rules.weight import RULE as WEIGHT
+
+Scalar = str | int | Decimal | tuple[int | Decimal, ...]
+
+
+class Part(NamedTuple):
+    """A value with its place: a scalar, the bounds of a band, a list of parts, or fields that are parts."""
+
+    value: "Scalar | list[Part] | dict[str, Part]"
+    place: Place
+
+
+class Draft(NamedTuple):
+    """A rubric file as JSON, and the place in the table of each of its lines."""
+
+    text: str
+    places: tuple[Place, ...]
+
+
+def write_draft(entries: Part) -> Draft:
+    """Return a rubric file with `rubrics`; each value that has a place of its own begins a line."""
+    lines = [*_write(Part({"rubrics": entries}, entries.place))]
+    return Draft("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
+
+
+def _write(part: Part, before: str = "") -> Iterator[tuple[str, Place]]:
+    value = part.value
+    if isinstance(value, list | dict):
+        yield f"{before}{'[' if isinstance(value, list) else '{'}", part.place
+        parts = value.items() if isinstance(value, dict) else (("", item) for item in value)
+        for number, (name, item) in enumerate(parts):
+            yield from _write(item, "," * (number > 0) + (f"{json.dumps(name)}: " if name else ""))
+        yield "]" if isinstance(value, list) else "}", part.place
+    elif isinstance(value, tuple):
+        yield f"{before}[{', '.join(map(str, value))}]", part.place
+    else:
+        yield before + (json.dumps(value) if isinstance(value, str) else str(value)), part.place
+
+
+_OF_CRITERIA = ("what_is_judged", "weight", "required_min_score", "required_min_level", "minimum", "required")
+_GATES = ("required_min_score", "required_min_level", "minimum")
+_TOTALS = re.compile(r"(?:sub-?|weighted |grand )?total\b.*|sum|overall|max(?:imum)? score", re.IGNORECASE)
+
+
+def is_total(name: str) -> bool:
+    """Return whether the name of a row says that it adds up the others."""
+    return _TOTALS.fullmatch(name.strip().strip("*")) is not None
+
+
+class TableRubric(NamedTuple):
+    """The rubric of a table: its name, what is under `rubrics`, notes, and the folded words of options it used.
+
+    `entries` are a list of version 2, or a mapping of version 3 if only that says what the table does. `texts` are
+    those of its case, by field, `rows` is the number of rows that it comes from.
+    """
+
+    name: str
+    entries: Part
+    notes: tuple[Note, ...]
+    used: frozenset[str]
+    texts: Mapping[str, str] = {}
+    rows: int = 0
+
+    @property
+    def is_of_version_3(self) -> bool:
+        """Whether only version 3 says what the table does."""
+        return isinstance(self.entries.value, dict)
+
+
+class ScaleRow(NamedTuple):
+    """A band or a level as a table has it: its scores with their place, its name and its outcome."""
+
+    range: Range
+    place: Place
+    name: str
+    outcome: Cell
+
+
+def read_rubric(table: Table, choices: Choices) -> TableRubric:
+    """Return the rubric that a table holds.
+
+    Raises:
+        TableError: if its columns, or what is in a cell, have no single meaning.
+    """
+    columns = table.columns or read_columns(table, choices)
+    reader = _Reader(table, columns, choices.rescale, [*table.notes, *columns.notes])
+    return reader.read()
+
+
+def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list[ScaleRow]:
+    """Return the bands or levels of rows that are one each; note the rows for answers to which no score applies.
+
+    Raises:
+        TableError: if a row does not say its score, or no column holds the outcomes.
+    """
+    is_level = columns.has("level")
+    text = next((name for name in ("expected_outcome", "what_is_judged", "id") if columns.has(name)), "")
+    if not text:
+        message = "no column holds the outcome of each row; name it with --map expected_outcome=COLUMN"
+        raise TableError(columns.header.place, message)
+    found = []
+    for row in rows:
+        cell = row.cell(columns.fields["level" if is_level else "score_range"])
+        if is_unscored(cell):
+            notes.append(Note(row.place, "not read: this row, which has no score"))
+            continue
+        if cell.is_empty:
+            raise TableError(cell.place, "this row does not say its score or level")
+        step = find_step(cell.value)
+        if step is None and is_level_word(cell.value):
+            name = shorten(cell.value)
+            message = f"`{name}` names a level, and nothing says its score; write one before it, such as `3: {name}`"
+            raise TableError(cell.place, message)
+        if step is None:
+            number = read_number(cell) if is_level else None
+            step = Step(read_range(cell) if number is None else Range(number, number))
+        own_name = columns.cell(row, "name")
+        called = own_name.value if own_name else step.name
+        found.append(ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text])))
+    if not found:
+        raise TableError(columns.header.place, "the table has no rows below its header")
+    return found
+
+
+class _Criterion(NamedTuple):
+    """The rows of a criterion, and its bands or levels if it has some."""
+
+    rows: list[Row]
+    scale: list[ScaleRow]
+
+
+@dataclass
+class _Reader:
+    """Reads one table whose columns are known; `rescaled` are the changes of scale already noted.
+
+    `scale` is that of all criteria if it is not 0 to 10, which only version 3 says. So it is with weights below 0.
+    """
+
+    table: Table
+    columns: Columns
+    rescale: Rescale | None
+    notes: list[Note]
+    factor: int = 1
+    are_levels: bool = False
+    says_level: bool = False  # whether the table of a criterion has a column of levels
+    scale: tuple[int, int] | None = None
+    has_penalties: bool = False
+    rescaled: set[str] = field(default_factory=set)
+
+    def read(self) -> TableRubric:
+        """Read the rubric in the layout that the columns show."""
+        for fault in self.columns.faults:
+            raise fault
+        rows = [*self._list_rows()]
+        if not rows:
+            raise TableError(self.table.header.place, "the table has no rows below its header")
+        self._check_layout(rows)
+        self._check_weights(rows)
+        criteria = self._group(rows)
+        self._settle([row for criterion in criteria for row in criterion.scale])
+        if self.columns.shared:
+            lowest, highest = map(int, self.columns.shared)
+            self._take_scale(lowest, highest, self.table.header.place)
+        is_whole = self.columns.has_scale and not self.columns.has("id")
+        if is_whole and not self.are_levels:
+            self._refuse_of_criteria("it is the scale of the whole answer")
+            entries = [*self._bands(criteria[0].scale)]
+        else:
+            entries = [self._write_criterion(criterion) for criterion in criteria]
+        whole = Part(entries, self.table.header.place)
+        if self.scale or self.has_penalties:
+            scale = {"scale": Part(self.scale, whole.place)} if self.scale else {}
+            whole = Part({**scale, "criteria": whole}, whole.place)
+        texts = {name: cell.text for name, cell in self.table.texts}
+        return TableRubric(self.table.name, whole, tuple(self.notes), self.columns.used, texts, len(rows))
+
+    # Rows
+
+    def _list_rows(self) -> Iterator[Row]:
+        """Yield the rows that hold something; raise TableError for the header of another table."""
+        header = [cell.text.strip() for _, cell in sorted(self.table.header.cells.items()) if not cell.is_empty]
+        for row in self.table.rows:
+            cells = [cell for _, cell in sorted(row.cells.items()) if not cell.is_empty]
+            words = [cell.text.strip() for cell in cells]
+            if len(header) > 1 and words == header:
+                raise TableError(row.place, "this row repeats the header; import one table at a time")
+            if len(words) > 1 and all(map(is_own, words)):
+                message = "this row looks like the header of another table; put that on a sheet or in a file of its own"
+                raise TableError(row.place, message)
+            if len(words) > 1 and is_total(words[0]) and self._has_no_text(row, cells[0]):
+                self.notes.append(Note(row.place, f"not read: the row `{shorten(words[0])}`"))
+            elif words:
+                yield row
+
+    def _has_no_text(self, row: Row, name: Cell) -> bool:
+        """Return whether a row has a name and numbers only, as one that adds up the others."""
+        columns = [self.columns.fields.get(field, -1) for field in ("expected_outcome", "what_is_judged")]
+        columns += [column for column, _ in self.columns.steps]
+        cells = [row.cell(column) for column in columns]
+        is_text = name in cells and fold(self.table.header.cell(columns[cells.index(name)]).text) == "expected_outcome"
+        return not self.table.parts and not is_text and all(cell is name or cell.is_empty for cell in cells)
+
+    def _check_layout(self, rows: list[Row]) -> None:
+        columns = self.columns
+        if columns.has("score_range") and columns.has("level"):
+            message = "a table has a column for score ranges or one for levels, not both"
+            raise TableError(columns.head("level").place, message)
+        if columns.steps and columns.has_scale:
+            there = "level" if columns.has("level") else "score_range"
+            message = "this column names the band or level of a row, and other columns are one each; use one layout"
+            raise TableError(columns.head(there).place, message)
+        if self.rescale and not (columns.steps or columns.has_scale or self.table.parts):
+            raise TableError(columns.header.place, "--rescale has no scores to change: this table is a checklist")
+        if not (columns.has_text or columns.steps or self.table.parts or columns.has_scale):
+            names = [name for row in rows if (name := columns.cell(row, "id"))]
+            if 2 * sum(is_statement(name.text) for name in names) <= len(rows):
+                message = "no column says what earns a criterion its score, and their names do not"
+                message += f"; {list_names(columns.unknown)} may, and is not read" if columns.unknown else ""
+                advice = "name the column with --map expected_outcome=COLUMN, or write a column `description`"
+                raise TableError(columns.header.place, f"{message}; {advice}")
+
+    def _group(self, rows: list[Row]) -> list[_Criterion]:
+        """Return the criteria, each with its rows and its scale."""
+        columns = self.columns
+        parts = dict(self.table.parts)
+        if parts:
+            return [_Criterion([row], self._read_part(parts.get(self._identify(row)))) for row in rows]
+        if columns.steps:
+            return [_Criterion([row], self._read_wide(row)) for row in rows]
+        if not columns.has_scale:
+            return [_Criterion([row], []) for row in rows]
+        if not columns.has("id"):
+            return [_Criterion(rows, read_scale(rows, columns, self.notes))]
+        found: list[_Criterion] = []
+        seen: dict[str, Place] = {}
+        for identifier, group in groupby(rows, self._identify):
+            own = list(group)
+            if identifier in seen:
+                message = f"criterion `{shorten(identifier)}` is also at {seen[identifier].short}, with others between"
+                raise TableError(own[0].cell(columns.fields["id"]).place, f"{message}; put its rows together")
+            seen[identifier] = own[0].place
+            found.append(_Criterion(own, read_scale(own, columns, self.notes)))
+        return found
+
+    def _read_wide(self, row: Row) -> list[ScaleRow]:
+        found = []
+        for column, step in self.columns.steps:
+            cell = row.cell(column)
+            found.append(ScaleRow(step.range, cell.place, step.name, cell))
+        numbers = all(each.range.lower == each.range.upper for each in found)
+        return sorted(found, key=lambda each: each.range, reverse=numbers)  # the order of columns says nothing
+
+    def _read_part(self, part: Table | None) -> list[ScaleRow]:
+        """Read the scale of a criterion that is a table of its own."""
+        rows = [row for row in part.rows if not row.is_empty] if part else []
+        if part is None or part.columns is None:
+            return []
+        self.says_level = self.says_level or part.columns.has("level")
+        return read_scale(rows, part.columns, self.notes)
+
+    def _identify(self, row: Row) -> str:
+        cell = self.columns.cell(row, "id")
+        if cell is None:
+            place = row.cell(self.columns.fields["id"]).place if self.columns.has("id") else row.place
+            advice = "write its id in each of its rows"
+            raise TableError(place, f"this row does not say which criterion it belongs to; {advice}")
+        return cell.value
+
+    # Scales
+
+    def _settle(self, scale: list[ScaleRow]) -> None:
+        """Decide for the whole table whether its scores are levels or bands, and of which scale."""
+        if not scale:
+            return
+        digits = max(len(str(bound).partition(".")[2].rstrip("0")) for row in scale for bound in row.range)
+        self.factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
+        ranges = {row.range for row in scale}
+        first_range = next((row for row in scale if row.range.lower != row.range.upper), None)
+        is_own_scale = self.columns.has("score_range") and fold(self.columns.head("score_range").text) == "score_range"
+        says_level = self.says_level or self.columns.has("level")
+        if first_range and not self.rescale and self.columns.has("level"):
+            raise TableError(first_range.place, "a range of scores, and this table has levels; use one of them")
+        if self.rescale:
+            self.factor = 1
+        elif not first_range and not is_own_scale and (says_level or len(ranges) <= HIGHEST):
+            self.are_levels = True
+            numbers = sorted({self._scale_up(row.range.lower) for row in scale})
+            if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
+                message = f"read as the levels {join_words([*map(str, numbers)])}"
+                message += ": a judge picks one of them, and none between"
+                self.notes.append(Note(scale[0].place, message))
+        elif not is_own_scale:
+            bounds = [self._scale_up(bound) for each in ranges for bound in each]
+            lowest, highest = min(bounds), max(bounds)
+            if digits and lowest < highest:
+                self.rescale = Rescale(lowest, highest)
+            elif lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
+                self._take_scale(lowest, highest, scale[0].place)
+        elif digits:
+            self.factor = 1
+        else:
+            self._note_beyond(scale)
+
+    def _note_beyond(self, scale: list[ScaleRow]) -> None:
+        """Say how to write another scale than ours, for the first score that is above it."""
+        for row in [row for row in scale if max(row.range) > HIGHEST][:1]:
+            title = shorten(self.columns.head("score_range").text)
+            message = f"scores above {HIGHEST}: for another scale, call column `{title}` `Score`"
+            self.notes.append(Note(row.place, message))
+
+    def _take_scale(self, lowest: int, highest: int, place: Place) -> None:
+        """Note the scale of all criteria, which only version 3 of the format has."""
+        self.scale = lowest, highest
+        self.notes.append(Note(place, f"read as the scale {lowest} to {highest}, so the file follows version 3"))
+
+    def _scale_up(self, score: Number) -> int:
+        return int(score * self.factor)
+
+    def _write_scale(self, scale: list[ScaleRow], place: Place) -> dict[str, Part]:
+        if not scale:
+            return {}
+        if not self.are_levels:
+            return {"score_ranges": Part([*self._bands(scale)], place)}
+        levels: list[Part] = []
+        for row in scale:
+            named = {"name": Part(row.name, row.place)} if row.name else {}
+            number = Part(self._scale_up(row.range.lower) if self.factor > 1 else row.range.lower, row.place)
+            levels.append(Part({"level": number, **named, "expected_outcome": _text(row.outcome)}, row.place))
+        return {"levels": Part(levels, place)}
+
+    def _bands(self, scale: list[ScaleRow]) -> Iterator[Part]:
+        """Yield the bands, or what becomes of them on another scale; their names go into their texts."""
+        ranges = [row.range for row in scale]
+        if all(each.lower >= each.upper for each in ranges):  # written from the highest score down
+            ranges = [Range(each.upper, each.lower) for each in ranges]
+        if self.factor > 1:
+            ranges = [Range(self._scale_up(each.lower), self._scale_up(each.upper)) for each in ranges]
+        new = [(each.lower, each.upper) for each in ranges]
+        if self.rescale:
+            spread = self.rescale.spread((each, row.place) for each, row in zip(ranges, scale, strict=True))
+            change = "; ".join(self.rescale.word(each, scores) for each, scores in zip(ranges, spread, strict=True))
+            if change not in self.rescaled:
+                self.rescaled.add(change)
+                self.notes.append(Note(scale[0].place, f"--rescale {self.rescale.label}: {change}"))
+            new = [(scores[0], scores[-1]) for scores in spread]
+        pairs = list(zip(new, scale, strict=True))
+        for bounds, row in sorted(pairs, key=lambda pair: pair[0]) if self.rescale or self.scale else pairs:
+            text = _text(row.outcome)
+            outcome = text._replace(value=f"{row.name}: {text.value}") if row.name else text
+            yield Part({"score_range": Part(bounds, row.place), "expected_outcome": outcome}, row.place)
+
+    # Parts of a criterion
+
+    def _write_criterion(self, criterion: _Criterion) -> Part:
+        rows, scale = criterion
+        fields = self._fields(rows, has_scale=bool(scale)) | self._write_scale(scale, rows[0].place)
+        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else Part(fields, rows[0].place)
+
+    def _fields(self, rows: list[Row], *, has_scale: bool) -> dict[str, Part]:
+        """Return the fields of a criterion, which its rows repeat or leave empty."""
+        found: dict[str, Part] = {}
+        cell = self._agreed(rows, "id")
+        if cell:
+            found["id"] = _text(cell)
+        # In a row for one band, the outcome is that of the band.
+        outcomes = ("what_is_judged",) if self.columns.has_scale else ("what_is_judged", "expected_outcome")
+        texts = [text for name in outcomes if (text := self._agreed(rows, name))]
+        if len(texts) > 1:
+            message = "`what is judged` and `expected_outcome` are one field where a row is a criterion; leave one out"
+            raise TableError(texts[1].place, message)
+        if not texts and cell and not has_scale and not self.columns.has_text:
+            texts = [cell]
+        if texts:
+            found["expected_outcome"] = _text(texts[0])
+        weight = self._agreed(rows, "weight")
+        if cell and not self.columns.has("weight") and fold(self.columns.head("id").text) != "id":
+            name, share = split_weight(cell.text)
+            if share:
+                found["id"], weight = Part(name, cell.place), cell._replace(text=share)
+        if weight:
+            amount = None if weight.fault else find_amount(weight.text)
+            number = read_number(weight._replace(text=amount or weight.text))
+            if number < 0 and not self.has_penalties:
+                self.has_penalties = True
+                self.notes.append(Note(weight.place, "a weight below 0, so the file follows version 3"))
+            found["weight"] = Part(number, weight.place)
+        return found | self._gate(rows, has_scale=has_scale)
+
+    def _agreed(self, rows: list[Row], name: str) -> Cell | None:
+        """Return the cell of a field that the rows of a criterion share; None if it is empty in all."""
+        cells = [cell for row in rows if (cell := self.columns.cell(row, name))]
+        for cell in cells[1:]:
+            if cell.value != cells[0].value:
+                message = f"`{shorten(cell.value)}` differs from `{shorten(cells[0].value)}` ({cells[0].place.short})"
+                raise TableError(cell.place, f"{message} for the same criterion; write one of them in each row")
+        return cells[0] if cells else None
+
+    def _gate(self, rows: list[Row], *, has_scale: bool) -> dict[str, Part]:
+        name, cell = self._find_gate(rows, has_scale=has_scale)
+        if cell is None:
+            return {}
+        top: int | None = self.rescale.highest if self.rescale else self.scale[1] if self.scale else HIGHEST
+        if self.are_levels:
+            top = None
+        gate, is_met_or_not = read_gate(cell, top)
+        if is_met_or_not and has_scale:
+            raise TableError(cell.place, f"`{cell.value}` is for criteria without a scale; write a number")
+        if name == "minimum" or self.rescale:
+            name = "required_min_level" if self.are_levels else "required_min_score"
+        if has_scale and self.factor > 1:
+            gate = self._scale_up(gate)
+        if self.rescale:
+            new = self.rescale.convert_gate(gate, cell.place)
+            change = f"the minimum {gate} becomes {new} (worth {self.rescale.word_worth(new)})"
+            self.notes.append(Note(cell.place, f"--rescale {self.rescale.label}: {change}"))
+            gate = new
+        return {name: Part(gate, cell.place)}
+
+    def _find_gate(self, rows: list[Row], *, has_scale: bool) -> tuple[str, Cell | None]:
+        """Return the field and the cell of the minimum of a criterion; None if it has none."""
+        found = [(name, cell) for name in _GATES if (cell := self._agreed(rows, name))]
+        answer = self._agreed(rows, "required")
+        if answer and has_scale:
+            message = "`required` is for criteria without a scale; write the lowest score that passes as `minimum`"
+            raise TableError(answer.place, message)
+        if answer and read_answer(answer):
+            found.append(("required_min_score", answer._replace(text=str(HIGHEST))))
+        if len(found) > 1:
+            message = f"a second minimum, after the one at {found[0][1].place.short}; leave one out"
+            raise TableError(found[1][1].place, message)
+        return found[0] if found else ("", None)
+
+    # Refusals
+
+    def _check_weights(self, rows: list[Row]) -> None:
+        """Refuse weights of two kinds and those that only repeat a scale; note percents of another whole.
+
+        Rounding explains up to 1 % a row.
+        """
+        cells = [cell for row in rows if (cell := self.columns.cell(row, "weight"))]
+        if not cells:
+            return
+        texts = [find_amount(cell.value) or cell.value for cell in cells]
+        other = find_other_kind(texts)
+        if other is not None:
+            values = {"weight": shorten(texts[other]), "other": shorten(texts[0]), "line": cells[0].place.short}
+            raise TableError(cells[other].place, WEIGHT.messages["two-kinds"].format(**values))
+        title = self.columns.head("weight").text
+        ranges = [find_range(cell.value) for cell in cells]
+        has_scale = bool(self.columns.steps or self.columns.has_scale or self.table.parts)
+        first = ranges[0]
+        if is_points(title) and first and len({*ranges}) == 1 < len(ranges):
+            if has_scale or not all(isinstance(end, int) for end in first):
+                message = f"`{shorten(cells[0].value)}` is the scale of each criterion"
+                raise TableError(cells[0].place, f"{message}; write a column for each score, and none for the scale")
+            fields = {name: column for name, column in self.columns.fields.items() if name != "weight"}
+            self.columns = replace(self.columns, fields=fields)
+            self._take_scale(int(first.lower), int(first.upper), cells[0].place)
+            return
+        if is_points(title):
+            message = f"column `{shorten(title)}` is read as the weight"
+            message += "" if has_scale else ", and each criterion is met or not"
+            self.notes.append(Note(self.columns.head("weight").place, message))
+        if texts[0].endswith("%") and not self.columns.has_scale:
+            total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
+            if abs(total - 100) > len(cells):
+                self.notes.append(Note(cells[0].place, f"the weights add up to {total.normalize():f}%, not to 100%"))
+
+    def _refuse_of_criteria(self, reason: str) -> None:
+        for name in ("id", *_OF_CRITERIA):
+            if self.columns.has(name):
+                message = f"`{name}` is a field of a criterion, and this table names none: {reason}"
+                raise TableError(self.columns.head(name).place, message)
+
+
+def _text(cell: Cell) -> Part:
+    """Return the text of a cell without white space around it; raise TableError if its content cannot be used."""
+    return Part(cell.value, cell.place)

@@ -1,0 +1,1 @@
+"""What reward functions share: options, counts, the judge that they ask."""

@@ -1,0 +1,280 @@
+"""Read texts, and prove from the data alone, without the edits, that a new text has the intended content."""
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from rubric_lint.lint.engine import Examined, build_rubrics
+from rubric_lint.lint.fix.following import DataChange, Offsets
+from rubric_lint.lint.project.settings import FileSettings
+from rubric_lint.model.criterion import LOWEST, Criterion, Shape
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.source.document import Document
+from rubric_lint.source.edits.intents import AddField, Fix, Intent, MoveItems, change_all
+from rubric_lint.source.lines import line_start
+from rubric_lint.source.patch import explain_text
+from rubric_lint.source.path import Part, Path, pointer
+from rubric_lint.source.reading import read_documents
+from rubric_lint.source.source import Source, Span
+
+
+class Reading:
+    """A text with its documents and syntax errors."""
+
+    def __init__(self, source: Source, settings: FileSettings, examined: Examined | None = None) -> None:
+        self.source = source
+        self.settings = settings
+        self.documents, self.faults = (examined.documents, examined.faults) if examined else read_documents(source)
+        if examined:  # it was read to be linted
+            by_document: dict[int, list[Rubric]] = {id(document): [] for document in self.documents}
+            for document, rubric in examined.rubrics:
+                by_document[id(document)].append(rubric)
+            self.rubrics = list(by_document.values())
+
+    @cached_property
+    def rubrics(self) -> list[list[Rubric]]:
+        """The rubrics of each document, also those of other systems."""
+        return [build_rubrics(document, self.settings) for document in self.documents]
+
+    @cached_property
+    def models(self) -> list[Any]:
+        """For each document all that scores and verdicts depend on, in a comparable form."""
+        return [
+            [
+                (
+                    *(each.path, each.shape),
+                    [(group.id, group.weight, group.gate, group.applies_if) for group in each.groups],
+                    [(entry.path, describe(entry)) for entry in each.entries],
+                )
+                for each in rubrics
+            ]
+            for rubrics in self.rubrics
+        ]
+
+    @cached_property
+    def outdented(self) -> int:
+        """The number of flow collections that go on at or before the column of their key or dash: no YAML 1.2."""
+        count = 0
+        for document in self.documents:
+            code = document.tree.code
+            for node, path in document.paths.items():
+                if path and node.flow_style and not document.is_flow(path):
+                    span = document.span(path)
+                    is_field = isinstance(path[-1], str)
+                    own = document.span(path, Part.KEY).start if is_field else code.rfind("-", 0, span.start)
+                    column = own - line_start(code, own)
+                    _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
+                    count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
+        return count
+
+
+def describe(criterion: Criterion) -> Any:
+    """Return all of a criterion that decides its score, in a comparable form."""
+    # A gate at the lowest score is never missed, so it is the same as none.
+    is_idle = criterion.gate == LOWEST and criterion.shapes[0] is not Shape.LEVELS
+    bands = [(band.lower, band.upper, band.outcome) for band in criterion.scale.bands] if criterion.scale else None
+    levels = [(level.number, level.name, level.outcome) for level in criterion.levels or ()]
+    gate = None if is_idle else criterion.gate
+    return criterion.id, criterion.shapes, criterion.outcome, criterion.weight, gate, bands, levels
+
+
+def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:
+    """Return why `new` is not what `changes` should make of `old`; empty if it is."""
+    return compare(Reading(old, settings), Reading(new, settings), changes)
+
+
+def compare(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
+    """Return why `after` is not what `changes` should make of `before`; empty if it is."""
+    return next((doubt.reason for doubt in find_doubts(before, after, changes)), "")
+
+
+class Doubt(NamedTuple):
+    """Why changes must not be made, and the places in the text before them that this is about, if they are known."""
+
+    reason: str
+    places: tuple[Span, ...] = ()
+
+
+def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+    """Find the reasons why `after` is not what `changes` should make of `before`."""
+    if _lines(before) != _lines(after):
+        edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
+        starts = (Offsets(edits).find_old(fault.span.start) for fault in after.faults[:1])
+        yield Doubt("it would have a syntax error", tuple(Span(at, at) for at in starts))
+        return
+    if after.source.text[:1] == "\ufeff":
+        yield Doubt("a byte order mark would become the first character of the file", (Span(0, 0),))
+        return
+    added = sum(change.adds_document for change in changes)
+    if len(before.documents) + added != len(after.documents):
+        yield Doubt("the number of documents would change")
+        return
+    comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
+    is_moved = any(intent.moves_comments for change in changes for intent in change.intents)
+    if comments[0] != comments[1] and not (is_moved and sorted(comments[0]) == sorted(comments[1])):
+        yield Doubt("a comment would be lost")
+        return
+    if after.outdented > before.outdented:
+        yield Doubt("a line between brackets would be too far left for strict readers of YAML")
+        return
+    yield from _compare_all(before, after, changes)
+
+
+def renumber(fix: Fix, others: int) -> Fix:
+    """Return a fix that adds its document after those that others add at the same time."""
+    intents = [
+        each.replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
+        for each in fix.intents
+    ]
+    return fix.with_intents(tuple(intents))
+
+
+def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+    """Find where the documents, or a new one, are not what the changes should make of them."""
+    parts: dict[int, list[DataChange]] = {}
+    for change in changes if len(before.documents) > 1 else ():
+        parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
+    for place, then in enumerate(before.documents):
+        now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
+        intents = [intent for change in mine for intent in change.intents]
+        moves = [intent for intent in intents if isinstance(intent, MoveItems)]
+        wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
+        adding = [intent for intent in moves if not intent.holder]
+        expected = [intent.split_off(then) for intent in adding]
+        added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
+        is_different = False
+        changed = _apply(then, intents)
+        for path in find_differences(changed, now, added):
+            yield Doubt(_explain(changed, now, path), _find_places(then, path))
+            is_different = True
+        if is_different:
+            continue
+        if all(change.safe for change in mine) and before.models[place] != after.models[place]:
+            for path in _find_rescored(before.models[place], after.models[place]):
+                yield Doubt("a rubric would be scored differently", _find_places(then, path))
+        for data, intent in zip(expected, adding, strict=True):
+            for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):
+                reason = f"the value at `{pointer(path)}` of the new document would not be as intended"
+                yield Doubt(reason, _find_places(then, intent.path))
+        copies = (intent.number for intent in adding)
+        rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
+        found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
+        if any(each not in found for each in wanted):
+            yield Doubt("some criteria would not be recognized as those of a rubric any more")
+
+
+def _explain(expected: Document, found: Document, path: Path) -> str:
+    reason = explain_text(expected.value(path), found.value(path))
+    where = f"the value at `{pointer(path)}` would not be as intended"
+    return f"{where}: {reason}" if reason else where
+
+
+def _find_places(document: Document, path: Path) -> tuple[Span, ...]:
+    """Return where the value at a path is written, or what is left of it."""
+    while path:
+        with suppress(KeyError, IndexError, AttributeError):
+            document.child(path)
+            break
+        path = path[:-1]
+    return (document.extent(path) if path else Span(0, len(document.source.text)),)
+
+
+def _find_rescored(before: Any, after: Any) -> Iterator[Path]:
+    """Yield the paths of the criteria that are scored differently, or of a rubric that is, or of the document."""
+    if len(before) != len(after):
+        yield ()
+        return
+    for (path, *_, entries), (*_, others) in zip(before, after, strict=True):
+        differing = [entry for entry, other in zip(entries, others, strict=False) if entry != other]
+        yield from [entry[0] for entry in differing] or [path]
+
+
+def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> Iterator[Any]:
+    """Describe the two rubrics that each move makes of one."""
+    by_path = {rubric.path: rubric for rubric in rubrics}
+    for intent in moves:
+        rubric = by_path[intent.path]
+        for is_moved in (False, True):
+            places = rubric.entries_by_place.items()
+            entries = [entry for place, entry in places if (place[-1] in intent.steps) is is_moved]
+            yield _describe_rubric(rubric, entries)
+
+
+def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
+    """Return all of some criteria that decides their scores, without the ids that their places give them."""
+    told = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
+    return rubric.version, rubric.dialect, told
+
+
+def _lines(reading: Reading) -> list[int]:
+    """Return the lines with errors; in JSON Lines the others can be read, and no fix adds or removes a line."""
+    return [reading.source.position(fault.span.start).line for fault in reading.faults]
+
+
+def _comments(reading: Reading) -> list[Span]:
+    return reading.documents[0].tree.comments if reading.documents else []
+
+
+def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[str]:
+    """Return the comments of a text after the changes without intents, which edit comments."""
+    edits = sorted(edit for change in changes if not change.intents for edit in change.edits)
+    starts, ends = [edit.span.start for edit in edits], [edit.span.end for edit in edits]
+    comments = []
+    for start, end in _comments(reading):
+        text = reading.source.text[start:end]
+        for span, new in reversed(edits[bisect_right(ends, start) : bisect_left(starts, end)]):
+            text = text[: max(span.start - start, 0)] + new + text[min(span.end, end) - start :]
+        if text:
+            comments.append(text)
+    return comments
+
+
+def _apply(document: Document, intents: Sequence[Intent]) -> Document:
+    if not intents:
+        return document
+    changed = document.with_own_data()
+    change_all(changed, intents)
+    return changed
+
+
+def find_differences(expected: Document, found: Document, added: frozenset[str]) -> Iterator[Path]:
+    """Find where the data of two documents differs: in a value, its type, or the order of fields except `added`."""
+    merging = frozenset(id(value) for document in (expected, found) for value in document.merging.values())
+    return _find_differences(expected.data, found.data, merging, added)
+
+
+def _find_differences(expected: Any, found: Any, merging: frozenset[int], added: frozenset[str]) -> Iterator[Path]:
+    stack: list[tuple[Path, Any, Any]] = [((), expected, found)]
+    seen: set[tuple[int, int]] = set()
+    while stack:
+        path, one, other = stack.pop()
+        if type(one) is not type(other):
+            yield path
+            continue
+        if isinstance(one, dict | list):
+            if (id(one), id(other)) in seen:
+                continue
+            seen.add((id(one), id(other)))
+        if isinstance(one, dict):
+            # The order of merged keys depends on which mapping is merged first, so it means nothing.
+            in_order = id(one) not in merging and id(other) not in merging
+            if one.keys() != other.keys() or (in_order and _order(one, added) != _order(other, added)):
+                yield path
+            else:
+                stack += [((*path, key), value, other[key]) for key, value in one.items()]
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                yield path
+            else:
+                stack += [((*path, index), value, other[index]) for index, value in enumerate(one)]
+        elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
+            yield path
+
+
+def _order(mapping: dict[str, Any], added: frozenset[str]) -> list[str]:
+    return [key for key in mapping if key not in added]

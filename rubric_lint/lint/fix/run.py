@@ -1,0 +1,402 @@
+"""Fix, rewrite and silence files: read, write and report each file before the next."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rubric_lint.lint.engine import lint
+from rubric_lint.lint.fix import CONVERSIONS, SAFE, Fixed, FixSelection, fix
+from rubric_lint.lint.fix.silence import Silenced, silence
+from rubric_lint.lint.project.files import File, Skipped, Unreadable
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder
+from rubric_lint.lint.project.writing import STOPS, WriteError, check_writable, holding, replace_file
+from rubric_lint.lint.run.batch import Found
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.lint.run.linting import Done, FileRun
+from rubric_lint.lint.run.summary import Again, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
+from rubric_lint.model.finding import LIST_CHOICES, Finding, Severity
+from rubric_lint.model.messages import counted, join_words
+
+
+@dataclass(frozen=True, slots=True)
+class FixOutcome:
+    """The outcome of one file: `failure` says why it was not written, `others` how many hard links keep the old text.
+
+    `wish` is what was requested, and `remaining` counts the findings of the file as it is now.
+    """
+
+    fixed: Fixed
+    wish: FixSelection = SAFE
+    failure: str = ""
+    others: int = 0
+    remaining: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.fixed.before.name
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the file has changed, or would change."""
+        return self.fixed.is_changed and not self.failure
+
+
+@dataclass(slots=True)
+class FixTotals:
+    """Counts over the files of a run.
+
+    `remaining` counts the findings that the linter reports afterwards. Of these, `blocked` ones have a fix that cannot
+    be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
+    the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
+    `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
+    target could have by what became of them. `again` is what the run read.
+    """
+
+    files: int = 0
+    changed: int = 0
+    remaining: int = 0
+    blocked: int = 0
+    unmet: int = 0
+    unsafe: int = 0
+    open: int = 0
+    unreadable: int = 0
+    broken: int = 0
+    faults: int = 0
+    crashes: int = 0
+    rubrics: int = 0
+    fixes: Counter[str] = field(default_factory=Counter)
+    suites: Counter[str] = field(default_factory=Counter)
+    skipped: Skipped = field(default_factory=Skipped)
+    again: Again = field(default_factory=Again)
+
+    def add(self, outcome: FixOutcome) -> None:
+        """Count one file."""
+        self.files += 1
+        self.rubrics += outcome.fixed.result.rubrics
+        self.faults += bool(outcome.fixed.doubt)
+        self.unreadable += bool(outcome.failure)
+        self.broken += any(outcome.fixed.faults())
+        self.changed += outcome.is_changed
+        self.remaining += outcome.remaining
+        if not (outcome.fixed.doubt or outcome.failure):
+            self.unmet += len(outcome.fixed.unmet)
+            for finding in outcome.fixed.result.findings:
+                self._sort(finding, outcome.wish)
+        if outcome.fixed.is_suite:
+            self.suites[self._name_state(outcome)] += 1
+        if outcome.is_changed:
+            self.fixes.update(applied.rule for applied in outcome.fixed.applied)
+
+    def _name_state(self, outcome: FixOutcome) -> str:
+        """Return what became of a suite."""
+        fixed = outcome.fixed
+        if fixed.unmet or fixed.doubt or outcome.failure or fixed.is_kept_back:
+            return "in the way"
+        return "current" if fixed.conversion is None else "converted"
+
+    def _sort(self, finding: Finding, wish: FixSelection) -> None:
+        """Count a finding by why it remains."""
+        if wish.pick(finding):
+            self.blocked += 1
+        elif finding.fix:
+            self.unsafe += 1
+        elif finding.choices:
+            if LIST_CHOICES not in wish.choices:  # otherwise each is listed with its names
+                self.open += 1
+        elif finding.obstacle:
+            self.blocked += 1
+
+    def word_unreadable(self) -> list[tuple[int, str]]:
+        """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
+        have = "has" if self.broken == 1 else "have"
+        return [
+            (self.broken, f"{counted(self.broken, 'file')} {have} syntax errors"),
+            (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
+        ]
+
+    def word(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
+        """Return a summary of all files, which says nothing of findings if it was for another release."""
+        read = counted(self.files, "file")
+        doubts = self.faults - self.crashes
+        became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
+        remaining = 0 if is_rewriting else self.remaining
+        remain = "remains" if remaining == 1 else "remain"
+        if is_dry:
+            remain = "would remain"
+        more = [
+            (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
+            (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
+            (remaining, f"{counted(remaining, 'finding')} {remain}"),
+            (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
+            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.again)}"),  # not proved yet
+            (self.open, word_open(self.open, self.again)),
+            *word_skipped(self.skipped),
+            *self.word_unreadable(),
+            (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
+            (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        if not self.files:
+            text = word_nothing_read("read", self.again, has_notes=bool(notes))
+        elif self.changed:
+            text = self._word_changes(read, is_dry=is_dry)
+        elif not self.rubrics + self.remaining + self.unmet + self.faults + self.unreadable + self.broken:
+            text = f"0 rubrics found in {read}, so there was nothing to fix."
+        elif self.faults + self.unreadable + self.broken:
+            text = f"Nothing fixed in {read}."
+        elif self.unmet:
+            text = f"Nothing rewritten in {read}."
+        else:
+            text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
+        return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
+
+    def _word_changes(self, read: str, *, is_dry: bool) -> str:
+        """Say how many suites were converted and how many findings fixed, in how many of the files that were read."""
+        converted = {rule: count for rule, count in self.fixes.items() if rule.startswith(CONVERSIONS)}
+        fixes = {rule: count for rule, count in sorted(self.fixes.items()) if rule not in converted}
+        done = []
+        if converted:
+            count = sum(converted.values())
+            verb = "convert" if is_dry else "converted"
+            if count != self.suites["converted"] and not fixes:  # some are files of cases, or templates
+                return f"{'Would convert' if is_dry else 'Converted'} {count} of {read}."
+            done.append(f"{verb} {counted(count, 'suite' if self.suites['converted'] else 'file')}")
+        if fixes:
+            done.append(f"{'fix' if is_dry else 'fixed'} {counted(sum(fixes.values()), 'finding')}")
+        text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed} of {read}"
+        kinds = ", ".join(f"{count} {rule}" for rule, count in fixes.items())
+        return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
+
+
+def word_faults(fixed: Fixed, verb: str) -> Iterable[str]:
+    """Yield a line for each syntax error, for which a file is not what `verb` says."""
+    for fault in fixed.faults():
+        line, column, _ = fixed.result.source.position(fault.span.start)
+        yield f"{fixed.before.name}: not {verb}: {line}:{column} syntax: {fault.message}"
+
+
+Rewrite = Callable[[str, bytes, FileSettings], Fixed]
+"""What is done to a file, by its name, its bytes and its settings."""
+
+
+class FixRun(FileRun[tuple[bytes, Fixed]]):
+    """Fixes files and calls `report` for each; `unsafe` and `choices` are those of `fix`, `how` are those of `FileRun`.
+
+    With `is_dry`, nothing is written. With `rewrite`, each file is rewritten by that instead, for the release of the
+    name `target`, if any; `verb` says so of a file that is not. stdin is fixed to stdout.
+    """
+
+    def __init__(
+        self,
+        report: Callable[[FixOutcome], object],
+        progress: Progress,
+        *,
+        is_dry: bool = False,
+        unsafe: bool = False,
+        choices: Sequence[str] = (),
+        rewrite: Rewrite | None = None,
+        target: str = "",
+        verb: str = "fixed",
+        **how: Any,
+    ) -> None:
+        super().__init__(progress, **how)
+        self._report = report
+        self._is_dry = is_dry
+        self._wish = FixSelection(unsafe, tuple(choices))
+        self._rewrite = rewrite
+        self._target = target
+        self._verb = verb
+        self._totals = FixTotals(skipped=self.skipped)
+
+    def fix_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> FixTotals:
+        """Fix all files at `paths`.
+
+        Raises:
+            SettingsError: if the settings for stdin are invalid.
+        """
+        self.go(paths, stdin_name, finder)
+        lists = LIST_CHOICES in self._wish.choices
+        wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
+        self._totals.again = self.again._replace(wish=wish) if self._is_dry or "-" in paths else self.again
+        self._totals.unreadable += len(self.unreadable)
+        self._totals.faults += self.crashes
+        self._totals.crashes = self.crashes
+        return self._totals
+
+    def word(self) -> str:
+        """Return how many files an interrupted run has changed."""
+        done = "would change" if self._is_dry else "changed"
+        files = counted(self._totals.files, "file")
+        return f"after {files}: {self._totals.changed} {done}; the other files were not read"
+
+    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[Done[tuple[bytes, Fixed]]]:
+        """Fix the files one by one, and for a release, those that belong together before the first of them."""
+        if not self._target:
+            yield from super().process(stdin, found)
+            return
+        groups: dict[object, list[Found]] = {}
+        for at, file in enumerate([*stdin, *found]):
+            group = file.group if isinstance(file, File) else ""
+            groups.setdefault(group or at, []).append(file)
+        for members in groups.values():
+            yield from self._convert(members)
+
+    def _convert(self, members: list[Found]) -> Iterator[Done[tuple[bytes, Fixed]]]:
+        """Convert files that belong together."""
+        from rubric_lint.lint.fix.together import convert_together  # noqa: PLC0415  (few runs have a target)
+
+        done = [*self.process_in_turn(members)]
+        first = members[0]
+        if isinstance(first, Unreadable) or not (first.group or first.settings.unfollowed):
+            yield from done
+            return
+        converted: list[tuple[File, Fixed]] = []
+        bytes_of: dict[str, bytes] = {}
+        failed: list[str] = []
+        for file, outcome in done:
+            if isinstance(file, Unreadable) or isinstance(outcome, Unreadable | Exception):
+                failed.append(file.path if isinstance(file, Unreadable) else file.name)
+                yield file, outcome
+            elif reason := _find_lock(file, outcome[1]):
+                failed.append(file.name)
+                yield file, Unreadable(file.name, reason)
+            else:
+                bytes_of[file.name] = outcome[0]
+                converted.append((file, outcome[1]))
+        for member, fixed in convert_together(converted, self._target, failed):
+            yield member, (bytes_of[member.name], fixed)
+
+    def work(self, file: File, data: bytes) -> tuple[bytes, Fixed]:
+        """Fix one file; return what it was, too."""
+        if self._rewrite is not None:
+            return data, self._rewrite(file.name, data, file.settings)
+        return data, fix(file.name, data, file.settings, **self._wish._asdict())
+
+    def take(self, file: Found, outcome: tuple[bytes, Fixed]) -> None:
+        """Write and report one file."""
+        data, fixed = outcome
+        name = fixed.before.name
+        for line in word_faults(fixed, self._verb):
+            self.progress.clear()
+            self._complain(line)
+        result = FixOutcome(fixed, self._wish, remaining=len(fixed.result.findings))
+        with holding(*STOPS):  # what is written is counted
+            if self._is_dry:
+                pass
+            elif isinstance(file, File) and file.is_stdin:
+                sys.stdout.buffer.write(fixed.data if fixed.is_changed else data)
+                sys.stdout.buffer.flush()
+            elif fixed.is_changed:
+                try:
+                    result = replace(result, others=replace_file(name, data, fixed.data))
+                except WriteError as fault:
+                    remaining = len(lint(name, data, file.settings).findings) if isinstance(file, File) else 0
+                    result = replace(result, failure=str(fault), remaining=remaining)
+            waiting = self._totals.unsafe + self._totals.open
+            self._totals.add(result)
+            if self._totals.unsafe + self._totals.open > waiting:
+                self.note_fixable(file)
+        self.explaining.add(name, fixed.result, group=file.group if isinstance(file, File) else "")
+        self._report(result)
+
+
+def _find_lock(file: File, fixed: Fixed) -> str:
+    """Return why a file that would change cannot be written; empty if it can."""
+    try:
+        if fixed.is_changed and not file.is_stdin:
+            check_writable(file.name)
+    except WriteError as fault:
+        return str(fault)
+    return ""
+
+
+@dataclass(slots=True)
+class SilenceTotals:
+    """Counts over the files of a run, and the severities of the findings that no comment silences.
+
+    `refused` has the names of the files that could not be read or written; `crashes` counts our bugs.
+    """
+
+    files: int = 0
+    changed: int = 0
+    findings: int = 0
+    comments: int = 0
+    left: int = 0
+    crashes: int = 0
+    severities_left: set[Severity] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    skipped: Skipped = field(default_factory=Skipped)
+    again: Again = field(default_factory=Again)
+
+    def word(self) -> str:
+        """Return a summary of all files, and a second line with what was left or skipped."""
+        more = [
+            (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
+            *word_skipped(self.skipped),
+            (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
+        ]
+        notes = "; ".join(note for count, note in more if count)
+        if self.changed:
+            done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
+            text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
+        elif not self.files:
+            text = word_nothing_read("read", self.again, has_notes=bool(notes))
+        elif not (self.left or self.refused or self.crashes):
+            text = f"No findings to silence in {counted(self.files, 'file')}."
+        else:
+            text = f"No comment written in {counted(self.files, 'file')}."
+        return text + (f"\n{notes}." if notes else "")
+
+
+class SilenceRun(FileRun[tuple[bytes, Silenced]]):
+    """Adds ignore comments with `reason` to files, and calls `report` with the outcome of each."""
+
+    def __init__(self, progress: Progress, reason: str, report: Callable[[str, Silenced], object]) -> None:
+        super().__init__(progress)
+        self._reason = reason
+        self._report = report
+        self._totals = SilenceTotals(refused=self.unreadable, skipped=self.skipped)
+
+    def silence_all(self, paths: Iterable[str], finder: SettingsFinder) -> SilenceTotals:
+        """Silence everything at `paths`."""
+        self.go(paths, "", finder)
+        self._totals.again = self.again
+        self._totals.crashes = self.crashes
+        return self._totals
+
+    def word(self) -> str:
+        """Return how many files an interrupted run has changed."""
+        files = counted(self._totals.files, "file")
+        return f"after {files}: {self._totals.changed} changed; the other files were not read"
+
+    def work(self, file: File, data: bytes) -> tuple[bytes, Silenced]:
+        """Silence the findings of one file; return what it was, too."""
+        return data, silence(file.name, data, file.settings, self._reason)
+
+    def take(self, file: Found, outcome: tuple[bytes, Silenced]) -> None:  # noqa: ARG002
+        """Write and report one file."""
+        data, done = outcome
+        name, totals = done.result.source.name, self._totals
+        with holding(*STOPS):  # what is written is counted
+            totals.files += 1
+            if done.is_changed:
+                try:
+                    others = replace_file(name, data, done.data)
+                except WriteError as fault:
+                    self.refuse(Unreadable(name, f"left as it was: {fault}"))
+                    return
+                if others:
+                    self.progress.clear()
+                    complain(f"{name}: warning: {word_hard_links(others)}")
+                totals.changed += 1
+                totals.findings += done.findings
+                totals.comments += done.comments
+        totals.left += len(done.left)
+        totals.severities_left.update(finding.severity for finding, _ in done.left)
+        self.progress.clear()
+        self._report(name, done)

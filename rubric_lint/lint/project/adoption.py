@@ -1,0 +1,130 @@
+"""Add tables of formats to a settings file; every other byte of it stays."""
+
+# Paths are str, see settings.py.
+# ruff: noqa: PTH100, PTH109, PTH118, PTH119, PTH120, PTH122, PTH207
+
+import glob
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.lint.project.settings import NAMES, read_table, shorten
+from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
+from rubric_lint.model.messages import UserError
+
+Table = Mapping[str, Any]
+
+_LEAST = 3
+"""The fewest files of a folder that are named by one pattern, if they are all that it has of their kind."""
+
+
+class AdoptionError(UserError):
+    """Tables that cannot be added to a settings file."""
+
+
+def choose_file(origin: str | None) -> str:
+    """Return the settings file to write: the one that is in effect, or a new one in the current folder."""
+    return origin or os.path.join(os.getcwd(), NAMES[0])
+
+
+def name_files(names: Iterable[str], settings_file: str) -> list[str]:
+    """Return patterns for files, relative to the folder of their settings file.
+
+    Raises:
+        AdoptionError: if a file is outside that folder.
+    """
+    root = os.path.dirname(settings_file)
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        path = os.path.relpath(os.path.abspath(name), root)
+        if path.startswith(os.pardir):
+            raise AdoptionError(
+                f"{name}: is outside {shorten(root) or '.'}, the folder of the settings; run this there"
+            )
+        found.setdefault((os.path.dirname(path), os.path.splitext(path)[1]), []).append(path)
+    return [pattern for (folder, suffix), paths in found.items() for pattern in _name_in(root, folder, suffix, paths)]
+
+
+def _name_in(root: str, folder: str, suffix: str, paths: Sequence[str]) -> list[str]:
+    every = glob.glob(os.path.join(glob.escape(os.path.join(root, folder)), f"*{suffix}"))
+    if len(paths) >= _LEAST and len(every) == len({*paths}):
+        paths = [os.path.join(folder, "\0") + suffix]  # stands for the `*`, which would be escaped
+    slashed = (path.replace(os.sep, "/") for path in paths)
+    return ["/" + re.sub(r"([\\*?\[\]!# ])", r"\\\1", path).replace("\0", "*") for path in slashed]
+
+
+def write_tables(tables: Iterable[Table], settings_file: str) -> str:
+    """Return tables as the text of settings."""
+    is_project = os.path.basename(settings_file) == "pyproject.toml"
+    head = "[[tool.rubric-lint.shape]]" if is_project else "[[shape]]"
+    return "\n".join(
+        "".join(f"{line}\n" for line in (head, *(f"{key} = {write_value(value)}" for key, value in table.items())))
+        for table in tables
+    )
+
+
+def write_value(value: Any) -> str:
+    """Return a value as TOML."""
+    match value:
+        case Mapping():
+            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(each)}' for key, each in value.items())} }}"
+        case list() | tuple():
+            return f"[{', '.join(map(write_value, value))}]"
+        case Decimal():
+            return str(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _write_key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else write_value(key)
+
+
+def add_tables(tables: Sequence[Table], settings_file: str) -> None:
+    """Write tables to the end of a settings file, which is created if need be, or in the place of those of their names.
+
+    Raises:
+        AdoptionError: if it cannot be written, or would not have them and all else as before.
+        SettingsError: if it is invalid.
+    """
+    shown = shorten(settings_file)
+    try:
+        if not os.path.lexists(settings_file):
+            write_file(settings_file, write_tables(tables, settings_file).encode())
+            return
+        before = read_table(settings_file, shown) or {}
+        old = read_file(settings_file, SMALL_LIMIT)
+        newline = "\r\n" if b"\r\n" in old else "\n"
+        known = {table["name"]: table for table in before.get("shape", ())}
+        new, shapes = old.decode(), dict(known)
+        for table in tables:
+            text = write_tables([table], settings_file).replace("\n", newline)
+            if table["name"] in known:
+                replaced = write_tables([known[table["name"]]], settings_file).replace("\n", newline)
+                new = new.replace(replaced, text, 1)
+            else:
+                gap = "" if not new.strip() else newline if new.endswith("\n") else newline * 2
+                new += gap + text
+            shapes[table["name"]] = table
+        if not _holds(new.encode(), settings_file, list(shapes.values()), before):
+            reason = "the tables cannot be added, or replace what was edited by hand; write them yourself:"
+            raise AdoptionError(f"{shown}: {reason}", *write_tables(tables, settings_file).splitlines())
+        replace_file(settings_file, old, new.encode())
+    except (OSError, WriteError) as fault:
+        raise AdoptionError(f"{shown}: {fault}") from None
+
+
+def _holds(data: bytes, settings_file: str, shapes: Sequence[Table], before: Table) -> bool:
+    """Return whether the data of settings are those before with some shapes."""
+    try:
+        found: Any = tomllib.loads(data.decode("utf-8-sig"), parse_float=str)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False
+    if os.path.basename(settings_file) == "pyproject.toml":
+        found = found["tool"]["rubric-lint"]
+    return bool(found["shape"] == json.loads(json.dumps(list(shapes), default=str))) and {*found} == {*before, "shape"}

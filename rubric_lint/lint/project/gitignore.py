@@ -1,0 +1,186 @@
+"""Match paths against .gitignore patterns as git does; pathspec translates each pattern.
+
+Its GitIgnoreSpec judges the whole path of a file, where git judges each folder on the way: `*`, `!*/` and `!*.yaml` let
+it find nothing. And 5 stars in a pattern keep it busy for 20 seconds with one long name: a pattern of others could stop
+a run.
+"""
+
+# Paths are str, see lint/project/settings.py.
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Container, Iterable
+from typing import NamedTuple
+
+from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+
+
+class _Pattern(NamedTuple):
+    ignores: bool
+    folders_only: bool
+    regex: re.Pattern[str]
+
+
+class Patterns(NamedTuple):
+    """The patterns of one .gitignore file or setting, for paths in `root`, which ends in a separator.
+
+    Folders with one of the names in `folders` are ignored, wherever they are, unless a pattern keeps them.
+    """
+
+    root: str
+    latest_first: tuple[_Pattern, ...]
+    folders: frozenset[str] = frozenset()
+
+    @classmethod
+    def parse(cls, root: str, lines: Iterable[str], folders: frozenset[str] = frozenset()) -> "Patterns":
+        """Parse one pattern per line; like git, skip lines that are not patterns."""
+        patterns = [pattern for line in lines if (pattern := _parse(line)) is not None]
+        return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)), folders)
+
+    def judge(self, path: str, *, is_folder: bool) -> bool | None:
+        """Return whether the absolute `path` is ignored (True), kept (False) or not matched (None).
+
+        The folders above it are not matched: a search never enters an ignored folder.
+        """
+        if self.latest_first and path.startswith(self.root):
+            name = path[len(self.root) :].replace(os.sep, "/")
+            for pattern in self.latest_first:
+                if (is_folder or not pattern.folders_only) and pattern.regex.fullmatch(name):
+                    return pattern.ignores
+        return True if is_folder and os.path.basename(path) in self.folders else None
+
+    def covers(self, file: str) -> bool:
+        """Return whether the absolute `file`, or a folder between it and the root, is ignored."""
+        if not file.startswith(self.root):
+            return False
+        ends = (end for end in range(len(self.root), len(file)) if file[end] == os.sep)
+        return any(self.judge(file[:end], is_folder=True) for end in ends) or bool(self.judge(file, is_folder=False))
+
+
+def is_ignored(path: str, ignores: Iterable[Patterns], *, is_folder: bool) -> bool:
+    """Return whether the absolute `path` is ignored by the first of `ignores` that matches it."""
+    verdicts = (patterns.judge(path, is_folder=is_folder) for patterns in ignores)
+    return next((verdict for verdict in verdicts if verdict is not None), False)
+
+
+def read_ignores(folder: str, names: Container[str], above: tuple[Patterns, ...]) -> tuple[Patterns, ...]:
+    """Return the patterns for a folder with these `names` in it, nearest first; `above` are those for its parent.
+
+    Raises:
+        OSError: if a file of patterns cannot be read.
+    """
+    if ".git" in names:  # a repository of its own: patterns of the one around it do not apply
+        git = folder + ".git"
+        if os.path.isfile(git):  # with the path of the repository
+            git = os.path.join(folder, _read_line(git).removeprefix("gitdir:").strip())
+        common = os.path.join(git, "commondir")  # where a linked worktree shares the files of the main one
+        if os.path.isfile(common):
+            git = os.path.join(git, _read_line(common))
+        above = _read(folder, os.path.join(git, "info", "exclude"))
+    if ".gitignore" in names:
+        above = _read(folder, folder + ".gitignore") + above
+    return above
+
+
+def read_ignores_above(folder: str) -> tuple[Patterns, ...]:
+    """Return the patterns of the folders above an absolute one, up to its repository; none if they ignore all of it.
+
+    Raises:
+        OSError: if a file of patterns cannot be read.
+    """
+    chain = [folder]  # up to the repository's folder
+    while not os.path.lexists(chain[-1] + ".git"):
+        above = os.path.join(os.path.dirname(chain[-1].rstrip(os.sep)), "")
+        if above == chain[-1]:
+            return ()
+        chain.append(above)
+    ignores: tuple[Patterns, ...] = ()
+    for place in reversed(chain[1:]):
+        ignores = read_ignores(place, (".git", ".gitignore") if place == chain[-1] else (".gitignore",), ignores)
+    return () if any(is_ignored(place.rstrip(os.sep), ignores, is_folder=True) for place in chain[:-1]) else ignores
+
+
+def _read(root: str, file: str) -> tuple[Patterns, ...]:
+    """Return the patterns of a file; none if it is missing or, like git, if it is a link."""
+    try:
+        if not stat.S_ISREG(os.lstat(file).st_mode):
+            return ()
+        text = os.fsdecode(read_file(file, SMALL_LIMIT).removeprefix(codecs.BOM_UTF8))
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    return (Patterns.parse(root, (line.removesuffix("\r") for line in text.split("\n"))),)
+
+
+def _read_line(file: str) -> str:
+    return os.fsdecode(read_file(file, SMALL_LIMIT)).partition("\n")[0].removesuffix("\r")
+
+
+def _parse(line: str) -> _Pattern | None:
+    while line.endswith(" ") and not line.endswith("\\ "):
+        line = line[:-1]
+    if line.startswith("#"):
+        return None
+    kept = line.startswith("!")
+    glob = line.removeprefix("!") if kept else line
+    folders_only = glob.endswith("/")
+    glob = glob.removesuffix("/")
+    regex = _translate("\\" + glob if glob.startswith(("!", "#")) else glob)
+    return None if regex is None else _Pattern(not kept, folders_only, regex)
+
+
+def _translate(glob: str) -> re.Pattern[str] | None:
+    """Return the expression whose full matches are the paths that `glob` names; None if it can name none."""
+    import warnings  # noqa: PLC0415
+
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415  (most folders have no patterns)
+
+    with warnings.catch_warnings():
+        # `[[` in a pattern makes `re` warn of a future change.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            (pattern,) = GitIgnoreSpec.from_lines([glob]).patterns
+        except (ValueError, re.error):  # like git, a range such as [z-a] matches nothing
+            return None
+        if pattern.regex is None:
+            return None
+        # pathspec's expressions end in `(/|$)`, with `/` for paths below the match, which a full match leaves out;
+        # those of `**`, `*` and `folder/**` end early and match all that follows.
+        source = pattern.regex.pattern
+        return re.compile(_commit(source if source.endswith("$)") else source + ".*"), re.DOTALL)
+
+
+_STAR, _FOLDERS, _FOLDERS_FIRST = "[^/]*", "(?:/.+)?/", "^(?:.+/)?"
+"""The translations by pathspec of `*` within a name, `/**/`, and `**/` at the start."""
+
+
+def _commit(source: str) -> str:
+    """Return a pathspec expression with each `*` and `**` but the last bound to the first match of what follows.
+
+    No other match can be better, because what follows has a fixed number of characters or folders. This saves trying
+    the others, of which there are as many as ways to divide a name among the stars.
+    """
+    first, *rest = source.split(_FOLDERS)
+    parts = [_commit_stars(part) for part in (first, *rest)]
+    if not rest:
+        return parts[0]
+    if parts[0].startswith(_FOLDERS_FIRST):
+        parts[0] = f"^(?>(?:.+?/)??{parts[0].removeprefix(_FOLDERS_FIRST)}(?=/))"
+    between = [f"(?>(?:/.+?)??/{part}(?=/))" for part in parts[1:-1]]
+    return "".join([parts[0], *between, _FOLDERS, parts[-1]])
+
+
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+(?:\]|\Z)|.", re.DOTALL)
+
+
+def _commit_stars(source: str) -> str:
+    # In git, no character set contains `/`; in a regular expression, a negated one would.
+    tokens = (piece[0] for piece in _PIECE.finditer(source))
+    source = "".join(f"(?!/){piece}" if piece[0] == "[" and piece != "[^/]" else piece for piece in tokens)
+    head, *parts = source.split(_STAR)
+    for number, part in enumerate(parts):
+        ends_name = number == len(parts) - 1 or "/" in part.replace("[^/]", "").replace("(?!/)", "")
+        head += _STAR + part if ends_name else f"(?>[^/]*?{part})"
+    return head

@@ -1,0 +1,87 @@
+"""Find the files that arguments name: files, folders and patterns."""
+
+# Paths are str, see lint/project/settings.py.
+# ruff: noqa: PTH112, PTH119, PTH207
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rubric_lint.model.messages import join_words, list_names
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+"""The suffixes of the files that are read in folders."""
+
+OF_ENGINE = "_rubric-score.json"
+"""The file in which earlier versions noted what run a folder of results of `--engine` was of."""
+
+PACKED = (".gz", ".zst")
+"""The suffixes that may follow those."""
+
+
+class Found(NamedTuple):
+    """The names of files, notes on what is not read, and names that stand for no file, each with the reason.
+
+    `others` has the paths in folders that are not read.
+    """
+
+    files: list[str]
+    notes: list[str]
+    missing: list[str]
+    others: list[str]
+
+
+def find_inputs(names: Iterable[str]) -> Found:
+    """Return the files that `names` stand for: a folder for those in it, at any depth, in order; a pattern for matches.
+
+    A name of a file, and `-`, stays as it is, and so does one that nothing has.
+    """
+    found = Found([], [], [], [])
+    for name in names:
+        is_folder = os.path.isdir(name)
+        if not is_folder and (os.path.lexists(name) or not glob.has_magic(name)):
+            found.files.append(name)
+            continue
+        matches = [name] if is_folder else sorted(glob.glob(name, recursive=True))
+        reached = [file for match in matches for file in (_search(match, found) if os.path.isdir(match) else [match])]
+        if not reached:
+            found.missing.append(
+                f"{name}: {'no files with outputs in this folder' if is_folder else 'no file matches'}"
+            )
+        found.files[:] = dict.fromkeys([*found.files, *reached])
+    return found
+
+
+def _search(folder: str, found: Found) -> list[str]:
+    """Return the files in a folder; add the others, and a note on them, to `found`."""
+    files: list[str] = []
+    others: list[str] = []
+    for path, is_file in _walk(folder):
+        base = os.path.basename(path).lower()
+        for suffix in PACKED:
+            base = base.removesuffix(suffix)
+        is_read = is_file and base.endswith(SUFFIXES) and not base.startswith((".", "_"))
+        (files if is_read else others).append(path)
+    if others:
+        listed = list_names([os.path.relpath(path, folder) for path in others], 3)
+        verb = "was" if len(others) == 1 else "were"
+        suffixes = join_words(SUFFIXES)
+        found.others.extend(others)
+        found.notes.append(
+            f"{folder}: {listed} {verb} not read; in a folder, files named {suffixes} (also with "
+            f"{join_words(PACKED, 'or')}) are read, unless their names begin with `.` or `_` or "
+            "they are links to folders or to nothing"
+        )
+    return files
+
+
+def _walk(folder: str) -> Iterator[tuple[str, bool]]:
+    """Yield what is in a folder at any depth, in order: its path, and whether it is a file; links are not followed."""
+    with os.scandir(folder) as entries:
+        listed = sorted(entries, key=lambda entry: entry.name)
+    for entry in listed:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path)
+        else:
+            yield entry.path, entry.is_file()

@@ -1,0 +1,271 @@
+"""Go through files: read each one, work on it and report it before the next, and continue after errors."""
+
+import gc
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Generic, Protocol, TypeVar
+
+from rubric_lint.lint.project.files import File, Skipped, Unreadable, read, split_stdin, tidy
+from rubric_lint.lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
+from rubric_lint.lint.project.suites import find, look_at_stdin
+from rubric_lint.lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
+from rubric_lint.lint.run.console import Progress, complain, report_crash
+from rubric_lint.lint.run.summary import EMPTY, Again, Failure, Reporter, Summary, Unchecked
+from rubric_lint.model.finding import Result
+from rubric_lint.model.messages import counted, join_words
+
+Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[Found]]
+Lint = Callable[[Iterable[Found]], Iterator[tuple[Found, FileOutcome]]]
+Outcome = TypeVar("Outcome")
+Done = tuple[Found, Outcome | Unreadable | Exception]
+
+
+class FileRun(ABC, Generic[Outcome]):
+    """A run over files.
+
+    A subclass says what is done to each file (`work`), what is done with the outcome (`take`), and what was done so far
+    if the run is interrupted (`word`).
+
+    A file that cannot be read, and a crash, is reported, and the run continues: `unreadable` has the names of such
+    files, and `crashes` counts the crashes. `refuse` gets a message for each file that cannot be read, `report_crash`
+    each crash.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        *,
+        find: Find = find,
+        read: Callable[[File], bytes | Unreadable] = read,
+        refuse: Callable[[str], object] = complain,
+        report_crash: Callable[[Exception, str], object] = report_crash,
+    ) -> None:
+        self.progress = progress
+        self.unreadable: set[str] = set()  # a settings file may have several errors
+        self.crashes = 0
+        self.skipped = Skipped()
+        self.named: frozenset[str] = frozenset()
+        self.again = Again()
+        self.fixable: list[str] = []
+        self.by_hook = False
+        self.explaining = Unchecked(())
+        self._find = find
+        self._read = read
+        self._complain = refuse
+        self._report_crash = report_crash
+
+    @abstractmethod
+    def work(self, file: File, data: bytes) -> Outcome:
+        """Return the outcome of a file."""
+
+    @abstractmethod
+    def take(self, file: Found, outcome: Outcome) -> None:
+        """Count and report the outcome of a file."""
+
+    @abstractmethod
+    def word(self) -> str:
+        """Return what an interrupted run has done and what it has not."""
+
+    def wants(self, file: Found) -> bool:  # noqa: ARG002
+        """Return whether to read a file that was found."""
+        return True
+
+    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[Done[Outcome]]:
+        """Yield each file with its outcome."""
+        return self.process_in_turn(chain(stdin, found))
+
+    def process_in_turn(self, files: Iterable[Found]) -> Iterator[Done[Outcome]]:
+        """Read files and work on them one by one."""
+        for file in files:
+            outcome: Outcome | Unreadable | Exception
+            data = file if isinstance(file, Unreadable) else self._read(file)
+            if isinstance(file, Unreadable) or isinstance(data, Unreadable):
+                yield file, data  # type: ignore[misc]
+                continue
+            try:
+                outcome = self.work(look_at_stdin(file, data) if file.is_stdin else file, data)
+            except Exception as fault:
+                outcome = fault
+            yield file, outcome
+
+    def go(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> None:
+        """Go through everything at `paths`; `stdin_name` is the file name of stdin.
+
+        Raises:
+            SettingsError: if the settings for stdin are invalid.
+            click.Abort: on Ctrl+C, after a message that says what was done.
+        """
+        paths = tuple(paths)
+        self.again = Again(paths, stdin_name, finder.overrides, finder.options, self.fixable)
+        with self.progress.reporting_interrupt(self.word):
+            paths, stdin = split_stdin(paths, stdin_name, finder)
+            self.by_hook = finder.overrides.force_exclude
+            self.named = frozenset([*map(tidy, paths), *(file.name for file in stdin)])
+            gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
+            found = self.progress.count(filter(self.wants, self._find(paths, finder, self.skipped)))
+            for file, outcome in self.progress.over(self.process(stdin, found)):
+                if isinstance(outcome, Unreadable):
+                    self.refuse(outcome)
+                    continue
+                fault = outcome
+                if not isinstance(outcome, Exception):
+                    try:
+                        self.take(file, outcome)
+                    except (OSError, SettingsError):
+                        raise  # from stdout or a baseline, not from the file
+                    except Exception as crash:
+                        fault = crash
+                if isinstance(fault, Exception):
+                    self.crashes += 1
+                    self.crash(file.name if isinstance(file, File) else file.path, fault)
+        for line in self.skipped.word_other_kinds():
+            complain(line)
+
+    def note_fixable(self, file: Found) -> None:
+        """Remember a file that has fixes to suggest."""
+        if isinstance(file, File):
+            self.fixable.append("-" if file.is_stdin else file.name)
+
+    def refuse(self, what: Unreadable) -> None:
+        """Report a file that cannot be read or written."""
+        self.progress.clear()
+        self._complain(f"{what.path}: {what.reason}")
+        self.unreadable.add(what.path)
+
+    def crash(self, name: str, fault: Exception) -> None:
+        """Report a crash, which is a bug of ours."""
+        self.progress.clear()
+        self._report_crash(fault, name)
+
+
+class Filter(Protocol):
+    """Leaves out findings for one reason; the run counts them.
+
+    `counted_as` is the field of the summary for left-out findings, `skipped_as` the one for files that are not read.
+    """
+
+    counted_as: str
+    skipped_as: str
+
+    def wants(self, name: str) -> bool:
+        """Return whether the file `name` must be read at all."""
+
+    def sift(self, result: Result, settings: FileSettings) -> Result:
+        """Return the result without the findings to leave out; `settings` are those of the file."""
+
+
+class LintRun(FileRun[Result]):
+    """Lints files and passes the findings that `sieves` keep to `reporter`.
+
+    `undone` says what an interrupted run did not do, and `unable` has rules for which the run has no data.
+    """
+
+    def __init__(
+        self,
+        reporter: Reporter,
+        progress: Progress,
+        sieves: Sequence[Filter] = (),
+        *,
+        find: Find = find,
+        lint: Lint = lint_files,
+        undone: str = "the other files were not checked",
+        unable: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(progress, find=find)
+        self._reporter = reporter
+        self._sieves = sieves
+        self._skipped: Counter[str] = Counter()
+        self._lint = lint
+        self._undone = undone
+        self._unable = unable
+        self._enabled: set[frozenset[str] | None] = set()
+        self._summary = Summary()
+        self._is_stdin_empty = False
+
+    def lint_all(self, paths: Collection[str], stdin_name: str, finder: SettingsFinder) -> Summary:
+        """Lint everything at `paths`; `stdin_name` is the file name of stdin.
+
+        Raises:
+            SettingsError: when the settings of stdin, or a baseline, cannot be used.
+        """
+        self.go(paths, stdin_name, finder)
+        others = Summary(unreadable=len(self.unreadable), faults=self.crashes, **dict[str, Any](self._skipped))
+        summary = self._summary.plus(others).plus(Summary.left_out(self.skipped))
+        return summary._replace(again=self.again, **self._find_idle(finder.overrides))
+
+    def word(self) -> str:
+        """Return what an interrupted run has found."""
+        summary = self._summary
+        found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
+        return f"after {counted(summary.files, 'file')}: {join_words(found)}; {self._undone}"
+
+    def work(self, file: File, data: bytes) -> Result:
+        """Lint stdin."""
+        self._is_stdin_empty = not data.strip()
+        outcome = lint_bytes(file, data)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[tuple[Found, FileOutcome]]:
+        """Lint stdin here, and the files with as many processes as are worth it."""
+        self.explaining = Unchecked(self.named, by_hook=self.by_hook)
+        return chain(self.process_in_turn(stdin), self._lint(found))
+
+    def wants(self, file: Found) -> bool:
+        """Return whether to lint a file; count those that a sieve leaves out."""
+        for sieve in self._sieves:
+            if isinstance(file, File) and not sieve.wants(file.name):
+                self._skipped[sieve.skipped_as] += 1
+                return False
+        return True
+
+    def take(self, file: Found, outcome: Result) -> None:
+        """Report the findings of one file."""
+        left_out: dict[str, Any] = {}
+        if isinstance(file, File):
+            reason = EMPTY if file.is_stdin and self._is_stdin_empty else ""
+            self.explaining.add(file.name, outcome, reason, group=file.group)
+            if outcome.rubrics:
+                self._enabled.add(file.settings.enabled)
+            for sieve in self._sieves:
+                left = sieve.sift(outcome, file.settings)
+                left_out[sieve.counted_as] = len(outcome.findings) - len(left.findings)
+                outcome = left
+        self._reporter.add(outcome)
+        counts = Summary.of(outcome)
+        if counts.safe_fixes + counts.unsafe_fixes + counts.choices:
+            self.note_fixable(file)
+        self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
+
+    def refuse(self, what: Unreadable) -> None:
+        """Report a file that cannot be read."""
+        super().refuse(what)
+        self._reporter.fail(Failure(what.path, what.reason))
+
+    def crash(self, name: str, fault: Exception) -> None:
+        """Report a crash."""
+        super().crash(name, fault)
+        self._reporter.fail(Failure(name, f"{type(fault).__name__}: {fault}", is_fault=True))
+
+    def _find_idle(self, overrides: Overrides) -> dict[str, Any]:
+        """Return the rules that were selected and ran, and those that did not run on all or some files with rubrics."""
+        limits = [each for each in self._enabled if each is not None]
+        if not limits:
+            return {}
+        from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (runs of all rules need no list of them)
+        from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
+
+        of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
+        asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
+        runnable = of_lint - self._unable
+        missing = [asked - (each & runnable) for each in limits]
+        idle = frozenset.intersection(*missing) if len(limits) == len(self._enabled) else frozenset[str]()
+        names = {
+            "selected": asked - idle if overrides.select is not None else (),
+            "idle": idle,
+            "partly_idle": frozenset.union(*missing) - idle,
+        }
+        return {name: tuple(sorted(rules)) for name, rules in names.items()}

@@ -1,0 +1,221 @@
+"""Report again whenever files change, as watchfiles notices it."""
+
+# Paths are str, see lint/project/settings.py.
+# ruff: noqa: PTH100, PTH118, PTH120
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import NoReturn
+
+import click
+
+from rubric_lint.lint.project.files import File, Skipped
+from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten
+from rubric_lint.lint.project.suites import find
+from rubric_lint.lint.run.batch import Found
+from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.lint.run.linting import Find
+from rubric_lint.model.messages import counted, join_words, visible
+from rubric_lint.model.suggest import word_need
+
+_STEP = 100
+"""Milliseconds without a change after which a batch of changes ends; editors may empty a file before they write it."""
+
+_DECIDING = frozenset({*NAMES, ".gitignore", ".git", "exclude"})
+"""Names of files that affect others, also above the searched folders."""
+
+_MOST_NAMES = 3
+
+_Batch = AbstractSet[tuple[object, str]]
+"""Changes that watchfiles reports together: of each its kind and the path."""
+
+
+class _Finder(SettingsFinder):
+    """A finder that records the folders it is asked about: those searched and those of files."""
+
+    def __init__(self, overrides: Overrides, *, file: str | None, isolated: bool) -> None:
+        self.folders: set[str] = set()
+        super().__init__(overrides, file=file, isolated=isolated)
+
+    def for_folder(self, folder: str) -> Settings:
+        self.folders.add(os.path.realpath(folder))
+        return super().for_folder(folder)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What a search found.
+
+    `names` has the files that the findings rest on, by their absolute paths: those found, those that these need, and
+    the settings file that an option names.
+    `above` has these paths, those the user named, and every folder above one of them.
+    """
+
+    finder: _Finder
+    skipped: Skipped
+    files: list[Found]
+    names: dict[str, str]
+    above: frozenset[str]
+    folders: frozenset[str]
+
+    def matters(self, path: str) -> bool:
+        """Return whether a change at `path` may change what a search finds, or the findings."""
+        folder, base = os.path.split(path)
+        return base in _DECIDING or folder in self.finder.folders or path in self.above
+
+    def list_news(self, before: "_Search", changed: set[str]) -> list[str]:
+        """Return the names of the files that are new or gone since another search, or among the `changed` paths."""
+        names = {name for path in changed for name in (self.names.get(path), before.names.get(path)) if name}
+        names |= {shorten(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
+        names |= {*self.names.values()} ^ {*before.names.values()}
+        return sorted(names)
+
+    def find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[Found]:
+        """Yield the files as `files.find` would."""
+        skipped.add(self.skipped)
+        yield from self.files
+
+
+class WatchError(Exception):
+    """Files cannot be watched, and why."""
+
+
+class Watch:
+    """Watch the files at `paths`; `report` lints them and shows all findings.
+
+    `find` finds the files, and `needs` returns the names of other files that the outcome of a file depends on.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        report: Callable[..., object],
+        progress: Progress,
+        overrides: Overrides,
+        *,
+        config: str | None,
+        isolated: bool,
+        find: Find = find,
+        needs: Callable[[str, SettingsFinder], Sequence[str]] = lambda _name, _finder: (),
+    ) -> None:
+        self._paths = paths
+        self._config = [config] if config else []
+        self._report = report
+        self._progress = progress
+        self._make_finder = partial(_Finder, overrides, file=config, isolated=isolated)
+        self._find = find
+        self._needs = needs
+        self._shown: _Search | None = None  # by the last report
+        self._changed: set[str] = set()  # paths, since then
+        self._faults: tuple[str, ...] = ()
+
+    def run(self) -> NoReturn:
+        """Watch until the program is interrupted.
+
+        Raises:
+            WatchError: when the system cannot watch, or the package for it is missing.
+            SettingsError: when the settings cannot be used at the start.
+        """
+        try:
+            from watchfiles import watch  # noqa: PLC0415  (an extra)
+        except ImportError:
+            raise WatchError(f"--watch {word_need('watch')}") from None
+        with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
+            self._watch(watch)
+
+    def _watch(self, watch: Callable[..., Generator[_Batch]]) -> NoReturn:
+        search = self._search()
+        while True:
+            batches = watch(
+                *sorted(search.folders),
+                watch_filter=None,
+                step=_STEP,
+                rust_timeout=_STEP,
+                yield_on_timeout=True,
+                recursive=False,
+                ignore_permission_denied=True,
+            )
+            with closing(batches):
+                try:
+                    self._changed |= {path for _, path in next(batches)}  # no change after this call is missed
+                except FileNotFoundError:  # a folder was deleted meanwhile
+                    search = self._search()
+                except OSError as fault:
+                    count = counted(len(search.folders), "folder")
+                    raise WatchError(f"{count} cannot be watched: {fault}") from fault
+                else:
+                    search = self._follow(search, batches)
+
+    def _follow(self, search: _Search, batches: Iterator[_Batch]) -> _Search:
+        """Report whenever something changes, until a search finds that other folders have to be watched."""
+        folders = search.folders
+        while True:
+            try:
+                search = self._search()
+                if search.folders != folders:
+                    return search
+                self._show_news(search)
+            except SettingsError as error:
+                self._complain(error)
+            self._changed = set()
+            while not any(map(search.matters, self._changed)):
+                self._changed = {path for _, path in next(batches)}
+
+    def _search(self) -> _Search:
+        finder, skipped = self._make_finder(), Skipped()
+        files = [*self._find(self._paths, finder, skipped)]
+        names = {path: name for name in self._config for path in _locate(name)}
+        for file in files:
+            if isinstance(file, File):
+                for name in (file.name, *self._needs(file.name, finder)):
+                    names |= dict.fromkeys(_locate(name), name)
+        above: set[str] = set()
+        pending = [*names, *finder.folders, *chain.from_iterable(map(_locate, self._paths))]
+        while pending:
+            path = pending.pop()
+            if path not in above:
+                above.add(path)
+                pending.append(os.path.dirname(path))
+        folders = {*above, *(os.path.join(folder, ".git", "info") for folder in above)}
+        return _Search(finder, skipped, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
+
+    def _show_news(self, search: _Search) -> None:
+        """Report all findings if what they rest on has changed since the last report."""
+        shown = self._shown
+        news = search.list_news(shown, self._changed) if shown else []
+        if shown and not news and not self._faults:
+            return
+        if len(news) > _MOST_NAMES:
+            news = [*news[:_MOST_NAMES], f"{len(news) - _MOST_NAMES} more"]
+        click.clear()
+        _print_note(f"Changed: {join_words([*map(visible, news)])}" if news else "Checking everything")
+        self._report(search.finder, find=search.find)
+        count = sum(isinstance(file, File) for file in search.files)
+        _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")
+        self._shown, self._faults = search, ()
+
+    def _complain(self, error: SettingsError) -> None:
+        """Report broken settings once; raise them again if they are broken from the start."""
+        if self._shown is None:
+            raise error
+        if error.faults != self._faults:
+            for line in error.lines:
+                complain(line)
+            _print_note("Watching; nothing is checked until the settings are fixed")
+        self._faults = error.faults
+
+
+def _locate(name: str) -> set[str]:
+    """Return the absolute paths at which a file changes: its own, and for a symlink that of the target."""
+    folder, base = os.path.split(os.path.abspath(name))
+    return {os.path.join(os.path.realpath(folder), base), os.path.realpath(name)}
+
+
+def _print_note(text: str) -> None:
+    click.echo(f"[{time.strftime('%H:%M:%S')}] {text}.")

@@ -1,1 +1,0 @@
-"""Serve findings, fixes and facts about rubrics over the Language Server Protocol."""

@@ -1,1 +1,0 @@
-"""Serve the linter, the fixer and the scorer to coding agents over the Model Context Protocol."""

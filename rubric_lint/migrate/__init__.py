@@ -1,1 +1,0 @@
-"""Rewrite suites of AgentV for another release."""

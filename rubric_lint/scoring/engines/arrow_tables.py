@@ -1,0 +1,229 @@
+"""Read outputs from Arrow, most by their columns, and write results as a table of Arrow."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rubric_lint.model.criterion import Shape
+from rubric_lint.model.suggest import word_need
+from rubric_lint.scoring.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.scoring.form import form_of
+from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
+from rubric_lint.scoring.records.decoding import list_values
+from rubric_lint.scoring.scorer import Scorer
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError as fault:
+    raise ImportError(f"Arrow {word_need('arrow')}") from fault
+
+
+__all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "write_ids"]
+
+_TEXTS = (pa.string(), pa.large_string())
+
+
+class Columns(NamedTuple):
+    """Some rows that have just an id and an output, which is a text or a struct."""
+
+    ids: list[Any]
+    outputs: pa.ChunkedArray
+    id_type: Any
+
+    def match_form(self, scorer: Scorer) -> list[Scored | None]:
+        """Return the result of each row that has just the fields of the expected form, else None."""
+        if self.outputs.type in _TEXTS:
+            return [*map(scorer.match_form, list_values(self.outputs))]
+        reader = scorer.only
+        if reader is None or not _is_plain(self.outputs.type, reader.rubric):
+            return [None] * len(self.ids)
+        found: list[Scored | None] = []
+        for chunk in self.outputs.chunks:
+            found += map(reader.look_up, _read_answers(chunk, reader.rubric))
+        return found
+
+    def gather(self, places: list[int]) -> list[Any]:
+        """Return these rows as records."""
+        # Arrow cannot take rows of all types; of those that it cannot, such as views of strings, no row is plain.
+        others = self.outputs if len(places) == len(self.ids) else self.outputs.take(pa.array(places, pa.int64()))
+        outputs = list_values(others)
+        return gather({"id": [self.ids[place] for place in places], "output": outputs}, len(places)).items
+
+
+def _is_plain(kind: pa.DataType, rubric: ScoringRubric) -> bool:
+    """Return whether a struct can hold nothing but the fields of the outputs of a rubric, with these types."""
+    if rubric.form == f"v3/{Shape.MIXED}":  # which fields a check has depends on its criterion
+        return False
+    form = form_of(rubric.form)
+    is_answer = pa.types.is_boolean if form.field == "satisfied" else pa.types.is_integer
+    if not form.holds_checks:
+        return _has_fields(kind, {form.field: is_answer}, "reasoning")
+    if not _has_fields(kind, {"checks": pa.types.is_list}, "overall_reasoning"):
+        return False
+    return _has_fields(kind.field("checks").type.value_type, {"id": _is_string, form.field: is_answer}, "reasoning")
+
+
+def _has_fields(kind: pa.DataType, required: dict[str, Any], reasoning: str) -> bool:
+    if not pa.types.is_struct(kind):
+        return False
+    accepts = {**required, reasoning: _is_string}
+    names = [each.name for each in kind]
+    if not {*required} <= {*names} <= {*accepts} or len({*names}) < len(names):
+        return False
+    return all(accepts[each.name](each.type) for each in kind)
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return kind in _TEXTS
+
+
+def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tuple[Any, ...] | None]:
+    """Yield the answers of each output; None unless its checks are those of the rubric, in its order."""
+    form = form_of(rubric.form)
+    if not form.holds_checks:
+        yield from zip(pc.struct_field(outputs, form.field).to_pylist())
+        return
+    known = [criterion.id for criterion in rubric.criteria]
+    lists = pc.struct_field(outputs, "checks")
+    whole = pc.fill_null(pc.equal(pc.list_value_length(lists), len(known)), fill_value=False)
+    checks = lists.filter(whole).flatten()
+    ids = pc.struct_field(checks, "id")
+    numbers = iter(pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist())
+    answers = iter(pc.struct_field(checks, form.field).to_pylist())
+    rows = zip(*(zip(*[each] * len(known), strict=True) for each in (numbers, answers)), strict=True)
+    order = (*range(len(known)),)
+    for is_whole in whole.to_pylist():
+        placed, given = next(rows) if is_whole else (None, None)
+        yield given if placed == order else None
+
+
+def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
+    """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
+    if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
+        table = pa.chunked_array(table)
+    if isinstance(table, pa.Array | pa.ChunkedArray):
+        for start in range(0, len(table), size):
+            yield Items(list_values(table.slice(start, size)))
+        return
+    if not isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        if hasattr(table, "__arrow_c_stream__"):
+            table = pa.RecordBatchReader.from_stream(table)
+        else:
+            table = pa.record_batch(table)
+    for batch in [table] if isinstance(table, pa.Table | pa.RecordBatch) else table:
+        refuse_repeated(batch.schema.names)
+        names = [name for name in READ if name in batch.schema.names]
+        part = batch.select(names) if {"output", "outputs"} & {*names} else batch
+        id_type = part.schema.field("id").type if "id" in names and part is not batch else None
+        kind = part.schema.field("output").type if names in (["output"], ["id", "output"]) else None
+        is_plain = kind is not None and (_is_string(kind) or pa.types.is_struct(kind))
+        for start in range(0, len(batch), size):
+            rows = part.slice(start, size)
+            if is_plain:
+                named = list_values(rows.column("id")) if "id" in names else [None] * len(rows)
+                outputs = rows.column("output")
+                outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
+                yield Columns([None if is_null(name) else name for name in named], outputs, id_type)
+            else:
+                columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
+                yield gather(columns, len(rows), id_type)
+
+
+_GROUP = pa.struct([
+    ("id", pa.string()),
+    ("score", pa.float64()),
+    ("weight", pa.float64()),
+    ("gate", pa.float64()),
+    ("gate_met", pa.bool_()),
+])  # fmt: skip
+_ERROR = pa.struct([("message", pa.string()), ("path", pa.string()), ("line", pa.int64())])
+
+
+def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Schema:
+    """Return the schema of results; `id_type` is the type of the ids, strings by default.
+
+    The `rubrics` add the columns that only results by them have, and decide the type of answers.
+    """
+    rubrics = [*rubrics]
+    own = frozenset().union(*(rubric.own_fields for rubric in rubrics))
+    more = {"rubric_score": pa.float64(), "rubric_grade": pa.string(), "groups": pa.list_(_GROUP)}
+    has_hundredths = any(each.has_hundredths for rubric in rubrics for each in rubric.criteria)
+    number = pa.float64() if has_hundredths else pa.int64()
+    criterion = pa.struct([
+        ("id", pa.string()),
+        ("raw", number),
+        ("share", pa.float64()),
+        ("score", pa.float64()),
+        ("weight", pa.float64()),
+        ("gate", number),
+        ("gate_met", pa.bool_()),
+        ("outcome", pa.string()),
+    ])  # fmt: skip
+    return pa.schema([
+        ("id", id_type or pa.string()),
+        ("rubric", pa.string()),
+        ("rubric_hash", pa.string()),
+        ("points", pa.int64()),
+        ("full", pa.int64()),
+        ("score", pa.float64()),
+        ("verdict", pa.string()),
+        ("gates_missed", pa.list_(pa.string())),
+        *((name, kind) for name, kind in more.items() if name in own),
+        ("criteria", pa.list_(criterion)),
+        ("error", _ERROR),
+    ])  # fmt: skip
+
+
+def write_criterion(result: CriterionResult) -> dict[str, Any]:
+    """Return a criterion as a row of a table has it: a yes is 1, and what does not apply is null."""
+    raw: Any = result.grade.answer
+    if isinstance(raw, bool):
+        raw = int(raw)
+    return {**result.to_json(), "raw": raw if result.applies else None}
+
+
+def write_arrow(rows: Rows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
+    """Return a table of results by some rubrics: what each kind has is written once, and taken for each row."""
+    form = schema(rows.id_type, rubrics)
+    different = rows.find_different()
+    unique = [*different.values()]
+    numbers = {name: number for number, name in enumerate(different)}
+    places = pa.array([*map(numbers.__getitem__, map(id, rows.kinds))], pa.int32())
+    of_row = {row: number for number, row in enumerate(rows.errors)}
+    errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
+    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
+    # Each answer to each criterion is written once.
+    graded = {id(each): each for kind in unique if isinstance(kind, Scored) for each in kind.criteria}
+    place_of = {name: place for place, name in enumerate(graded)}
+    values = pa.array([*map(write_criterion, graded.values())], form.field("criteria").type.value_type)
+    listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Scored) else None for kind in unique]
+    taken = pa.array(listed, pa.list_(pa.int32())).take(places)
+    columns = [
+        write_ids(rows.ids, form.field("id").type),
+        *(
+            pa.array([read_column(kind, name) for kind in unique], form.field(name).type).take(places)
+            for name in form.names[1:-2]
+        ),
+        pa.ListArray.from_arrays(taken.offsets, values.take(taken.values), mask=taken.is_null()),
+        errors,
+    ]
+    return pa.Table.from_arrays(columns, schema=form)
+
+
+def write_ids(ids: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Return a column of ids of this type, or of strings if it cannot hold them."""
+    try:
+        return pa.array(ids, kind)
+    except (pa.ArrowInvalid, TypeError, UnicodeEncodeError):
+        return pa.array([*map(_as_text, ids)], pa.string())
+
+
+def _as_text(name: Any) -> str | None:
+    if name is None or isinstance(name, str):
+        text = name
+    elif isinstance(name, bytes):
+        return name.decode("utf-8", "backslashreplace")
+    else:
+        text = json.dumps(name, ensure_ascii=False, default=str)
+    return text and text.encode("utf-8", "backslashreplace").decode()

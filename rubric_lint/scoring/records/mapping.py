@@ -1,0 +1,460 @@
+"""Give the fields of records the names that scoring reads, as `--map FIELD=PATH` says."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from rubric_lint.model.messages import find_near, list_names
+from rubric_lint.scoring.records.decoding import Item, OutputError, decode, decode_entry
+from rubric_lint.scoring.records.entries import Entry, InputError
+from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
+from rubric_lint.source.path import pointer, split_pointer
+
+RESERVED = frozenset({
+    *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
+    *("verdicts", "stable", "independent_votes_at_most", "panel"),
+})  # fmt: skip
+"""The fields of a result; a record's own fields must not overwrite them."""
+
+COVERING = RESERVED - {"rubric", "rubric_hash"}
+"""The fields of a result that a record must not have. A record may have the others: they say how it was judged."""
+
+HELD = frozenset({"output", "outputs"})
+"""The fields of a record with the judge's output or outputs for one answer."""
+
+SHOWN = ("answer", "question", "reference")
+"""The fields of a record with the judge's input; an object in them is not a verdict."""
+
+SHEET = "sheet"
+"""The field of a record from a workbook with the name of its sheet."""
+
+FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
+"""The fields of a record that have a meaning."""
+
+_OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
+_JUDGED = frozenset({"verdict", "label", "score"})
+_OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
+
+CRITERION = "criteria."
+"""What the name of a column may begin with to say that it is a criterion, as in our own tables of results."""
+
+
+def fold_column(name: str) -> str:
+    """Return the name of a column as it is compared: without case, and without a hint such as ` [0 to 10]`."""
+    name = name.strip()
+    bare = name.rpartition("[")[0].rstrip() if name.endswith("]") else ""
+    return (bare or name).removeprefix(CRITERION).casefold()
+
+
+MISSING = object()
+"""Stands for what a record does not have."""
+
+
+class MappingError(ValueError):
+    """A mapping that cannot be used, and why."""
+
+
+RECORDS, CRITERIA = "records", "criteria"
+"""The fields of a mapping that stand for lists: of records inside an entry, and of criteria inside a record."""
+
+_PAIRS = re.compile(r"\A(?P<place>[^\[\]]+)\[(?P<name>[^\[\]:]+):(?P<value>[^\[\]:]+)\]\Z")
+"""Matches where a list has criteria, and the fields of its items with the name of one and its value."""
+
+JUDGE, HUMAN = "judge", "human"
+"""What a field may begin with, before a dot, to be that of one side alone: of results, or of labels."""
+
+_SIDES = (JUDGE, HUMAN)
+
+
+def _split_side(field: str) -> tuple[str, str]:
+    """Return the side that a field is of, empty for both, and the name of the field."""
+    side, mark, name = field.partition(".")
+    return (side, name) if mark and side in _SIDES else ("", field)
+
+
+def read_mapping(options: Collection[str]) -> dict[str, str]:
+    """Return for each field the column that it has in the files, from texts `FIELD=PATH`.
+
+    Raises:
+        MappingError: when one is not of this form, or contradicts another.
+    """
+    found: dict[str, str] = {}
+    for option in options:
+        field, mark, column = option.partition("=")
+        side, name = _split_side(field)
+        if not mark or not name or not column:
+            raise MappingError(f"{option!r} is not FIELD=PATH, such as output=response")
+        if name == CRITERIA and not _PAIRS.fullmatch(column):
+            raise MappingError(f"{option!r} is not {CRITERIA}=LIST[NAME:VALUE], such as criteria=ratings[aspect:stars]")
+        if field in found:
+            raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
+        if not side and name in COVERING - {CRITERIA}:
+            advice = f"of labels, write {HUMAN}.{field}" if field == "verdict" else "leave it out"
+            raise MappingError(f"the field `{field}` would overwrite that of the result; {advice}")
+        if name not in (*FIELDS, *COVERING, RECORDS) and (near := find_near(name, FIELDS)):
+            raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
+        found[field] = column
+    return found
+
+
+def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
+    """Return the part of a mapping that is of results or of labels, or is of both.
+
+    Columns that are not of this side become fields of the other one, which are left out: those that it names, and those
+    with the name of a field that this side has elsewhere.
+    """
+    found = {field: column for field, column in mapping.items() if not _split_side(field)[0]}
+    own, others = dict[str, str](), set[str]()
+    for field, column in mapping.items():
+        of, name = _split_side(field)
+        if of and of == side:
+            own[name] = column
+        elif side and of and column != name and find_first(column) == column:
+            others.add(column)
+    found.update(own)
+    if not own:
+        others -= {*FIELDS, *COVERING, *_JUDGED}  # in another file, such a column may be its own
+    other = HUMAN if side == JUDGE else JUDGE
+    found.update({f"{other}.{column}": column for column in sorted({*others, *own} - {*found.values()})})
+    return found
+
+
+def name_own(mapping: Collection[str], side: str, files: Collection[str]) -> dict[str, str]:
+    """Return the fields of one side alone as --map says them; none if several files have its records."""
+    own = [field for field in mapping if _split_side(field)[0] == side]
+    return {_split_side(field)[1]: field for field in own} if len(files) == 1 else {}
+
+
+def has_side(mapping: Collection[str], side: str) -> bool:
+    """Return whether a mapping has a field of results, or of labels, alone."""
+    return any(_split_side(field)[0] == side for field in mapping)
+
+
+def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
+    """Check that each field of a mapping is one that records have, or a criterion.
+
+    Raises:
+        MappingError: when one is not; it lists the fields.
+    """
+    known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
+    folded = {fold_column(each) for each in known}
+    for field in mapping:
+        side, name = _split_side(field)
+        if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED - {"score"}):
+            raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
+
+
+class Wanted(NamedTuple):
+    """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
+
+    `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
+    columns have judgements is not known yet. `own` has the fields that only one file can have, as --map says them.
+    """
+
+    needs_output: bool = False
+    judgements: frozenset[str] = frozenset()
+    is_shared: bool = False
+    keeps_empty: bool = False
+    own: Mapping[str, str] = MappingProxyType({})
+
+    def is_met_by(self, names: Collection[str]) -> bool:
+        """Return whether a table with these columns has what is needed."""
+        if not HELD.isdisjoint(names):
+            return True
+        if self.keeps_empty:
+            return "id" in map(str.casefold, names)
+        return bool(self.find_judgements(names)) if self.judgements else not self.needs_output
+
+    def find_judgements(self, names: Collection[str]) -> frozenset[str]:
+        """Return the names of the columns with judgements, of a table without outputs."""
+        if not HELD.isdisjoint(names):
+            return frozenset()
+        if self.keeps_empty:
+            return frozenset(names).difference(FIELDS)
+        return frozenset(name for name in names if fold_column(name) in self.judgements)
+
+
+def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], dict[str, str]]:
+    """Return the names that the columns of a table have as fields, and what is left to map in each row.
+
+    A column without a name is not read, such as one whose field the mapping reads from another column.
+
+    Raises:
+        InputError: if a column is missing or occurs twice, or none has outputs.
+    """
+    if twice := [name for name, times in Counter(header).items() if name and times > 1]:
+        raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
+    if wanted.is_shared:
+        mapping = {
+            field: column for field, column in mapping.items() if find_first(column) in header or field in wanted.own
+        }
+    places = {column: field for field, column in mapping.items() if column in header}
+    nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
+    for field, column in nested.items():
+        if column == find_first(column) or find_first(column) not in header:
+            known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
+            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
+    entered = {*map(find_first, nested.values())}
+    for column, field in [*places.items()]:
+        if field in entered:  # a column of this name is still needed, so both get their names row by row
+            nested[field] = column
+            del places[column]
+    replaced = _find_replaced(header, mapping) - entered
+    names = [places.get(name, "" if name in replaced else name) for name in header]
+    if HELD.isdisjoint({*names, *nested}):
+        names = _restore_case(names, wanted)
+    if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
+        raise InputError(_word_lack(names, header, wanted))
+    if HELD.isdisjoint({*names, *nested}):
+        _refuse_misspelt(names, wanted.judgements)
+    return names, {**nested, **{name: name for name in names if name in mapping and _split_side(name)[0]}}
+
+
+def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]:
+    """Return the columns that are not read, because a mapping reads the field of their name from another one."""
+    judged = {fold_column(field) for field in mapping if field not in FIELDS}
+    others = {*names} - {*mapping.values()}
+    return {name for name in others if name in mapping or fold_column(name) in judged}
+
+
+def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) -> str:
+    if wanted.keeps_empty:
+        return f"no column `id` ({_list(header)}); add one with the ids of the answers"
+    near = [name for name in names if find_near(name, HELD)]
+    hint = f"--map {shlex.quote(f'output={near[0]}') if near else 'output=COLUMN'}"
+    others = ", or give each criterion a column of its name" if wanted.judgements else ""
+    return f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
+
+
+def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
+    """Write fields of labels such as `ID` in lower case: their case does not matter, as that of criteria."""
+    if not wanted.judgements and not wanted.keeps_empty:
+        return names
+    folded = [name.casefold() for name in names]
+    return [
+        field if field in _OF_LABELS - wanted.judgements and folded.count(field) == 1 else name
+        for name, field in zip(names, folded, strict=True)
+    ]
+
+
+_OTHER_CASE = re.compile(rb'"(?!(?:id|rubric|rater|chosen)")(?i:id|rubric|rater|chosen)"\s*:')
+"""Matches a field of labels that is not in lower case, in JSON."""
+
+
+def restore_case(entries: Iterable[Entry], head: bytes, wanted: Wanted) -> Iterable[Entry]:
+    """Return the entries of JSON with fields of labels in lower case, as tables have them; `head` tells if needed."""
+    return _restore_entries(entries, wanted) if _OTHER_CASE.search(head) else entries
+
+
+def _restore_entries(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
+    for line, content in entries:
+        try:
+            yield line, _restore_record(decode_entry(content), wanted)
+        except OutputError as fault:
+            fault.record = _restore_record(fault.record, wanted)
+            yield line, fault
+
+
+def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> Item:
+    names = [*record] if not HELD.isdisjoint(record) else _restore_case([*record], wanted)
+    found = Item(zip(names, record.values(), strict=True))
+    found.inside = getattr(record, "inside", "")
+    return found
+
+
+def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None:
+    """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
+    folded = {fold_column(name): name for name in names}
+    for missing in sorted(judgements - {"label"} - folded.keys()):  # `labels` are often tags
+        others = [name for name in folded if name not in judgements and name not in FIELDS and name]
+        if near := find_near(missing, others):
+            raise InputError(f"no column `{missing}`; is it `{folded[near[0]]}`? Rename it to this, or to another name")
+
+
+def _list(header: Collection[str]) -> str:
+    return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
+
+
+def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Entry]:
+    """Yield records with the names of a mapping; of a shared one, those that they have."""
+    mapping = dict(mapping)
+    if RECORDS in mapping:
+        entries = _list_records(entries, mapping.pop(RECORDS), is_shared=is_shared)
+    for line, content in entries:
+        try:
+            record = decode_entry(content)
+        except OutputError as fault:
+            fault.path = _rename_place(fault.path, mapping)
+            fault.record = _rename_known(fault.record, mapping)
+            yield line, fault
+            continue
+        found: Item | OutputError
+        try:
+            found = Item(_rename(record, _narrow(mapping, record) if is_shared else mapping))
+        except OutputError as fault:
+            fault.record = _rename_known(record, mapping)
+            found = fault
+        found.inside = getattr(content, "inside", "")
+        yield line, found
+
+
+def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> Iterator[Entry]:
+    """Yield the items of the list of records in each entry; of several files, another one may have it."""
+    for line, content in entries:
+        try:
+            record = decode_entry(content)
+        except OutputError as fault:
+            yield line, fault
+            continue
+        found = _look_up(record, column)
+        if isinstance(found, list):
+            for number, value in enumerate(found):
+                item = Item(value) if isinstance(value, dict) else OutputError("expected an object, a record")
+                item.inside = pointer((*split_pointer(pointer_of(column)), number))
+                yield line, item
+        elif is_shared and found is MISSING:
+            yield line, content
+        elif found is MISSING:
+            yield line, OutputError(word_missing(RECORDS, column, record))
+        else:
+            yield line, OutputError(f"`{column}` must be a list of records (--map {RECORDS}={column})")
+
+
+def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
+    """Return a JSON Pointer into a record with the name of the field that its first steps lead to, if any."""
+    for field, column in mapping.items():
+        place = pointer_of(column)
+        if f"{path}/".startswith(f"{place}/"):
+            return pointer((field,)) + path.removeprefix(place)
+    return path
+
+
+def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
+    known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
+    replaced = _find_replaced(record, mapping)
+    return {name: value for name, value in _rename(record, known).items() if name in known or name not in replaced}
+
+
+def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the part of a mapping for which a record has a value."""
+    return {
+        field: column
+        for field, column in mapping.items()
+        if _look_up(record, _find_place(field, column)) is not MISSING
+    }
+
+
+def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+    """Return the record with the names of a mapping; a field that was renamed loses its old name.
+
+    A field whose name another one gets is not read.
+
+    Raises:
+        OutputError: if it lacks a field that is needed.
+    """
+    found: dict[str, Any] = {}
+    for field, column in mapping.items():
+        if _split_side(field)[0]:
+            continue
+        value = _look_up(record, _find_place(field, column))
+        if value is not MISSING and field == CRITERIA:
+            found.update(_read_criteria(value, column))
+        elif value is not MISSING:
+            found[field] = value
+        elif field in HELD and find_reason(record):
+            found[field] = None
+        elif field not in _OPTIONAL:
+            missing = word_missing(field, column, record)
+            raise OutputError(f"{NOT_JUDGED}: {missing}" if field in HELD else missing)
+    moved = {column for column in mapping.values() if column in record}
+    if CRITERIA in mapping:
+        moved.add(find_first(mapping[CRITERIA]))
+    moved |= _find_replaced(record, mapping)
+    return {**found, **{name: value for name, value in record.items() if name not in moved}}
+
+
+def _find_place(field: str, column: str) -> str:
+    """Return the column of a field, which for criteria is that of their list."""
+    if field == CRITERIA:
+        return _PAIRS.sub(r"\g<place>", column)
+    return column
+
+
+def find_first(column: str) -> str:
+    """Return the field that a column or a place inside one begins with."""
+    place = _PAIRS.sub(r"\g<place>", column)
+    return (_find_steps(place) or [place])[0]
+
+
+def pointer_of(column: str) -> str:
+    """Return the JSON Pointer to a column, or to a place inside one."""
+    return pointer(tuple(_find_steps(column) or [column]))
+
+
+def _read_criteria(value: Any, column: str) -> dict[str, Any]:
+    """Return the values in a list of criteria, each under the name of the column that a criterion has.
+
+    Raises:
+        OutputError: unless each item has a name, which no other one has, and a value.
+    """
+    pairs = _PAIRS.fullmatch(column)
+    items = _decode(value) if isinstance(value, str) else value
+    if pairs is None or not isinstance(items, list):
+        raise OutputError(f"expected a list of criteria (--map {CRITERIA}={column})", pointer_of(find_first(column)))
+    found: dict[str, Any] = {}
+    for number, item in enumerate(items):
+        given = item if isinstance(item, dict) else {}
+        name, answer = given.get(pairs["name"]), given.get(pairs["value"])
+        place = pointer((*split_pointer(pointer_of(pairs["place"])), number))
+        if not isinstance(name, str) or pairs["value"] not in given:
+            raise OutputError(f"expected an object with `{pairs['name']}` and `{pairs['value']}`", place)
+        if f"{CRITERION}{name}" in found:
+            raise OutputError(f"a second item for `{name}`; expected one", place)
+        found[f"{CRITERION}{name}"] = answer
+    return found
+
+
+def word_missing(field: str, column: str, record: Mapping[str, Any]) -> str:
+    """Return the message for a record without the column of a field."""
+    near = find_near(column, record)
+    known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"
+    return f"no `{column}` in this record (--map {field}={column}); {known}"
+
+
+def _find_steps(column: str) -> list[str] | None:
+    """Return the steps of a place inside a field, a JSON Pointer or names with dots between; None for a plain name."""
+    if column.startswith("/"):
+        return [*split_pointer(column)]
+    return column.split(".") if "." in column else None
+
+
+def _look_up(record: Mapping[str, Any], column: str) -> Any:
+    """Return the value of a field or at a place inside one; a string with JSON, as in a cell, is entered."""
+    if column in record:
+        return record[column]
+    steps = _find_steps(column)
+    value: Any = record if steps else MISSING
+    for step in steps or ():
+        if isinstance(value, str):
+            value = _decode(value)
+        if isinstance(value, Mapping):
+            value = value.get(step, MISSING)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return MISSING
+    return value
+
+
+def _decode(text: str) -> Any:
+    """Return the JSON of a text; None if it is none."""
+    body = text.strip()
+    try:
+        value, end = decode(body)
+    except OutputError:
+        return None
+    return value if end == len(body) else None

@@ -1,0 +1,130 @@
+"""Read Parquet by batches of rows: each row becomes a record, with its number."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any, BinaryIO
+
+from rubric_lint.model.suggest import word_need
+from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values
+from rubric_lint.scoring.records.entries import Entry, InputError
+from rubric_lint.scoring.records.mapping import HELD, SHOWN, Wanted, map_entries, rename_columns
+from rubric_lint.scoring.records.text_tables import find_kept
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as fault:
+    raise InputError(f"Parquet {word_need('arrow')}") from fault
+
+_TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
+"""The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
+
+_AT_ONCE = 2_000
+"""The rows to read at once."""
+
+
+def read_parquet(
+    chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], wanted: Wanted
+) -> Iterator[Entry]:
+    """Yield the rows of a Parquet file as records; one that cannot be sought in is first copied to a temporary file.
+
+    Raises:
+        InputError: if it does not have the columns that are needed.
+    """
+    if file is not None:
+        yield from _read(file, mapping, wanted)
+        return
+    with tempfile.TemporaryFile() as copy:
+        try:
+            for chunk in chunks:
+                copy.write(chunk)
+            copy.flush()
+        except OSError as fault:
+            raise InputError(
+                f"the temporary copy that Parquet needs here cannot be written ({fault.strerror}); name the file "
+                "itself, not packed, or set TMPDIR to a folder with more space"
+            ) from None
+        yield from _read(copy, mapping, wanted)
+
+
+def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
+    number, rows = 1, 0
+    try:
+        opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
+        rows = opened.metadata.num_rows
+        names, nested = rename_columns(opened.schema_arrow.names, mapping, wanted)
+        kept = find_kept(names, wanted)
+        for batch in opened.iter_batches(_AT_ONCE, use_threads=False):
+            entries = _read_rows(names, batch, number, kept, has_texts=bool(nested))
+            if nested:
+                entries = map_entries(entries, nested)
+            yield from entries
+            number += len(batch)
+    except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
+        told = str(fault).partition("\n")[0].rstrip(".")
+        lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
+        yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}")
+
+
+def _read_rows(
+    names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], *, has_texts: bool
+) -> Iterator[Entry]:
+    """Yield rows as records, with their numbers from `first`; a null is an absent field, but an empty one in `kept`.
+
+    With `has_texts`, any column may be needed as a text.
+    """
+    columns = [[*map(_read_value, list_values(column))] for column in batch.columns]
+    for column, name in zip(columns, names, strict=True):
+        if name in kept:
+            column[:] = ["" if value is None else value for value in column]
+    for number, row in enumerate(zip(*columns, strict=True), first):
+        yield number, _read_row(names, row, has_texts=has_texts)
+
+
+def _read_row(names: Sequence[str], row: Sequence[Any], *, has_texts: bool) -> Content:
+    """Return a row as a record; bytes that are not UTF-8 are an error where a text is needed, and escapes elsewhere."""
+    record = {name: value for name, value in zip(names, row, strict=True) if name and value is not None}
+    others = [name for name, value in record.items() if _find_byte(value) is not None]
+    for name in others:
+        byte = _find_byte(record[name])
+        if name in _TEXTS or has_texts:
+            sound = {key: value for key, value in record.items() if key not in others}
+            return OutputError(f"byte {byte:02x} in the column `{name}` is not UTF-8", record=sound)
+        record[name] = _escape(record[name])
+    return record
+
+
+def _find_byte(value: Any) -> int | None:
+    """Return the first byte that is not UTF-8, which is a lone surrogate, in a value."""
+    if isinstance(value, str):
+        return find_other_byte(value)
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
+        return next((byte for item in value if (byte := _find_byte(item)) is not None), None)
+    return None
+
+
+def _escape(value: Any) -> Any:
+    r"""Write the bytes of a value that are not UTF-8 as texts such as `\xff`."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {name: _escape(item) for name, item in value.items()}
+    return [*map(_escape, value)] if isinstance(value, list) else value
+
+
+def _read_value(value: Any) -> Any:
+    """Return a value as JSON has it: a struct has all fields, those that a row lacks as nulls."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        return {name: found for name, item in value.items() if (found := _read_value(item)) is not None}
+    if isinstance(value, list | tuple):
+        return [*map(_read_value, value)]
+    return str(value)

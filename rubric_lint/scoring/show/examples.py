@@ -1,0 +1,158 @@
+"""Choose example outputs of a rubric that show how its weights, gates and thresholds work, and score them."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from rubric_lint.model.criterion import Mark, Shape
+from rubric_lint.model.messages import join_words, shorten
+from rubric_lint.scoring.form import write_check
+from rubric_lint.scoring.grading import (
+    Grade,
+    JudgeOutput,
+    NothingAppliesError,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+)
+from rubric_lint.scoring.show import ShownExample
+
+_MOST_LISTED = 4
+"""The most criteria whose answers a title lists."""
+
+_MOST_TRIED = 100
+"""The most criteria of a rubric whose levels are tried one by one: of more, hardly one decides alone."""
+
+
+def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
+    """Return example outputs, each with the score and verdict that rubric-score gives it; none twice."""
+    examples: dict[tuple[Grade, ...], ShownExample] = {}
+    # The answers to each criterion go from worst to best; a few lose points where they are met.
+    criteria = tuple(replace(each, grades=each.from_worst) for each in rubric.criteria)
+    for title, grades in _choose(replace(rubric, criteria=criteria)):
+        if grades not in examples:
+            answers = tuple(grade.answer for grade in grades)
+            try:
+                scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
+            except NothingAppliesError:
+                continue  # it has no score to show
+            checks = [write_check(each, answer) for each, answer in zip(criteria, answers, strict=True)]
+            output = {criteria[0].field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
+            examples[grades] = ShownExample(title, output, scored.score, scored.verdict)
+    return tuple(examples.values())
+
+
+def _is_reversed(criterion: ScoringCriterion) -> bool:
+    """Return whether an answer gains by not meeting an ordered criterion, or by a lower score."""
+    return criterion.grades[0].answer > criterion.grades[-1].answer
+
+
+def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
+    """Yield the titles of the examples, and the grade of each criterion in them."""
+    criteria, (pass_at, borderline_at) = rubric.criteria, rubric.model.thresholds
+    is_checklist = rubric.shape is Shape.CHECKLIST
+    if len(criteria) == 1:
+        yield from _choose_for_one(rubric)
+        return
+    best = tuple(criterion.grades[-1] for criterion in criteria)
+    turned = any(map(_is_reversed, criteria))
+    highest = "all criteria met" if is_checklist else "all criteria at their highest"
+    rest = "the rest at their best" if turned else "the rest at their highest"
+    yield "every criterion at its best" if turned else highest, best
+    for verdict, name, threshold in (
+        (Verdict.PASS, "to pass", pass_at),
+        (Verdict.BORDERLINE, "for borderline", borderline_at),
+    ):
+        enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
+        if len(enough) == len(criteria) and rubric.weigh(enough).verdict is verdict:
+            pairs = zip(criteria, enough, strict=True)
+            listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
+            yield f"each just high enough {name}{listed}", enough
+    missed = [[grade for grade in each.grades if not grade.gate_met] for each in criteria]
+    below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
+    if below:  # the one that costs the fewest points shows best that a gate outweighs the score
+        at = min(below, key=lambda at: criteria[at].share * (best[at].score - below[at].score))
+        yield _word_miss(criteria[at], below[at], gate=True, rest=rest), _replace(best, at, below[at])
+    free = [at for at, criterion in enumerate(criteria) if criterion.grades[0].gate_met and criterion.share]
+    if free:
+        at = max(free, key=lambda at: criteria[at].share)
+        least = criteria[at].grades[0]
+        yield _word_miss(criteria[at], least, gate=False, rest=rest), _replace(best, at, least)
+    if rubric.shape is Shape.LEVELS and (step := _find_step(rubric, best)):
+        at, grade = step
+        yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
+    if conditional := [each for each in criteria if each.may_not_apply]:
+        names = join_words([shorten(each.id) for each in conditional[:_MOST_LISTED]])
+        what = names if len(conditional) <= _MOST_LISTED else f"{len(conditional)} criteria with a condition"
+        yield (
+            f"{what} not applicable; {rest}",
+            tuple(
+                each.all_grades[-1] if each.may_not_apply else grade for each, grade in zip(criteria, best, strict=True)
+            ),
+        )
+    worst = tuple(criterion.grades[0] for criterion in criteria)
+    lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
+    yield "every criterion at its worst" if turned else lowest, worst
+
+
+def _find_step(rubric: ScoringRubric, best: tuple[Grade, ...]) -> tuple[int, Grade] | None:
+    """Return the highest level between the ends of one criterion that alone prevents a pass, and whose it is."""
+    steps: list[tuple[Fraction, int, Grade]] = []
+    for at, criterion in enumerate(rubric.criteria if len(rubric.criteria) <= _MOST_TRIED else ()):
+        between = [grade for grade in criterion.grades[1:-1] if grade.gate_met]
+
+        def passes(grade: Grade, at: int = at) -> bool:
+            return rubric.weigh(_replace(best, at, grade)).verdict is Verdict.PASS
+
+        if count := bisect_left(between, 1, key=passes):  # what is better than a grade that passes passes too
+            steps.append((between[count - 1].score, at, between[count - 1]))
+    return max(steps, key=lambda step: (step[0], -step[1]))[1:] if steps else None
+
+
+def _choose_for_one(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
+    """Yield the highest and the lowest answer, and those at which the verdict or the gate changes."""
+    (criterion,) = rubric.criteria
+    grades = criterion.grades
+    kinds = [(rubric.weigh([grade]).verdict, grade.gate_met) for grade in grades]
+    last = len(grades) - 1
+    for at in range(last, -1, -1):
+        if at in (0, last) or kinds[at] != kinds[at - 1] or kinds[at] != kinds[at + 1]:
+            answer = grades[at].answer
+            title = f"{'level' if rubric.shape is Shape.LEVELS else 'score'} {answer}"
+            if isinstance(answer, bool):
+                title = "met" if answer else "not met"
+            yield title, (grades[at],)
+
+
+def _find_least(criterion: ScoringCriterion, threshold: Mark) -> Grade | None:
+    """Return the lowest grade that meets the gate and the threshold."""
+    if criterion.share < 0:
+        return criterion.grades[-1]
+    enough = (grade for grade in criterion.grades if grade.gate_met and grade.score >= Fraction(threshold))
+    return next(enough, None)
+
+
+def _replace(grades: tuple[Grade, ...], at: int, grade: Grade) -> tuple[Grade, ...]:
+    return (*grades[:at], grade, *grades[at + 1 :])
+
+
+def _name(criterion: ScoringCriterion, grade: Grade) -> str:
+    answer: object = grade.answer
+    if isinstance(answer, bool):
+        answer = "met" if answer else "not met"
+    return f"{shorten(criterion.id)} {answer}"
+
+
+def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
+    is_reversed = _is_reversed(criterion)
+    if criterion.is_failure:
+        return f"{shorten(criterion.id)} found, which fails an answer; {rest}"
+    if is_reversed and isinstance(grade.answer, bool):
+        return f"{shorten(criterion.id)} met, which counts against an answer; the rest at their best"
+    if isinstance(grade.answer, bool):
+        return f"all but {shorten(criterion.id)}{', which must be met' if gate else ''}"
+    what = "its worst" if is_reversed else "its lowest"
+    if gate:
+        what = "just above its gate" if is_reversed else "just below its gate"
+    return f"{_name(criterion, grade)}, {what}; {rest}"

@@ -1,0 +1,338 @@
+"""Describe the content of one file, or of many: read, describe and report each one before the next."""
+
+# Paths are str, see lint/project/settings.py.
+# ruff: noqa: PTH202
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+from rubric_lint.formats.agentv.convert import find_unread
+from rubric_lint.formats.agentv.parts import is_of_agentv
+from rubric_lint.formats.agentv.releases import RELEASES
+from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
+from rubric_lint.lint.project.files import File, Unreadable
+from rubric_lint.lint.project.opening import LIMIT
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder
+from rubric_lint.lint.run.console import Progress
+from rubric_lint.lint.run.linting import FileRun
+from rubric_lint.lint.run.summary import EMPTY, TESTS, UNKNOWN, Summary
+from rubric_lint.model.criterion import HIGHEST, LOWEST, Band, Criterion, Level, Shape, read_number
+from rubric_lint.model.finding import Finding, Result, Severity, Unread
+from rubric_lint.model.messages import counted, join_words
+from rubric_lint.model.rubric import Rubric
+from rubric_lint.model.suggest import name_in
+from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.loading import (
+    Loaded,
+    RubricError,
+    UnscorableError,
+    load_examined,
+    name_rubrics,
+    refuse_other_kind,
+    share_out,
+    with_deciding,
+)
+from rubric_lint.scoring.meaning import read_task
+from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownGroup, ShownLevel, ShownRelease, ShownRubric
+from rubric_lint.scoring.show.examples import make_examples
+from rubric_lint.source.document import Document
+from rubric_lint.source.path import Part, Path
+from rubric_lint.source.reading import read_documents, without_collections
+from rubric_lint.source.source import DATA, Kind, Source, UndecodableError, kind_of
+
+_UNREAD = frozenset({"lost-rubric", "syntax"})
+"""The rules whose findings say that something is not read."""
+
+
+@without_collections()
+def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
+    """Describe the rubrics of one file; the suffix of `name` selects YAML, JSON or JSON Lines.
+
+    Raises:
+        RuleError: if a rule crashes; no content of `data` should cause this.
+    """
+    examined = examine_file(name, data, settings)
+    result = examined.result
+    rubrics = [] if result.is_stopped else examined.rubrics  # what takes too long to lint is not described either
+    scoring, unscorable = _prepare(name, data, examined, settings) if rubrics else ({}, ())
+    counts = _count(result.findings, [document.pointer(rubric.path) for document, rubric in rubrics])
+    shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
+    unread = _find_unread(result, is_empty=not shown)
+    reason = ""
+    if shown or unread or result.findings:
+        pass
+    elif not data.strip():
+        reason = EMPTY
+    elif result.tests:
+        reason = name_in(TESTS, name)
+    else:
+        reason = UNKNOWN
+    errors = sum(finding.severity is Severity.ERROR for finding in result.findings)
+    return Shown(
+        file=name,
+        rubrics=shown,
+        unread=unread,
+        reason=reason,
+        unscorable=unscorable,
+        releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
+        errors=errors,
+        warnings=sum(each.severity is Severity.WARNING for each in result.findings),
+        ignored=result.ignored,
+    )
+
+
+def summarize(shown: Shown) -> Summary:
+    """Return the counts of one file."""
+    return Summary(
+        files=1,
+        files_with_rubrics=int(bool(shown.rubrics)),
+        rubrics=len(shown.rubrics),
+        criteria=sum(len(rubric.criteria) for rubric in shown.rubrics),
+        errors=shown.errors,
+        warnings=shown.warnings,
+        ignored=shown.ignored,
+        unread=sum(each.is_known for each in shown.unread),
+    )
+
+
+def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rubric]]) -> Iterator[ShownRelease]:
+    """Yield the releases of AgentV, each with what it does not read of the file, if that is a suite for AgentV.
+
+    Suites in our own format have the words of its early releases too, so only those without rubrics are known by them.
+    """
+    owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
+    if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
+        with suppress(UndecodableError):
+            owners = {each: is_of_agentv(each) for each in read_documents(Source.from_bytes(name, data))[0]}
+    # AgentV takes `.json` for the `evals.json` of Agent Skills.
+    for target in RELEASES.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
+        unread = {
+            (*document.source.position(document.span(path, part).start)[:2], reason)
+            for document in owners
+            for path, part, reason in _find_refused(document, target.name)
+        }
+        unread |= {
+            (*document.source.position(document.span(unmet.path, unmet.part).start)[:2], unmet.reason)
+            for document, is_suite in owners.items()
+            for unmet in (find_unread(document, target) if is_suite else ())
+        }
+        yield ShownRelease(target.name, target.title, tuple(sorted(unread)))
+
+
+def _find_refused(document: Document, release: str) -> Iterator[tuple[Path, Part, str]]:
+    """Yield what no release reads because of the kind of the file: further documents, and lines without grading."""
+    if document.kind is Kind.YAML and document.number:
+        yield (), Part.HEAD, "AgentV refuses a file of several documents; make a file of each"
+    is_line = document.kind.is_json and release == "agentv-4" and isinstance(document.data, dict)
+    if is_line and "assertions" in document.data and _GRADED.isdisjoint(document.data):
+        yield ("assertions",), Part.KEY, "AgentV 4 skips a line without `criteria`, `expected_output` or `assert`"
+
+
+_GRADED = frozenset({"criteria", "expected_output", "assert"})
+_OF_SUITES = (b"tests", b"cases", b"scenarios", b"assert", b"evaluators")
+
+
+def _find_unread(result: Result, *, is_empty: bool) -> tuple[Unread, ...]:
+    """Return what is not read, in the order of the text: near misses, and what is a finding because of that."""
+    rules = _UNREAD | {"schema"} if is_empty else _UNREAD
+    lost = []
+    for finding in result.findings:
+        if finding.rule in rules:
+            line, column, _ = result.source.position(finding.span.start)
+            lost.append(Unread(finding.message, line, column, is_known=finding.rule == "lost-rubric"))
+    return tuple(sorted((*result.unread, *lost), key=lambda each: (each.line, each.column)))
+
+
+def _count(findings: Iterable[Finding], places: Iterable[str]) -> dict[str, Counter[Severity]]:
+    """Return how many findings of each severity the rubrics at some places have, by place."""
+    counts: dict[str, Counter[Severity]] = {place: Counter() for place in places}
+    for finding in findings:
+        place = finding.pointer
+        while place and place not in counts:
+            place = place.rpartition("/")[0]
+        if place:
+            counts[place][finding.severity] += 1
+    return counts
+
+
+def _prepare(
+    name: str, data: bytes, examined: Examined, settings: FileSettings
+) -> tuple[dict[str, ScoringRubric], tuple[str, ...]]:
+    """Return the rubrics ready for scoring, or the reasons why rubric-score refuses the file."""
+    deciding = with_deciding(settings)
+    if deciding is not settings:  # the settings ignore rules that scoring does not
+        examined = examine_file(name, data, deciding)
+    try:
+        refuse_other_kind(name)
+        return {called: each.prepare() for called, each in load_examined(name, examined).items()}, ()
+    except RubricError as wrong:
+        return {}, wrong.faults
+
+
+def _describe(
+    loaded: Loaded, scoring: ScoringRubric | None, counts: Mapping[str, Mapping[Severity, int]]
+) -> ShownRubric:
+    rubric, document = loaded.rubric, loaded.document
+    path, view, where = rubric.path, rubric.view, document.pointer(rubric.path)
+    line, column = _locate(document, path)
+    return ShownRubric(
+        name=loaded.name,
+        line=line,
+        column=column,
+        path=where,
+        format=view.dialect.title if view and rubric.dialect else f"rubric-lint {rubric.version}",
+        dialect=rubric.dialect or None,
+        version=None if rubric.dialect else rubric.version,
+        shape=None if rubric.is_mixed else rubric.shape,
+        task=read_task(rubric),
+        thresholds=rubric.thresholds,
+        criteria=tuple(_describe_criteria(loaded, scoring)),
+        errors=counts[where][Severity.ERROR],
+        warnings=counts[where][Severity.WARNING],
+        examples=make_examples(scoring) if scoring else (),
+        **_describe_version_3(rubric),
+    )
+
+
+def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
+    """Return what only rubrics of version 3 have."""
+    view = rubric.view
+    if view is None or not rubric.is_version_3:
+        return {}
+    pass_at, borderline_at = rubric.thresholds
+    groups = [
+        ShownGroup(
+            id=group.id,
+            weight=float(group.weight),
+            gate=group.gate,
+            outcome=group.outcome,
+            applies_if=group.applies_if,
+            written_gate=group.written_gate,
+        )
+        for group in (view.outline.groups if view.outline else ())
+    ]
+    return {
+        "scale": view.units,
+        "marks": (view.word_mark(pass_at), view.word_mark(borderline_at)),
+        "grades": tuple((name, share, view.word_mark(share)) for name, share in view.grades),
+        "groups": tuple(groups),
+    }
+
+
+def _locate(document: Document, path: Path) -> tuple[int, int]:
+    """Return the line and column of a value, or of its key if it has one."""
+    part = Part.KEY if path and isinstance(path[-1], str) else Part.ENTRY
+    return document.source.position(document.span(path, part).start)[:2]
+
+
+def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterator[ShownCriterion]:
+    rubric, document = loaded.rubric, loaded.document
+    if holistic := [entry for entry in rubric.entries if entry.shapes[0] is Shape.HOLISTIC]:
+        line, column = _locate(document, rubric.path)
+        bands = _describe_bands(band for entry in holistic if entry.scale for band in entry.scale.bands)
+        share = None if rubric.is_mixed else Fraction(1)
+        yield ShownCriterion(OVERALL, line, column, 1.0, share, None, None, bands)
+    # No share is known if one of the weights is invalid.
+    shares: Sequence[Fraction | None] = [None] * len(rubric.criteria)
+    weights = [criterion.weight for criterion in rubric.criteria if criterion.weight is not None]
+    root = rubric.view and (rubric.view.tree or rubric.view.outline)
+    if rubric.view and root and len(weights) == len(rubric.criteria):
+        found = dict(root.share_out(rubric.view.weights))
+        shares = [found.get(int(criterion.path[-1]), Fraction(0)) for criterion in rubric.criteria]
+    elif (rubric.is_version_3 or not rubric.is_mixed) and len(weights) == len(rubric.criteria):
+        with suppress(UnscorableError):
+            shares = share_out(weights)
+    graded = scoring.criteria if scoring and rubric.shape is not Shape.HOLISTIC else [None] * len(rubric.criteria)
+    for criterion, share, grades in zip(rubric.criteria, shares, graded, strict=True):
+        line, column, _ = loaded.position(criterion.path)
+        # Other systems have weights below 0.
+        weight = read_number((criterion.fields or {}).get("weight")) if criterion.weight is None else criterion.weight
+        yield ShownCriterion(
+            id=criterion.id,
+            line=line,
+            column=column,
+            weight=None if weight is None else float(weight),
+            share=share,
+            gate=criterion.gate,
+            outcome=_word_outcome(criterion),
+            bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
+            levels=_describe_levels(loaded, criterion.levels or (), grades),
+            is_negated=criterion.is_negated,
+            scale=criterion.scale.ends if criterion.scale and criterion.scale.ends != (LOWEST, HIGHEST) else None,
+            applies_if=criterion.applies_if,
+            is_failure=criterion.is_failure,
+        )
+
+
+def _word_outcome(criterion: Criterion) -> str | None:
+    head = "Critical failure" if criterion.is_failure else "Counts against" if criterion.is_negated else ""
+    return ": ".join(filter(None, (head, criterion.outcome))) or None
+
+
+def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
+    ordered = sorted(bands, key=lambda band: band.scores.start if band.is_sound else HIGHEST + 1)
+    return tuple(
+        ShownBand((band.scores[0], band.scores[-1]) if band.is_sound else None, band.outcome) for band in ordered
+    )
+
+
+def _describe_levels(
+    loaded: Loaded, levels: Iterable[Level], scoring: ScoringCriterion | None
+) -> tuple[ShownLevel, ...]:
+    ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
+    worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
+    shown, view, document = [], loaded.rubric.view, loaded.document
+    for level in ordered:
+        outcome = level.outcome
+        if outcome is None:  # a number or another scalar is shown as it is written
+            place = view.place(level.outcome_path) if view else level.outcome_path
+            outcome = document.written_at(place) if isinstance(document.value(place), int | float) else None
+        score = None if level.number is None else worth.get(level.number)
+        shown.append(ShownLevel(level.number, level.name, outcome, score))
+    return tuple(shown)
+
+
+class ShowRun(FileRun[Shown]):
+    """Describes files and calls `report` for each that has something to tell, or that is named; see `FileRun`."""
+
+    def __init__(self, report: Callable[[Shown], object], progress: Progress, **how: Any) -> None:
+        super().__init__(progress, **how)
+        self._report = report
+        self._summary = Summary()
+
+    def show_all(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> Summary:
+        """Describe everything at `paths`; `stdin_name` is the file name of stdin.
+
+        Raises:
+            SettingsError: if the settings for stdin are invalid.
+        """
+        self.go(paths, stdin_name, finder)
+        others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(again=self.again)
+
+    def word(self) -> str:
+        """Return how much an interrupted run has described."""
+        done = join_words([counted(self._summary.files, "file"), counted(self._summary.rubrics, "rubric")])
+        return f"after {done}; the other files were not read"
+
+    def work(self, file: File, data: bytes) -> Shown:
+        """Describe one file."""
+        shown = show(file.name, data, file.settings)
+        if shown.reason == UNKNOWN and file.group and not file.settings.part:
+            shown = shown._replace(reason="its cases are in the files that it names")
+        if shown.reason == EMPTY and not file.is_stdin:
+            with suppress(OSError):
+                if os.path.getsize(file.name) > LIMIT:  # only its head was read
+                    return shown._replace(reason=f"{UNKNOWN} in its first {LIMIT / 1e6:.0f} MB")
+        return shown
+
+    def take(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
+        """Report one file."""
+        shown = outcome
+        if shown.rubrics or shown.unread or shown.errors or shown.warnings or shown.file in self.named:
+            self._report(shown)
+        self._summary = self._summary.plus(summarize(shown))

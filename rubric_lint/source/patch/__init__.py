@@ -1,0 +1,42 @@
+"""Write changed data back into the document it was read from: `track` it, change it as plain Python, `write` it.
+
+What was kept, moved or renamed is known by identity, so every other byte, comment and quote stays as it is.
+"""
+
+from rubric_lint.source.patch.layout import Layouts
+from rubric_lint.source.patch.plan import find_within
+from rubric_lint.source.patch.tracked import (
+    Style,
+    drop,
+    duplicate,
+    former_path,
+    like,
+    plain,
+    put,
+    rename,
+    rewrite,
+    track,
+    written,
+)
+from rubric_lint.source.patch.write import Refused, edits_between, explain_text, write, write_all
+
+__all__ = [
+    "Layouts",
+    "Refused",
+    "Style",
+    "drop",
+    "duplicate",
+    "edits_between",
+    "explain_text",
+    "find_within",
+    "former_path",
+    "like",
+    "plain",
+    "put",
+    "rename",
+    "rewrite",
+    "track",
+    "write",
+    "write_all",
+    "written",
+]

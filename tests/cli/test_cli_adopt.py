@@ -1,0 +1,423 @@
+"""`rubric-lint adopt` describes the format of files in the settings, so that all commands read them."""
+
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+from cases import read_cases
+from lint_command import call
+
+from rubric_lint.lint.project.adoption import write_tables
+from rubric_lint.lint.run.summary import Summary
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+TONE = """\
+# how answers speak
+version: 2
+scale: [1, 5]
+overall_pass_threshold: 3
+dimensions:
+  tone: {weight: 2, description: How it speaks to the reader, owner_team: docs, min_score: 2}
+  facts: {weight: 1, description: What it takes from the source, min_score: 1}
+"""
+
+TABLE = {
+    "name": "tone",
+    "files": ["/tone.yaml"],
+    "criteria": "/dimensions",
+    "scale": "/scale",
+    "outcome": "description",
+    "weight": "weight",
+    "gate": "min_score",
+    "pass": "/overall_pass_threshold",
+    "unused": ["owner_team"],
+}
+
+ASKED = """\
+scale: 1-5
+criteria:
+- {id: a, weight: 5, text: Names the year, if_missing: fail, effect: subtract, only_if: It has a date, owner: docs}
+- {id: b, weight: 3, text: Names the day, common_mistakes: [It names no day at all]}
+"""
+
+
+def test_nothing_is_written_before_fields_that_may_bear_on_the_score_are_named(said):
+    write(a_yaml=ASKED)
+    report, errors, code = call("adopt", "a.yaml")
+    assert (code, [path.name for path in Path().iterdir()]) == (1, ["a.yaml"])
+    said(report, errors)
+    left_out = [f"--map=unused={key}" for key in ("if_missing", "effect", "only_if")]
+    assert call("adopt", "a.yaml", *left_out)[2] == 0
+    assert settings()["shape"][0]["unused"] == ["owner", "common_mistakes", "if_missing", "effect", "only_if"]
+    assert call("adopt", "--check", "a.yaml") == ("", "", 0)
+    table = Path("rubric-lint.toml").read_text("utf-8")
+    Path("rubric-lint.toml").write_text(table.replace('"if_missing", "effect", ', ""), "utf-8")
+    _, errors, code = call("adopt", "--check", "a.yaml")
+    assert code == 1
+    said(errors)
+
+
+LEVELS = '{{"criteria": [{{"name": "{}", "levels": {{"1": "Blames the reader", "3": "Thanks the reader"}}}}]}}\n'
+
+
+def write(**files):
+    """Write files, whose names have `_` for the dot."""
+    for name, text in files.items():
+        Path(name.replace("_", ".")).write_text(text, "utf-8")
+
+
+def settings(name="rubric-lint.toml"):
+    return tomllib.loads(Path(name).read_text("utf-8"))
+
+
+def test_a_table_is_shown_with_what_it_does_not_use_and_added_to_new_settings(said):
+    write(tone_yaml=TONE)
+    report, errors, code = call("adopt", "tone.yaml")
+    assert (code, errors, settings()) == (0, "", {"shape": [TABLE]})
+    said(report)
+    report, _, code = call("show", "tone.yaml")
+    assert ("levels (tone); pass >= 0.5" in report, code) == (True, 0)
+    assert call("adopt", "--check", "tone.yaml") == ("", "", 0)
+    said(call("adopt", "tone.yaml"))
+
+
+def test_a_format_whose_files_moved_is_told_where_its_whole_folder_is_searched():
+    write(tone_yaml=TONE)
+    assert call("adopt", "tone.yaml")[2] == 0
+    Path("tone.yaml").rename("voice.yaml")
+    told = "rubric-lint.toml: format `tone`: no file matches `/tone.yaml`"
+    assert [told in call(path)[1] for path in (".", "voice.yaml", "rubric-lint.toml")] == [True, False, False]
+    Path("voice.yaml").rename("tone.yaml")
+    assert call(".")[1:] == ("", 0)
+
+
+FORMATS = read_cases(__file__)["FORMATS"]
+
+
+@pytest.mark.parametrize(("options", "text"), FORMATS.values(), ids=FORMATS)
+def test_what_a_format_becomes_in_the_settings_and_what_is_read_by_them(options, text, said):
+    write(a_yaml=text)
+    table = Path("rubric-lint.toml")
+    result = call("adopt", "a.yaml", *shlex.split(options))
+    said(result, table.read_text("utf-8") if table.exists() else "")
+    said(call("a.yaml", "--no-cache", "--format=concise"))
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_every_other_byte_of_the_settings_stays(newline):
+    write(tone_yaml=TONE)
+    before = "# ours\n[tool.black]\nline-length = 100\n\n[tool.rubric-lint]\nselect = ['overlap'] # for now"
+    Path("pyproject.toml").write_bytes(before.replace("\n", newline).encode())
+    assert call("adopt", "tone.yaml", "--name=voice")[2] == 0
+    after = Path("pyproject.toml").read_bytes().decode()
+    assert after.startswith(before.replace("\n", newline) + newline * 2 + "[[tool.rubric-lint.shape]]" + newline)
+    assert after.count("\n") == after.count(newline)
+    assert settings("pyproject.toml")["tool"]["rubric-lint"]["shape"] == [TABLE | {"name": "voice"}]
+
+
+def test_tables_that_cannot_be_added_are_printed_to_be_added_by_hand(said):
+    write(tone_yaml=TONE, pyproject_toml="tool.rubric-lint = {select = ['overlap']}\n")
+    _, errors, code = call("adopt", "tone.yaml")
+    assert code == 2
+    said(errors)
+    assert Path("pyproject.toml").read_text("utf-8") == "tool.rubric-lint = {select = ['overlap']}\n"
+
+
+def test_the_tables_are_printed_instead():
+    write(tone_yaml=TONE)
+    table, report, code = call("adopt", "tone.yaml", "-o", "-")
+    assert (tomllib.loads(table), code, Path("rubric-lint.toml").exists()) == ({"shape": [TABLE]}, 0, False)
+    assert "`owner_team`" in report
+
+
+def test_files_of_one_format_share_a_table_and_a_pattern():
+    Path("evals").mkdir()
+    for name in "abc":
+        Path(f"evals/{name}.json").write_text(LEVELS.format(name), "utf-8")
+    assert call("adopt", *(f"evals/{name}.json" for name in "abc"))[2] == 0
+    assert settings() == {
+        "shape": [
+            {"name": "evals", "files": ["/evals/*.json"], "criteria": "/criteria", "id": "name", "levels": "levels"}
+        ]
+    }
+    counts = Summary(files=3, files_with_rubrics=3, rubrics=3, criteria=3)
+    assert call("--no-cache", "evals")[0].endswith(f"{counts}\n")
+
+
+def test_two_formats_in_one_file_are_two_tables():
+    write(a_yaml=f"text_criteria:\n{ITEMS}\nmore:\n  code_criteria:\n  {ITEMS}\n")
+    assert call("adopt", "a.yaml")[2] == 1
+    assert call("adopt", "a.yaml", "--scale=1-5")[2] == 0
+    assert [(table["name"], table["criteria"], table["scale"]) for table in settings()["shape"]] == [
+        ("a", "/text_criteria", [1, 5]),
+        ("a-2", "/more/code_criteria", [1, 5]),
+    ]
+    assert "2 rubrics, 2 criteria" in call("--no-cache", "a.yaml")[0]
+
+
+ITEMS = "  - {id: a, weight: 1, text: Names the window}"
+
+
+def test_a_scale_that_nothing_says_is_asked_for(said):
+    write(tone_yaml=TONE.replace("scale: [1, 5]\n", ""))
+    said(call("adopt", "tone.yaml"))
+    assert not Path("rubric-lint.toml").exists()
+    assert call("adopt", "tone.yaml", "--scale", "1-5")[2] == 0
+    assert settings() == {"shape": [TABLE | {"scale": [1, 5]}]}
+
+
+ANSWERS = {
+    "the weight of two columns": (
+        [{"study": 0.6, "essay": 0.3}, {"study": 0.4, "essay": 0.7}],
+        ["weight=study", "unused=essay"],
+        {"weight": "study", "unused": ["essay"]},
+    ),
+    "points": ([{"size": 2}, {"size": 3}], ["points=size"], {"weight": "size", "combine": "share"}),
+    "words as weights": (
+        [{"importance": "high"}, {"importance": "low"}],
+        ["weight=importance", "weights=high=3", "weights=low=0.5"],
+        {"weight": "importance", "weights": {"high": 3, "low": 0.5}},
+    ),
+    "a flag as a gate": ([{"vital": True}, {"vital": False}], ["gate=vital"], {"gate": "vital"}),
+    "a word as a gate": (
+        [{"rank": "top"}, {"rank": "low"}],
+        ["gate=rank=top"],
+        {"gate": {"rank": "top"}},
+    ),
+    "words as penalties": (
+        [{"sign": "avoid"}, {"sign": "include"}],
+        ["negative=sign=avoid"],
+        {"negative": {"sign": "avoid"}},
+    ),
+    "another text": (
+        [{"ask": "Does it?"}, {"ask": "Is it?"}],
+        ["outcome=ask", "unused=text"],
+        {"outcome": "ask", "unused": ["text"]},
+    ),
+    "another name": ([{"code": "A"}, {"code": "B"}], ["id=code", "unused=key"], {"id": "code", "unused": ["key"]}),
+}
+
+
+@pytest.mark.parametrize(("fields", "roles", "expected"), ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_is_a_setting_of_the_table(fields, roles, expected):
+    criteria = [
+        {"key": key, "text": f"Names the {key}"} | more for key, more in zip(("day", "year"), fields, strict=True)
+    ]
+    write(a_json=json.dumps({"criteria": criteria}))
+    _, errors, code = call("adopt", "a.json", "--scale=yes-no", *(f"--map={role}" for role in roles))
+    assert (code, errors) == (0, "")
+    (table,) = settings()["shape"]
+    own = {
+        "name": "a",
+        "files": ["/a.json"],
+        "criteria": "/criteria",
+        "id": "key",
+        "outcome": "text",
+        "scale": "yes-no",
+    }
+    assert table == own | expected
+
+
+AROUND = """\
+{}
+scale: 1-5
+criteria:
+- {{id: a, weight: 5, text: Names the year of it}}
+- {{id: b, weight: 3, text: Names the day of it}}
+"""
+OFFERED = {
+    "a number on the scale": ("floor: 3", ["gate=/floor", "pass=/floor", "unused=/floor"]),
+    "a number beyond the scale": ("floor: 30", ["unused=/floor"]),
+    "two marks": (
+        "limits: {pass: 4, conditional_pass: 3}",
+        [
+            *("pass=/limits/pass", "pass=/limits/conditional_pass"),
+            *("gate=/limits/pass", "gate=/limits/conditional_pass"),
+            "unused=/limits",
+        ],
+    ),
+    "marks in settings": (
+        "scoring: {verdicts: {ship: 3.2, revise: 2}}",
+        [
+            *("pass=/scoring/verdicts/ship", "pass=/scoring/verdicts/revise"),
+            *("gate=/scoring/verdicts/ship", "gate=/scoring/verdicts/revise"),
+            "unused=/scoring/verdicts",
+        ],
+    ),
+    "a list of gates": ("critical_failures: [It names a customer]", ["unused=/critical_failures"]),
+}
+
+
+@pytest.mark.parametrize(("around", "expected"), OFFERED.values(), ids=OFFERED)
+def test_what_may_count_around_criteria_is_offered_as_what_it_may_be(around, expected):
+    write(a_yaml=AROUND.format(around))
+    _, errors, _ = call("adopt", "a.yaml")
+    assert re.findall(r"^    rubric-lint adopt a.yaml --map (.*)$", errors, re.MULTILINE) == expected
+    assert ("otherwise, change the file" in errors) == (len(expected) == 1)
+
+
+MARKED = TONE.replace("overall_pass_threshold: 3", "pass mark: 70%")
+WRONG = {
+    "a role that is none": ["--map", "wieght=weight"],
+    "a role without a key": ["--map", "weight"],
+    "a key that no criterion has": ["--map", "weight=wieght"],
+    "a word that no criterion has": ["--map", "negative=owner_team=sales"],
+    "a word without a number": ["--map", "weights=high"],
+    "a key around criteria": ["--map", "negative=/version"],
+    "a key of criteria as the pass mark": ["--map", "pass=weight"],
+    "another scale": ["--scale", "0-10"],
+    "a scale of decimals": ["--scale", "0-1"],
+    "a pass mark beyond the scale": ["--pass", "150"],
+    "a pass mark in percent": ["--pass", "70%"],
+    "texts as weights": ["--map", "weight=description", "--map", "outcome=owner_team"],
+    "another way to combine": ["--map", "combine=median"],
+}
+
+
+@pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
+def test_an_answer_that_does_not_fit_the_file_is_wrong_use(options, said):
+    write(tone_yaml=MARKED)
+    report, errors, code = call("adopt", "tone.yaml", *options)
+    assert (report, code, Path("rubric-lint.toml").exists()) == ("", 2, False)
+    said(errors.splitlines()[-1])
+
+
+def test_a_pass_mark_of_the_file_is_not_replaced_by_another():
+    write(tone_yaml=TONE)
+    errors, code = call("adopt", "tone.yaml", "--pass=4")[1:]
+    assert ("contradicts the files, in which 3 passes" in errors, code) == (True, 2)
+    assert call("adopt", "tone.yaml", "--pass=3", "--scale=1-5")[2] == 0
+    assert settings() == {"shape": [TABLE]}
+
+
+def test_an_answer_changes_the_table_that_there_is_and_nothing_else_of_it():
+    write(tone_yaml=MARKED)
+    table = TABLE | {"pass": "/pass mark", "outcome": ["description", "text"]}
+    Path("rubric-lint.toml").write_text(write_tables([table], "rubric-lint.toml"), "utf-8")
+    assert call("adopt", "tone.yaml")[2] == 1
+    assert call("adopt", "tone.yaml", "--pass=3.8")[2] == 0
+    assert settings() == {"shape": [table | {"pass": 3.8, "unused": ["owner_team", "/pass mark"]}]}
+
+
+def test_a_scale_of_0_to_1_is_said_to_have_two_scores():
+    write(
+        tone_yaml=TONE.replace("scale: [1, 5]", "scale: [0, 1]")
+        .replace("old: 3", "old: 0.7")
+        .replace("core: 2", "core: 1")
+    )
+    report, _, code = call("adopt", "tone.yaml")
+    assert ("a judge gives 0 or 1: only whole numbers count" in report, code) == (True, 0)
+
+
+LOW = TONE.replace("scale: [1, 5]", "scale: {min: 0, max: 4, direction: lower_is_better}")
+
+
+def test_a_scale_whose_lowest_score_is_the_best_is_said():
+    write(tone_yaml=LOW)
+    assert "contradicts the files" in call("adopt", "tone.yaml", "--better=higher")[1]
+    assert call("adopt", "tone.yaml", "--better=lower")[2] == 0
+    assert settings()["shape"][0]["better"] == "lower"
+    record = '{"output": {"checks": [{"id": "tone", "level": 1}, {"id": "facts", "level": 0}]}}'
+    result = json.loads(call("score", "tone.yaml", "-", "--format=jsonl", stdin=record)[0])
+    assert (round(result["score"], 9), result["verdict"]) == (round(5 / 6, 9), "pass")
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setattr("rubric_lint.cli.lint.adopt._is_terminal", lambda: True)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_terminal_is_asked_one_question_after_the_other(said):
+    write(tone_yaml=MARKED.replace("scale: [1, 5]\n", ""))
+    answers = "x\n--scale 0-1\n--scale 3-5\n--scale 1-5\n--map pass=weight\n1\n"
+    report, errors, code = call("adopt", "tone.yaml", stdin=answers)
+    assert (code, settings()["shape"][0]["pass"]) == (0, 3.8)
+    said(errors, report)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_empty_answer_stops_and_writes_nothing():
+    write(tone_yaml=MARKED)
+    _, errors, code = call("adopt", "tone.yaml", stdin="\n")
+    assert (code, "nothing was written" in errors, Path("rubric-lint.toml").exists()) == (1, True, False)
+
+
+CASES = "- {{id: a, {0}: What is the price of it, {1}: {2}}}\n- {{id: b, {0}: When is it open, {1}: {2}}}\n"
+
+
+NO_CRITERIA = {
+    "inputs of cases": CASES.format("input", "kind", "fashion"),
+    "prompts of cases": CASES.format("prompt", "kind", "fashion"),
+    "questions with answers": CASES.format("question", "answer", "It is all right"),
+    "keywords": CASES.format("input", "must_contain", "[one of it, two of it, all of it]"),
+    "bands of a score": "score: {descriptions: {1-3: Poor in all, 4-6: Fair in some, 7: Good in most}}\n",
+    "several lists of texts": "a: [one of it, two of it, all of it]\nb: [six of it, ten of it, none of it]\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_CRITERIA.values(), ids=NO_CRITERIA)
+def test_what_no_judge_checks_becomes_no_table(text):
+    write(a_yaml=text)
+    assert (call("adopt", "a.yaml")[2], [path.name for path in Path().iterdir()]) == (1, ["a.yaml"])
+
+
+def test_check_names_what_the_settings_do_not_describe(said):
+    write(tone_yaml=TONE, new_yaml=TONE, known_yaml="rubrics:\n  - {id: a, expected_outcome: Names it}\n")
+    call("adopt", "tone.yaml")
+    write(tone_yaml=TONE.replace("weight: 2", "weight: 2, blocker: true").replace("min_score: 2", "x: 2"))
+    Path("tone.yaml").write_text(Path("tone.yaml").read_text() + f"extra_criteria:\n{ITEMS}\n{ITEMS}\n")
+    report, errors, code = call("adopt", "--check", "tone.yaml", "new.yaml", "known.yaml")
+    assert (report, code) == ("", 1)
+    said(errors)
+
+
+KNOWN = "rubrics:\n  - {id: a, expected_outcome: Names it}\n"
+WEIGHTS = "criteria: {tone: {weight: 1, good: [Thanks]}, facts: {weight: 2, good: [Right]}}\n"
+
+ODD = {
+    "no criteria": ({"a.yaml": "colors: [red, blue]\n"}, ["a.yaml"], 1),
+    "no texts": ({"a.yaml": WEIGHTS}, ["a.yaml"], 1),
+    "texts without a name": (
+        {
+            "a.yaml": "criteria:\n"
+            '- {name: a, weight: 1, "": Names every source}\n'
+            '- {name: b, weight: 1, "": Dates each}\n'
+        },
+        ["a.yaml"],
+        1,
+    ),
+    "our own format": ({"a.yaml": KNOWN}, ["a.yaml"], 0),
+    "a known format": (
+        {"a.yaml": "tests: [{assert: [{type: llm-rubric, value: Is polite}]}]\nprompts: [x]\n"},
+        ["a.yaml"],
+        0,
+    ),
+    "broken text": ({"a.yaml": "criteria: [\n"}, ["a.yaml"], 2),
+    "broken bytes": ({"a.yaml": b"criteria: \xff\n"}, ["a.yaml"], 2),
+    "broken settings": ({"a.yaml": TONE, "rubric-lint.toml": "select = 1\n"}, ["a.yaml"], 2),
+    "no file": ({}, ["a.yaml"], 2),
+    "a program": ({"a.py": "x = 1\n"}, ["a.py"], 2),
+    "stdin without a name": ({}, ["-"], 2),
+    "a file outside": ({"a.yaml": TONE}, ["a.yaml", "-o", "b/rubric-lint.toml"], 2),
+    "a wrong scale": ({"a.yaml": TONE}, ["a.yaml", "--scale", "5-1"], 2),
+}
+
+
+@pytest.mark.parametrize(("files", "arguments", "code"), ODD.values(), ids=ODD)
+def test_odd_input_is_refused_with_the_reason_and_nothing_is_written(files, arguments, code, said):
+    for name, text in files.items():
+        Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    _, errors, exit_code = call("adopt", *arguments)
+    assert exit_code == code
+    said(errors)
+    assert {path.name for path in Path().iterdir()} == {*files}
+
+
+def test_stdin_is_described_under_its_name():
+    table, _, code = call("adopt", "-", "--stdin-filename=tone.yaml", "-o-", stdin=TONE)
+    assert (tomllib.loads(table), code) == ({"shape": [TABLE]}, 0)

@@ -1,0 +1,217 @@
+"""The table of AgentV's releases: what `check`, `show` and `fix --to` say by it; a new release is a change of it."""
+
+import json
+import shutil
+from collections import Counter
+from textwrap import dedent
+
+import commands
+import pytest
+from agentv_5 import RESERVED
+from agentv_reading import Read, read_suite
+from cases import read_cases
+from random_documents import Dice
+from random_suites import SuiteWriter
+
+from rubric_lint.convert.release import rewrite
+from rubric_lint.formats.agentv.releases import RELEASES
+from rubric_lint.lint.engine import DEFAULTS, build_rubrics, examine_file
+from rubric_lint.model.criterion import HIGHEST
+from rubric_lint.model.schema_files import schemas_root
+from rubric_lint.scoring.show.source import show
+from rubric_lint.source.nunjucks import name_variables
+from rubric_lint.source.reading import read_documents
+from rubric_lint.source.source import Source
+
+TABLES = read_cases(__file__)
+FIVE = 'prompts: ["{{ input }}"]\ntests:\n  - id: one\n    vars: {input: x}\n    assert:\n'
+FOUR = "tests:\n  - id: one\n    input: x\n    criteria: It\n    assertions:\n"
+
+
+def unread(text, name="a.eval.yaml"):
+    """What `check` says is not read, each with its line."""
+    return [(each.line, each.reason) for each in examine_file(name, text.encode()).result.unread]
+
+
+def released(text, release, name="a.eval.yaml"):
+    """What `show` says that a release does not read, each with its line."""
+    (found,) = [each for each in show(name, text.encode()).releases if each.name == release]
+    return [(line, reason) for line, _, reason in found.unread]
+
+
+RESERVED_TYPES = [f"{before}{kind}" for kind in sorted(RESERVED) for before in ("", "not-")]
+
+
+def test_every_reserved_type_is_refused_by_check_show_and_fix_alike():
+    rows = [f"      - {{type: {kind}, value: x}}\n" for kind in RESERVED_TYPES]
+    current, earlier = FIVE + "".join(rows), FOUR + "".join(rows)
+    reason = "AgentV 5 refuses this grader, which it may have later; a grader of your own needs another name"
+    said = [f"`type: {kind}`: {reason}" for kind in RESERVED_TYPES]
+    assert unread(current) == list(enumerate(said, 6))
+    assert released(current, "agentv-5") == list(enumerate(said, 6))
+    fixed = rewrite("a.eval.yaml", earlier.encode(), "agentv-5")
+    assert (fixed.is_changed, [left.reason for left in fixed.unmet]) == (False, said)
+
+
+def test_a_reserved_type_may_be_a_grader_of_the_project_in_an_earlier_release(said):
+    text = f"{FOUR}      - {{type: word-count, value: 5}}\n".replace("assertions", "evaluators").encode()
+    fixed = rewrite("a.eval.yaml", text, "agentv-4")
+    assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (True, (), "")
+    said([note.message for note in fixed.notes])
+
+
+SAID = TABLES["SAID"]
+
+
+@pytest.mark.parametrize("text", SAID.values(), ids=SAID)
+def test_check_says_what_the_release_of_a_suite_does_not_read(text, said):
+    found = examine_file("a.eval.yaml", text.encode()).result
+    findings = [f"{found.source.position(each.span.start).line} {each.code}" for each in found.findings]
+    said(findings, [f"{each.line}:{each.column} {each.reason}" for each in found.unread])
+
+
+@pytest.mark.parametrize("text", SAID.values(), ids=SAID)
+def test_check_says_all_that_the_table_says_in_show(text):
+    last = "agentv-5" if "prompts" in text or "llm-rubric" in text else "agentv-4"
+    findings = {each.span for each in examine_file("a.eval.yaml", text.encode()).result.findings}
+    gaps = ("skips a test", "has no `input`", "fails at")
+    wanted = [each for each in released(text, last) if not any(gap in each[1] for gap in gaps)]
+    assert findings or [each for each in wanted if each not in unread(text)] == []
+
+
+SILENT = TABLES["SILENT"]
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_check_says_nothing_of_what_is_read_or_may_be_another_tools(text):
+    assert unread(text, "a.yaml") == []
+
+
+def test_a_file_of_tests_keeps_what_only_a_suite_has_in_variables():
+    row = {"id": "one", "input": "x", "expected_output": "y", "assert": ["Says why"], "assertions": ["Says how"]}
+    reason = "`assertions` of a test: AgentV 5 ignores it; write `assert`"
+    assert released(json.dumps(row), "agentv-5", "a.jsonl") == [(1, reason)]
+
+
+SKIPPED = {
+    "a grader": {"type": "llm_grader", "rubrics": ["Says how", {"id": "a", "outcome": "Says why"}]},
+    "a set": {
+        "type": "composite",
+        "assertions": ["Says how", {"type": "rubrics", "criteria": [{"id": "a", "outcome": "Says why"}]}],
+    },
+}
+
+
+@pytest.mark.parametrize("assertion", SKIPPED.values(), ids=SKIPPED)
+def test_the_strings_that_agentv_4_skips_are_not_read(assertion):
+    suite = {"tests": [{"id": "one", "input": "x", "assertions": [assertion]}]}
+    assert [*read_suite(suite, "agentv-4")] == [(Read("a", "Says why", 1.0, HIGHEST),)]
+
+
+# The reading of dialects, which keeps places and faults, and that of plain data by the table.
+
+
+def as_read(criterion):
+    """A criterion as `read_suite` has it."""
+    scale = criterion.scale.bands if criterion.scale else ()
+    bands = [(each.lower, each.upper, name_variables(each.outcome)) for each in scale]
+    gate = criterion.gate or None
+    outcome = None if criterion.outcome is None else name_variables(criterion.outcome)
+    return Read(criterion.id, outcome, float(criterion.weight), gate if bands or not gate else HIGHEST, tuple(bands))
+
+
+def read_both(name, text, release):
+    """The rubrics of a suite by its dialect, and those by the table of a release.
+
+    Strings and bands in the `rubrics` of a test are the same in our own format, which has no dialect.
+    """
+    dialects = RELEASES[release].dialects | ({""} if RELEASES[release].reads_beside else set())
+    by_dialect, by_table = Counter(), Counter()
+    for document in read_documents(Source(name, text))[0]:
+        for rubric in build_rubrics(document, DEFAULTS._replace(implicit_required=True)):
+            if rubric.dialect in dialects:
+                by_dialect[tuple(map(as_read, rubric.entries))] += 1
+        by_table.update(read_suite(document.data, release))
+    return by_dialect, by_table
+
+
+@pytest.mark.slow
+@pytest.mark.spread(4)
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("part", range(4))
+def test_criteria_are_the_same_by_the_dialect_and_by_the_table(part, release):
+    texts = [SuiteWriter(Dice(seed)).write() for seed in range(part, 200, 4)]
+    texts += [("a.eval.yaml", text) for text in [*read_cases("agentv_suites")["suites"].values()][part::4]]
+    equal = 0
+    for name, text in texts:
+        fixed = rewrite(name, text.encode(), release)
+        if fixed.is_changed and not fixed.unmet:
+            by_dialect, by_table = read_both(name, fixed.text, release)
+            assert by_dialect == by_table, fixed.text
+            equal += sum(by_table.values())
+    assert equal > 4
+
+
+# A release that AgentV might have: a list, a type and a field with other names.
+
+INVENTED = """\
+prompts: ["{{ input }}"]
+tests:
+  - id: one
+    vars: {input: x}
+    checks:
+      - Says why
+      - {type: llm-rubric, label: l, value: [{id: a, outcome: Says when}]}
+      - {type: llm-rubric, metric: m, value: [{id: b, outcome: Says how}]}
+      - {type: is-json}
+  - id: two
+    vars: {input: x}
+    assert: [Says where]
+"""
+
+
+def invent(loaded):
+    """Change the table of a release to that of an invented one."""
+    for owner in loaded["lists"]:
+        loaded["lists"][owner] = ["checks"]
+    for part in ("suite", "test"):
+        loaded[part]["properties"]["checks"] = loaded[part]["properties"].pop("assert")
+    del loaded["types"]["is-json"]
+    loaded["unloaded"].append({"types": ["is-json"], "reason": "AgentV 5 refuses this grader; write `json`"})
+    loaded["assertion"]["properties"] |= {"label": {}, "metric": {"not": {}, "x-reason": "AgentV 5 reads `label`"}}
+
+
+@pytest.fixture(scope="module")
+def run_with_invented(tmp_path_factory):
+    """A function that runs a command with the table of the invented release on a file of a text."""
+    folder = tmp_path_factory.mktemp("invented")
+    shutil.copytree(schemas_root(), folder / "schemas")
+    path = folder / "schemas/agentv/a7.json"
+    schema = json.loads(path.read_text("utf-8"))
+    invent(schema["x-loaded"])
+    path.write_text(json.dumps(schema), "utf-8")
+    before = (
+        "import pathlib; from rubric_lint.model import schema_files; "
+        f"schema_files.schemas_root = lambda: pathlib.Path({str(path.parents[1])!r}); "
+    )
+
+    def run(text, *arguments):
+        (folder / "a.eval.yaml").write_text(text, "utf-8")
+        command = commands.command("rubric-lint", *arguments, "a.eval.yaml", before=before)
+        return commands.run_process(command, cwd=folder)
+
+    return run
+
+
+@pytest.mark.slow
+def test_check_follows_the_table_of_a_new_release(run_with_invented, said):
+    done = run_with_invented(INVENTED, "--format", "concise")
+    said(done.stdout, done.stderr)
+
+
+@pytest.mark.slow
+def test_a_suite_is_not_rewritten_to_what_a_new_release_does_not_read(run_with_invented, said):
+    text = dedent(FOUR) + "      - Says why\n      - {type: is_json, name: m}\n"
+    done = run_with_invented(text, "fix", "--to", "agentv-5")
+    assert done.returncode == 1
+    said(done.stdout, done.stderr)

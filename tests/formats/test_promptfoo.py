@@ -1,0 +1,142 @@
+"""Texts of promptfoo: which are rubrics, what they mean, and which scales in them leave no doubt."""
+
+import pytest
+from cases import as_tuples, read_cases
+from exports import ISOLATED
+from said import found
+
+from rubric_lint.formats.search.scales_in_text import find_scale
+from rubric_lint.lint.engine import lint
+from rubric_lint.lint.fix import fix
+from rubric_lint.scoring.grading import JudgeOutput
+from rubric_lint.scoring.loading import load_models, load_rubrics
+
+TABLES = read_cases(__file__)
+
+HEAD = "providers: [echo]\ntests:\n  - vars: {q: x}\n"
+NAME = "promptfooconfig.yaml"
+
+
+def rubrics(text, name=NAME):
+    found = load_models(name, text.encode(), ISOLATED._replace(claimed=False)).values()
+    return [(each.rubric.path, [entry.outcome for entry in each.rubric.entries]) for each in found]
+
+
+def findings(text):
+    return [f"{found.rule} {found.pointer}" for found in lint(NAME, text.encode()).findings]
+
+
+@pytest.mark.parametrize("kind", ["llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "not-llm-rubric"])
+def test_texts_that_a_model_judges_are_a_checklist(kind):
+    text = f"{HEAD}    assert:\n      - {{type: {kind}, value: Says why}}\n      - {{type: equals, value: x}}\n"
+    assert rubrics(text) == [(("tests", 0, "assert"), ["Says why"])]
+
+
+@pytest.mark.parametrize("kind", ["llm-rubric", "g-eval", "factuality"])
+@pytest.mark.parametrize("value", ["5", "true", "1e400"])
+def test_a_value_that_promptfoo_refuses_is_found(kind, value):
+    result = lint(NAME, f"{HEAD}    assert: [{{type: {kind}, value: {value}}}]\n".encode())
+    assert [(each.rule, result.source.slice(each.span)) for each in result.findings] == [("schema", value)]
+
+
+@pytest.mark.parametrize(("key", "kind"), [("asert", "llm-rubric"), ("assert", "not-llm-rubirc")])
+def test_a_misspelt_word_that_loses_a_text_is_told(key, kind, said):
+    said(found(f"{HEAD}    {key}: [{{type: {kind}, value: Says why}}]\n", NAME))
+
+
+@pytest.mark.parametrize(("text", "path"), as_tuples(TABLES["texts are found wherever promptfoo"]))
+def test_texts_are_found_wherever_promptfoo_has_assertions(text, path):
+    assert rubrics(text) == [(path, ["Says why"])]
+
+
+@pytest.mark.parametrize("text", TABLES["other texts are none"])
+def test_other_texts_are_none(text):
+    result = lint(NAME, text.encode())
+    assert (result.rubrics, result.findings) == (0, ())
+
+
+TEST = (
+    HEAD
+    + """\
+    assert:
+      - {type: llm-rubric, value: Names the cause}
+      - {type: not-llm-rubric, value: Blames the customer, weight: 3}
+"""
+)
+SHARE = TEST.replace("    assert", "    threshold: 0.75\n    assert")
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "score", "verdict"),
+    [
+        (TEST, (True, False), 1, "pass"),
+        (TEST, (False, False), 0.75, "fail"),
+        (TEST, (True, True), 0.25, "fail"),
+        (SHARE, (False, False), 0.75, "pass"),
+        (SHARE, (True, True), 0.25, "fail"),
+    ],
+)
+def test_all_must_pass_unless_the_test_has_a_threshold(text, answers, score, verdict):
+    (rubric,) = load_rubrics(NAME, text.encode()).values()
+    scored = rubric.grade(JudgeOutput(answers, (None, None)))
+    assert (float(scored.score), str(scored.verdict)) == (score, verdict)
+
+
+@pytest.mark.parametrize(("assertion", "expected"), TABLES["what promptfoo takes in silence is found"])
+def test_what_promptfoo_takes_in_silence_is_found(assertion, expected):
+    assert findings(f"{HEAD}    assert: [{assertion}]\n") == expected
+
+
+def test_equal_texts_are_two_criteria_if_another_model_judges_and_a_contradiction_if_one_is_turned_around():
+    text = """\
+    assert:
+      - {type: llm-rubric, value: Says why, provider: a}
+      - {type: llm-rubric, value: Says why, provider: b}
+      - {type: not-llm-rubric, value: Says why, provider: b}
+"""
+    turned = "duplicate-criterion /tests/0/assert/2/value"
+    assert findings(HEAD + text) == [turned]
+    assert findings(HEAD + text.replace("provider: b", "provider: a")) == [
+        "duplicate-criterion /tests/0/assert/1/value",
+        turned,
+    ]
+
+
+def test_a_scale_is_read_where_a_text_leaves_no_doubt(said):
+    found = {name: find_scale(text) for name, text in TABLES["SCALES"].items()}
+    said([f"{name}: {each and (each.levels, each.bands)}" for name, each in found.items()])
+
+
+def test_a_text_with_a_scale_is_a_rubric_of_its_own():
+    text = f"{HEAD}    assert:\n      - type: llm-rubric\n        metric: tone\n        value: |\n"
+    text += "          Judge the tone.\n          Score 0: Rude\n          Score 1: Thanks the customer\n"
+    (loaded,) = load_models(NAME, text.encode(), ISOLATED._replace(claimed=False)).values()
+    (entry,) = loaded.rubric.entries
+    assert (loaded.rubric.view.name, entry.outcome, [level.number for level in entry.levels]) == (
+        "tone",
+        "Judge the tone.",
+        [0, 1],
+    )
+
+
+@pytest.mark.parametrize("kind", ["llm-rubric", "not-agent-rubric", "g-eval", "factuality", "model-graded-closedqa"])
+def test_a_value_that_is_empty_or_in_an_unknown_form_is_told(kind, said):
+    text = f"{HEAD}    assert:\n      - {{type: llm-rubric, value: Says why}}\n      - type: {kind}\n        value: "
+    said([[value, *found(f"{text}{value}\n", NAME)] for value in ("[]", "{}", "[[]]", "[null]", "{a: 1}")])
+
+
+@pytest.mark.parametrize(
+    ("fields", "fixed"),
+    [
+        ("treshold: 0.7", "threshold: 0.7"),
+        ("wieght: 2, metrc: m", "weight: 2, metric: m"),
+        ("treshold: 0.7, thresold: 0.6", None),
+        ("treshold: 0.7, threshold: 0.6", None),
+        ("wieght: -1", None),
+    ],
+)
+def test_a_misspelt_field_is_renamed_where_that_makes_no_new_error(fields, fixed):
+    text = f"{HEAD}    assert: [{{type: llm-rubric, value: Says why, {fields}}}]\n"
+    assert fix(NAME, text.encode()).applied == ()
+    made = fix(NAME, text.encode(), unsafe=True)
+    assert (made.text, made.refused) == (text.replace(fields, fixed or fields), {})
