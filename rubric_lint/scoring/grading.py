@@ -431,6 +431,11 @@ class ScoringRubric:
         """The groups, without the root, in the order of the file."""
         return tuple(self.tree.list_groups())[1:] if self.tree else ()
 
+    def write_score(self, score: Fraction) -> str:
+        """Write a score in four digits: in units of the scale of the rubric, or from 0 to 1 without one."""
+        in_units = self.in_units(score)
+        return f"{float(score if in_units is None else in_units):.4g}"
+
     def word_in_units(self, score: Fraction) -> str:
         """Return a score in units of the scale of the rubric in words: `3.6 of 1 to 5`; empty without a scale."""
         in_units = self.in_units(score)

@@ -131,8 +131,7 @@ def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[st
 
 def _list_conditions(rubric: ScoringRubric, place: int) -> Iterator[str]:
     """Yield the conditions of the groups around a criterion, and its own."""
-    view = rubric.model.view
-    for group in view.outline.groups if view and view.outline else ():
+    for group in rubric.model.groups:
         if group.applies_if and place in group.leaves:
             yield group.applies_if
     if own := rubric.model.criteria[place].applies_if:

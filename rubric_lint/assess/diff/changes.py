@@ -395,7 +395,7 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
             for known, each in zip(grades, (old, new), strict=True)
         ]
         yield Change(What.GRADES, name, None, sides[0], sides[1], paths=paths)
-    was, now = ({group.id: group for group in _list_groups(each)} for each in (old, new))
+    was, now = ({group.id: group for group in each.model.groups} for each in (old, new))
     told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
     yield from compare_judge_fields(name, None, told[0], told[1])
     for group in dict.fromkeys([*now, *was]):
@@ -432,11 +432,6 @@ def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bo
 
 _YES_OR_NO = {"text": word_ends((0, 1))}
 """The scale of a criterion that tells no judge of it."""
-
-
-def _list_groups(rubric: ScoringRubric) -> list[Group]:
-    view = rubric.model.view
-    return [*view.outline.groups] if view and view.outline else []
 
 
 def list_judged(rubric: ScoringRubric) -> list[Judged]:

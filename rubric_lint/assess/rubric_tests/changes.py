@@ -158,5 +158,4 @@ def _word_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     score = score if is_own else Fraction(points) / rubric.full
     if is_own:
         return view.word_mark(score) if view and view.units else str(written)
-    in_units = rubric.in_units(score)
-    return f"{float(score if in_units is None else in_units):.4g}"
+    return rubric.write_score(score)

@@ -104,10 +104,10 @@ def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[
     groups = {group.id: group for group in rubric.groups}
     for name, state in test.expect.get("gates", {}).items():
         path = test.path_of("gates", name)
-        gate = criteria[name].gate if name in criteria else groups[name].gate if name in groups else None
-        if name not in criteria and name not in groups:
+        gated = criteria.get(name) or groups.get(name)
+        if gated is None:
             yield _word_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
-        elif gate is None:
+        elif gated.gate is None:
             yield Problem("no-gate", path, values={"criterion": name})
         elif name in criteria and not any(grade.gate_met is (state == "met") for grade in criteria[name].all_grades):
             when = "never" if state == "met" else "always"

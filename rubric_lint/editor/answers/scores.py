@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
@@ -185,8 +184,8 @@ def _word_step(scored: Scored, step: Step) -> str:
     head = (noun, *figures, "verdict")
     rows = []
     for each in _choose_rows(step.answers):
-        adds = (_write(scored, each.grade.score * scored.scoring.share),) * has_points
-        at_most = () if is_alone else (_write(scored, each.prospect.score),)
+        adds = (scored.rubric.write_score(each.grade.score * scored.scoring.share),) * has_points
+        at_most = () if is_alone else (scored.rubric.write_score(each.prospect.score),)
         rows.append((_name(each), *adds, *at_most, each.certainty or _OPEN))
     return "\n\n".join([f"**{title}**{_of(scored)}", table(head, rows, figures), _word_thresholds(scored)])
 
@@ -212,9 +211,10 @@ def _word_weight(scored: Scored) -> str:
     verdict = f"is {worst.certainty}" if worst.certainty else _OPEN
     verdict = verdict.replace("is cannot ", "cannot be ", 1)
     share = f"{percent(scored.scoring.share)} of the score{_if_all(scored)}"
+    score = scored.rubric.write_score(worst.prospect.score)
     return (
         f"**{escape(scored.scoring.id)}**: {share}. Its worst answer "
-        f"({_name(worst)}) leaves {left}{_write(scored, worst.prospect.score)}, and the verdict {verdict}.\n\n"
+        f"({_name(worst)}) leaves {left}{score}, and the verdict {verdict}.\n\n"
         f"{_word_thresholds(scored)}"
     )
 
@@ -253,11 +253,6 @@ def _name(answered: Answered) -> str:
 def _of(scored: Scored) -> str:
     """Name the criterion, unless it is the one scale of a holistic rubric."""
     return f" of {escape(scored.scoring.id)}" if scored.criterion else ""
-
-
-def _write(scored: Scored, score: Fraction) -> str:
-    in_units = scored.rubric.in_units(score)
-    return f"{float(score if in_units is None else in_units):.4g}"
 
 
 def _word_thresholds(scored: Scored) -> str:
