@@ -169,13 +169,13 @@ class Draft:
         inner = {key for part in parts if isinstance(part, dict) for key in part}
         is_own = name in self.own or any(look(entry, name) is not None for entry in self.entries)
         is_pattern = is_star(name) and any(re.search(star_pattern(name), key) for key in self.own)
-        leads = name.startswith("/") and any(any(expand(each.data, name)) for each in self.documents)
+        leads = name.startswith("/") and any(any(expand(document.data, name)) for document in self.documents)
         if is_own or is_pattern or leads or name in self.around or name in inner:
             return name
         named = [place for place in self.around if split_pointer(place)[-1] == name]
         if len(named) == 1:
             return named[0]
-        listed = list_names([visible(each) for each in (*self.own, *self.around)], _MOST_KEYS)
+        listed = list_names([visible(key) for key in (*self.own, *self.around)], _MOST_KEYS)
         raise AnswerError(f"the files have no key `{visible(name)}`; they have {listed}")
 
     def list_values(self, name: str) -> list[Any]:
@@ -274,9 +274,9 @@ class Draft:
             key = self.find_key(answer.value)
         else:
             key = self.find_key(key)
-            there = {_write(each): each for each in self.list_values(key)}
+            there = {_write(value): value for value in self.list_values(key)}
             if word not in there:
-                known = join_words([f"`{visible(each)}`" for each in there])
+                known = join_words([f"`{visible(word)}`" for word in there])
                 raise AnswerError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
             value = there[word]
         if key.startswith("/") and not (answer.role == "gate" and value is True):
@@ -286,11 +286,11 @@ class Draft:
         words = _list_marking_words(table, key) if mark else {}
         _remove(table, key)
         for role, others in words.items():
-            if role != answer.role and (rest := [each for each in others if each != value]):
+            if role != answer.role and (rest := [other for other in others if other != value]):
                 table[role] = {**table.get(role, {}), key: _shorten_marks(rest)}
         said = [value] if key not in marks else _add(marks[key], value)
         marks[key] = _shorten_marks(said)
-        if all(each is True for each in marks.values()):
+        if all(value is True for value in marks.values()):
             names = list(marks)
             table[answer.role] = names[0] if len(names) == 1 else names
         else:
@@ -389,7 +389,7 @@ class Draft:
         levels = [level for entry in view.data if isinstance(entry, dict) for level in entry.get("levels", ())]
         if all(level["level"] is not None for level in levels):
             return
-        entries = [entry for each in self.views for entry in each.data if isinstance(entry, dict)]
+        entries = [entry for view in self.views for entry in view.data if isinstance(entry, dict)]
         names = dict.fromkeys(
             str(level.get("name") or level.get("expected_outcome"))
             for entry in entries
@@ -458,7 +458,7 @@ class Draft:
             return Way((Answer("weight", key), *numbers), effect)
         if role in (Role.WEIGHT, Role.LEVELS):
             return Way((Answer(role.value, key),), f"`{shown}` has the {role.value}")
-        words = {each for each in self.list_values(key) if isinstance(each, str)}
+        words = {value for value in self.list_values(key) if isinstance(value, str)}
         if role not in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT) or len(words) > _MOST_WORDS:  # names
             return None
         setting = "negative" if role is Role.NEGATIVE else "gate"
@@ -484,7 +484,7 @@ class Draft:
 
     def _find_role(self, question: Question, view: View) -> tuple[Role | None, Any]:
         """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""
-        found = next((each for each in self._list_unmapped(view) if each.place == question.place), None)
+        found = next((unmapped for unmapped in self._list_unmapped(view) if unmapped.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
 
 
@@ -546,8 +546,8 @@ def _remove(table: dict[str, Any], key: str) -> None:
     for role in (*_NAMES, *_MARKS, "scale", *_PLACES, "unused"):
         value = table.get(role)
         if isinstance(value, dict):
-            table[role] = {name: each for name, each in value.items() if name != key}
+            table[role] = {name: marking for name, marking in value.items() if name != key}
         elif isinstance(value, list):
-            table[role] = [each for each in value if each != key]
+            table[role] = [name for name in value if name != key]
         if value == key or table.get(role) in ({}, []) or (role == "scale" and value and key in _as_list(value)):
             table.pop(role, None)

@@ -361,7 +361,9 @@ class Candidate:
 
 def choose_likely(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the most items that may be criteria of a file that is named for a rubric, whatever they are called."""
-    return sorted((each for each in candidates if each.is_likely), key=lambda each: -each.count)[:1]
+    return sorted(
+        (candidate for candidate in candidates if candidate.is_likely), key=lambda candidate: -candidate.count
+    )[:1]
 
 
 def _leads_to_code(key: str, value: Any) -> bool:

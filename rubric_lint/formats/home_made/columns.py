@@ -126,8 +126,8 @@ class Columns:
     def are_statements(self) -> bool:
         """Whether most of them have a text of three words: prices, features and risks are called by fewer."""
         names = (*self.names(Role.TEXT), *self.names(Role.LEVELS))
-        told = sum(any(holds_statement(look(entry, name)) for name in names) for entry in self.entries)
-        return 2 * told > len(self.entries) or any(map(is_star, self.names(Role.LEVELS)))
+        count = sum(any(holds_statement(look(entry, name)) for name in names) for entry in self.entries)
+        return 2 * count > len(self.entries) or any(map(is_star, self.names(Role.LEVELS)))
 
 
 def look(entry: Entry, name: str) -> Any:
@@ -165,8 +165,8 @@ def with_parts(entries: Iterable[Entry], names: Names) -> list[Entry]:
     every: list[Entry] = []
     for entry in entries:
         every.append(entry)
-        held = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
-        every += with_parts([each for each in parts_of(held) if isinstance(each, dict)], names)
+        parts = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
+        every += with_parts([part for part in parts_of(parts) if isinstance(part, dict)], names)
     return every
 
 
@@ -183,7 +183,7 @@ class _ColumnReader:
     def __init__(self, parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names) -> None:
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
         parts = parts or choose(
-            outer, _find_held(outer, Fields.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
+            outer, _find_held(outer, Fields.parts), lambda value: isinstance(value, list | dict) and len(value) > 1
         )
         self.entries = with_parts(outer, parts)
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
@@ -221,7 +221,7 @@ class _ColumnReader:
         def has(value: Any) -> bool:
             return suits(value) or (blank and value == "")
 
-        if chosen and (role in _FEW or any(is_most(each, chosen, has) for each in (self.outer, self.entries))):
+        if chosen and (role in _FEW or any(is_most(entries, chosen, has) for entries in (self.outer, self.entries))):
             self.roles[role] = chosen
         return role in self.roles
 
@@ -276,8 +276,8 @@ class _ColumnReader:
         found: dict[str, int] = {}
         for entry in self.entries:
             for key, value in entry.items():
-                for inner, each in value.items() if isinstance(value, dict) else ():
-                    if "." not in key and "." not in inner and suits(each):
+                for inner, inner_value in value.items() if isinstance(value, dict) else ():
+                    if "." not in key and "." not in inner and suits(inner_value):
                         found[f"{key}.{inner}"] = found.get(f"{key}.{inner}", 0) + 1
         return [name for name, count in found.items() if 2 * count > len(self.entries)]
 
@@ -318,7 +318,7 @@ class _ColumnReader:
             for key in self.keys
             if key not in taken
             and role_of(key, True) is Role.GATE  # noqa: FBT003
-            and all(type(each[key]) is bool for each in self.entries if key in each)
+            and all(type(entry[key]) is bool for entry in self.entries if key in entry)
         ]
         gates = dict.fromkeys((*self.names(Role.GATE), *flags))
         if gates:  # `blocker: false` turns off the threshold beside it
@@ -437,7 +437,7 @@ def choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any]
 
 def is_most(entries: Sequence[Entry], names: Sequence[str], suits: Callable[[Any], bool]) -> bool:
     """Return whether most entries have a value that suits under one of some names."""
-    return 2 * sum(any(suits(look(each, name)) for name in names) for each in entries) > len(entries)
+    return 2 * sum(any(suits(look(entry, name)) for name in names) for entry in entries) > len(entries)
 
 
 def _is_numbered(key: str) -> bool:
@@ -453,7 +453,7 @@ def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
         said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
         ends = next(iter(said)) if ends is None and len(said) == 1 else ends
     highest = [entry[name] for entry in columns.entries for name in columns.names(Role.HIGHEST) if name in entry]
-    if ends is None or any(each != ends[1] for each in highest):
+    if ends is None or any(number != ends[1] for number in highest):
         return None
     return int(ends[0]), int(ends[1])
 
@@ -461,9 +461,9 @@ def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
 def find_sums(columns: Columns) -> Mapping[str, Any]:
     """Return the key that marks the lists of points which add up, with its values; an id is the last choice."""
     levels = columns.names(Role.LEVELS)
-    held = [(entry, entry[name]) for entry in columns.entries for name in levels if isinstance(entry.get(name), list)]
-    adding = [entry for entry, value in held if adds_up(value)]
-    others = [entry for entry, value in held if not adds_up(value)]
+    lists = [(entry, entry[name]) for entry in columns.entries for name in levels if isinstance(entry.get(name), list)]
+    adding = [entry for entry, value in lists if adds_up(value)]
+    others = [entry for entry, value in lists if not adds_up(value)]
     marks: list[dict[str, Any]] = []
     for key in adding[0] if adding and others else ():
         values = dict.fromkeys(entry.get(key) for entry in adding if isinstance(entry.get(key), str))

@@ -147,7 +147,7 @@ def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -
             found[path] = Group(document, path, items, columns)
     found = _choose_nested(found)
     joined = _join_sections(document, parsed, found)
-    return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
+    return [*(group for path, group in found.items() if path[:-2] not in joined), *joined.values()]
 
 
 def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Path, Any]]:
@@ -188,7 +188,7 @@ def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> M
 def _are_shares(document: Document, path: Path, value: Any) -> bool:
     """Return whether the points in a list add up to those of the section that holds it, so that they are no levels."""
     holder = document.value(path[:-1]) if isinstance(value, list) and len(value) > 1 and path else None
-    points = [each.get(name) for each in parts_of(value) for name in Fields.points if isinstance(each, dict)]
+    points = [part.get(name) for part in parts_of(value) for name in Fields.points if isinstance(part, dict)]
     total = sum(number for number in points if is_number(number))
     return isinstance(holder, dict) and total > 0 and any(holder.get(name) == total for name in Fields.weight)
 
@@ -205,10 +205,10 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
         return {}
     is_known = is_container(last)
     is_worth = is_known and all(
-        isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
-        for each in value
+        isinstance(entry, dict) and {"name", "description"} <= entry.keys() and is_number(entry.get("points"))
+        for entry in value
     )
-    points = sorted(each["points"] for each in value) if is_worth else []
+    points = sorted(entry["points"] for entry in value) if is_worth else []
     is_row = not points or points[0] <= 0 or points == [points[0] + step for step in range(len(points))]
     return {} if is_row else dict(enumerate(value))
 
@@ -225,11 +225,15 @@ def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
         outer = found[path]
         is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
         is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
-        known = [each for each in below if found[each].is_marked or is_title or (is_open and found[each].is_strong)]
-        holding = {each[: len(path) + 1] for each in known}
+        known = [
+            inner_path
+            for inner_path in below
+            if found[inner_path].is_marked or is_title or (is_open and found[inner_path].is_strong)
+        ]
+        holding = {inner_path[: len(path) + 1] for inner_path in known}
         dropped = [path] if 2 * len(holding) > len(outer.items) else below
-        for each in dropped:
-            kept.pop(each, None)
+        for dropped_path in dropped:
+            kept.pop(dropped_path, None)
     return kept
 
 
@@ -246,7 +250,7 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
         items = _read_items(document, parsed, top, value)
         names = {str(path[-1]) for path in paths}
         are_alike = len(paths) == len(items) > 1 and len(names) == 1
-        if are_alike and all(alone.isdisjoint(each) for each in items.values()):
+        if are_alike and all(alone.isdisjoint(section) for section in items.values()):
             parts: Names = (names.pop(),)
             is_map = isinstance(value, dict)
             if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
@@ -355,7 +359,7 @@ def find_names(document: Document, parsed: Parsed) -> list[Group]:
             are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
             parts = value if isinstance(value, list) else []
             pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]
-            levels = [name for name, each in pairs if parsed.levels(each) is not None]
+            levels = [name for name, value in pairs if parsed.levels(value) is not None]
             are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
             if are_names or are_pairs:
                 items: dict[str | int, Entry] = {at: {"id": name} for at, name in enumerate(levels or names)}
@@ -386,13 +390,13 @@ def cluster(groups: Sequence[Group]) -> list[list[Group]]:
     for group in groups:
         by_key.setdefault((len(group.path), group.key), []).append(group)
     clusters: list[list[Group]] = []
-    beside: dict[tuple[Path, tuple[str, ...]], list[Group]] = {}
+    alike_keys: dict[tuple[Path, tuple[str, ...]], list[Group]] = {}
     for found in by_key.values():
         if len(found) > 1 or not found[0].path:
             clusters.append(found)
             continue
         keys = tuple(dict.fromkeys(key for entry in found[0].columns.entries for key in entry))
-        alike = beside.setdefault((found[0].path[:-1], keys), [])
+        alike = alike_keys.setdefault((found[0].path[:-1], keys), [])
         if not alike:
             clusters.append(alike)
         alike += found

@@ -122,8 +122,8 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
             first = found.setdefault(view.path, view)
             if first is not view:
                 values = {"first": first.dialect.title, "second": shape.name}
-                told = Problem("second-table", view.path, Part.HEAD, values)
-                found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
+                problem = Problem("second-table", view.path, Part.HEAD, values)
+                found[view.path] = replace(first, problems=(*first.problems, ("schema", problem)))
     read = {path[:length] for path in found for length in range(1, len(path) + 1)}
     return [
         replace(view, doubts=tuple((place, reason) for place, reason in view.doubts if place not in read - {view.path}))
@@ -135,7 +135,7 @@ def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None)
     """Read the rubrics that a table describes; `dialect` is that of a table which is built in."""
     for path, bound in expand(document.data, shape.criteria):
         value = document.value(path)
-        if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
+        if isinstance(value, list | dict) and any(isinstance(part, str | dict) for part in _values(value)):
             reading = _Reading(document, shape, path, bound)
             view = reading.read(value, dialect or dialect_of(shape))
             yield view if dialect else reading.add_doubts(view, value)
@@ -182,7 +182,9 @@ class _Reading:
         self.is_unscaled = False  # whether the scale is written, but is none that can be scored
         scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
         named = {"scale": scale, "levels": shape.levels, "gate": [name for name, _ in shape.gate]}
-        for setting, written in ((setting, each) for setting, names in named.items() for each in names):
+        for setting, written in (
+            (setting, pointer_or_name) for setting, names in named.items() for pointer_or_name in names
+        ):
             if isinstance(written, str) and written.startswith("/"):
                 self._check_pointer(setting, written)
 
@@ -278,7 +280,7 @@ class _Reading:
         has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
         if self.shape.scale is None and not has_levels:
             needed["levels"] = self.shape.levels
-        for setting, names in needed.items() if any(isinstance(each, dict) for each in _values(value)) else ():
+        for setting, names in needed.items() if any(isinstance(part, dict) for part in _values(value)) else ():
             if names and self.used.isdisjoint(names):
                 listed = join_words([f"`{name}`" for name in names], "or")
                 values = {"shape": self.shape.name, "setting": setting, "fields": listed}
@@ -304,7 +306,7 @@ class _Reading:
     def _list_leaves(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[_Leaf]:
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
-        has_mappings = any(isinstance(each, dict) for each in _values(holder))
+        has_mappings = any(isinstance(part, dict) for part in _values(holder))
         for key, value in holder.items() if is_map else enumerate(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
                 continue  # what is said beside the criteria
@@ -331,11 +333,11 @@ class _Reading:
         whole = self._read_weight(written) if written else None
         if written is not None and whole is not None:
             fields = [self._find_weight(part) for part in below]
-            own = [(self._read_weight(each) or Fraction(0)) if each else Fraction(1) for each in fields]
+            own = [(self._read_weight(field) or Fraction(0)) if field else Fraction(1) for field in fields]
             total = sum((weight * part.share for weight, part in zip(own, below, strict=True)), Fraction(0))
             are_points = self.shape.combine == "share" and all(
-                each and each.place[-1] == written.place[-1] and not self._find_mark(part, self.shape.negative)
-                for each, part in zip(fields, below, strict=True)
+                field and field.place[-1] == written.place[-1] and not self._find_mark(part, self.shape.negative)
+                for field, part in zip(fields, below, strict=True)
             )
             if are_points and total not in (whole, 0):
                 values = {"sum": _show(total), "whole": _show(whole), "field": written.place[-1]}
@@ -360,10 +362,10 @@ class _Reading:
             entry["id"] = "/".join((*filter(None, leaf.above), name))
             self.draft.put((index, "id"), place, is_key=is_key)
         names = self.shape.level_text if leaf.is_level else self.shape.outcome
-        told = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
-        if told:
-            entry["expected_outcome"] = told.value
-            self.draft.put((index, "expected_outcome"), told.place)
+        outcome = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
+        if outcome:
+            entry["expected_outcome"] = outcome.value
+            self.draft.put((index, "expected_outcome"), outcome.place)
         ends = self._read_scale(leaf)
         levels = self._read_levels(leaf, ends)
         if levels or isinstance(ends, tuple):
@@ -371,8 +373,8 @@ class _Reading:
         else:
             self.ends.append(None)
         if not levels:
-            if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
-                wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
+            if not outcome and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
+                wanted = [f"`{name}`" for name in (*self.shape.outcome, *self.shape.levels)]
                 self._report("schema", "no-text", leaf.place, {"fields": join_words(wanted, "or")}, Part.HEAD)
             if not isinstance(ends, tuple) and ends != YES_NO:
                 self.is_unsaid = True
@@ -387,7 +389,7 @@ class _Reading:
         scale = YES_NO if leaf.is_level else self.shape.scale
         if isinstance(scale, tuple) and all(isinstance(part, str) for part in scale):  # two places that may say it
             said = ((str(part), self._find(leaf, (str(part),))) for part in scale)
-            scale = next((part for part, each in said if each and read_ends(each.value)), scale)
+            scale = next((part for part, found in said if found and read_ends(found.value)), scale)
         if isinstance(scale, tuple):
             low, high = (self._read_part(part, leaf) for part in scale)
             if low is None or high is None:
@@ -469,7 +471,7 @@ class _Reading:
         value, place = written
         if isinstance(value, dict):
             return [self._level((*place, key), key, text, is_key=True) for key, text in value.items()]
-        if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
             return self._read_strings(value, place, ends)
         if not isinstance(value, list):
             self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
@@ -501,7 +503,7 @@ class _Reading:
             text, text_place = found or (None, place)
             number = self._read_word(key)
             self._doubt_level(place, value, None if number is None else Fraction(number))
-        if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
+        if isinstance(text, list) and text and all(isinstance(part, str) for part in text):
             text = "\n".join(text)
         number = self._read_word(key)
         name = key if key is not None and (number is None or key in dict(self.shape.level_scores)) else ""
@@ -516,14 +518,14 @@ class _Reading:
     def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
         score = _look_for(item, place, self.shape.level_score)
         number = self._read_number(score) if score else None
-        told = _look_for(item, place, self.shape.level_text)
+        written_text = _look_for(item, place, self.shape.level_text)
         word = score.value if score else next((item[key] for key in ("name", "label") if key in item), None)
         if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
             number = Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
         if isinstance(word, str) and read_score(word) is None:
             name = word
-        text, text_place = told or (None, place)
+        text, text_place = written_text or (None, place)
         self._doubt_level(place, item, number, score)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
         return _Level(exact, name if name != text else "", text, place, score.place if score else place, text_place)
@@ -571,13 +573,13 @@ class _Reading:
             unit = None if level.number is None else units.get(level.number, int(level.number))
             written = str(level.number) if level.number is not None and unit != level.number else ""
             name = level.name or self.labels.get(level.number, "") or written
-            told = {} if level.place == at else {"expected_outcome": level.text}
-            entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
+            outcome = {} if level.place == at else {"expected_outcome": level.text}
+            entry["levels"].append({"level": unit, **({"name": name} if name else {}), **outcome})
             if self.shape.is_turned and unit is not None:
                 first, last = entry.get(SPAN, (unit, unit))
                 entry[SPAN] = (max(first, unit), min(last, unit))
             self.draft.put(own, level.place)
-            if told:
+            if outcome:
                 self.draft.put((*own, "level"), level.number_place, is_key=level.is_key)
                 self.draft.put((*own, "expected_outcome"), level.text_place)
                 if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
@@ -609,21 +611,21 @@ class _Reading:
     def _spread(self, levels: list[_Level]) -> list[_Level]:
         """Return a level for each score of levels that are ranges of scores, of which none may share one."""
         spread: list[_Level] = []
-        taken: dict[Decimal | None, _Level] = {}
+        first_levels: dict[Decimal | None, _Level] = {}
         for level in levels:
             written = level.place[-1] if level.is_key else self.document.value(level.number_place)
             found = RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
             is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
             numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
             own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
-            shared = [each for each in own if is_range and each.number in taken]
+            shared = [one for one in own if is_range and one.number in first_levels]
             if shared:
-                values = {"scores": name_scores({int(each.number or 0) for each in shared})}
-                first = taken[shared[0].number]
+                values = {"scores": name_scores({int(one.number or 0) for one in shared})}
+                first = first_levels[shared[0].number]
                 other = Place("the other one", first.number_place, first.part)
                 self._report("levels", "overlap", level.number_place, values, level.part, other)
-            spread += [each for each in own if each not in shared]
-            taken |= {each.number: level for each in own if each.number is not None}
+            spread += [one for one in own if one not in shared]
+            first_levels |= {one.number: level for one in own if one.number is not None}
         return spread
 
     def _check_order(self, levels: list[_Level]) -> None:
@@ -666,7 +668,7 @@ class _Reading:
             marked = Written(value=True, place=leaf.place)
         elif not _NODES.isdisjoint((*leaf.place, *leaf.value)):
             self._doubt_node(marked.place)
-        levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
+        levels = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
         percent = read_percent(marked.value)
         gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
         ends = self.ends[-1]
@@ -789,11 +791,11 @@ class _Reading:
 
     def _check_kinds(self, found: Mapping[int, Written | None]) -> None:
         """Report a weight in percent beside one that is a plain number, among those of one holder."""
-        held: dict[Path, list[Written]] = {}
+        by_holder: dict[Path, list[Written]] = {}
         for written in (*self.shared, *filter(None, found.values())):
             if is_amount(written.value):
-                held.setdefault(written.place[:-2], []).append(written)
-        for weights in held.values():
+                by_holder.setdefault(written.place[:-2], []).append(written)
+        for weights in by_holder.values():
             other = find_other_kind([written.value for written in weights])
             if other is not None:
                 first, second = weights[0], weights[other]
@@ -941,12 +943,12 @@ class _Reading:
 
         Of scores from 0 on, the sum is in proportion to the mean.
         """
-        is_from_0 = not self.shape.is_turned and all(each is None or each[0] == 0 for each in self.ends)
+        is_from_0 = not self.shape.is_turned and all(ends is None or ends[0] == 0 for ends in self.ends)
         is_sum = ends[1] < passes <= self.whole and not self.shape.combine
         if is_from_0 and is_sum and self._find_totals() & {self.whole}:
             return _decimal(passes / self.whole)
-        told = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
-        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+        known = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
+        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {known}"
         self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
         return None
 
@@ -972,8 +974,8 @@ class _Reading:
 
     def _check_most(self, passes: Fraction, place: Path | None) -> None:
         """Report a threshold above the highest score that the file says beside it, where nothing says the lowest."""
-        beside = self.document.value(place[:-1]) if place else None
-        said = [beside[name] for name in _HIGHEST if name in beside] if isinstance(beside, dict) else []
+        holder = self.document.value(place[:-1]) if place else None
+        said = [holder[name] for name in _HIGHEST if name in holder] if isinstance(holder, dict) else []
         if not said or not is_number(said[0]):
             return
         highest = to_fraction(Decimal(str(said[0])))
@@ -1044,7 +1046,7 @@ def _find_sums(document: Document, path: Path) -> tuple[bool, frozenset[int | fl
     holder = document.value(path)
     if not isinstance(holder, dict):
         return False, frozenset()
-    mappings = [holder, *(each for each in holder.values() if isinstance(each, dict))]
+    mappings = [holder, *(part for part in holder.values() if isinstance(part, dict))]
     fields = [field for mapping in mappings for field in mapping.items()]
     totals = [value for key, value in fields if is_number(value) and (key in _HIGHEST or is_total(key))]
     return any(says_sum(key, value) for key, value in fields), frozenset(totals)
@@ -1071,7 +1073,7 @@ def _look(value: Any, place: Path, name: str) -> Written | None:
 
 def _look_for(value: Any, place: Path, names: Names) -> Written | None:
     found = (_look(value, place, name) for name in names)
-    return next((each for each in found if each is not None and each.value is not None), None)
+    return next((field for field in found if field is not None and field.value is not None), None)
 
 
 def _write(value: Any) -> str:

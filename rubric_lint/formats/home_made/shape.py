@@ -98,8 +98,8 @@ def _as_names(value: str | list[str]) -> Names:
 def _as_marks(value: Any) -> Marks:
     if not isinstance(value, dict):
         return tuple((name, None) for name in _as_names(value))
-    pairs = ((name, each if isinstance(each, list) else [each]) for name, each in value.items())
-    return tuple((name, None if each == [True] else tuple(each)) for name, each in pairs)
+    pairs = ((name, values if isinstance(values, list) else [values]) for name, values in value.items())
+    return tuple((name, None if values == [True] else tuple(values)) for name, values in pairs)
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -166,8 +166,8 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
     inner = (name.partition(".")[0] for name in known if "." in name and not name.startswith("/"))
     fields: dict[str, Any] = {name: {"description": "What holds fields of the criterion."} for name in inner}
     for name in filter(is_plain, known):
-        told, schema, ours = known[name]
-        fields[name] = {"description": told, **schema, **({"x-reads-as": ours} if ours else {})}
+        description, schema, ours = known[name]
+        fields[name] = {"description": description, **schema, **({"x-reads-as": ours} if ours else {})}
     entry = {"$ref": "#/definitions/entry"}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -242,10 +242,10 @@ def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     gates = table.get("gate", ())  # words that mean a gate may stand in any field
     fields = {**table, "gate": () if isinstance(gates, dict) else gates}
     for key, others in (("weight", ("outcome", "levels")), ("gate", ("outcome", "levels", "weight"))):
-        taken = {name: other for other in others for name in _as_names(fields.get(other, ()))}
+        known = {name: other for other in others for name in _as_names(fields.get(other, ()))}
         for name in _as_names(fields.get(key, ())):
-            if name in taken:
-                yield key, f'"{name}" is the `{taken[name]}` already; name the field with the {key}'
+            if name in known:
+                yield key, f'"{name}" is the `{known[name]}` already; name the field with the {key}'
 
 
 def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...]]]:

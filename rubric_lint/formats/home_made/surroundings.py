@@ -89,7 +89,9 @@ def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
         having = [entry[key] for entry in entries if key in entry]
         strange = [value for value in having if not (_is_answer(value) or (key in _TEXTS and is_prose(value)))]
         levels = [parsed.levels(value) for value in strange]
-        are_levels = all(each is not None and each.score_key != "points" for each in levels)  # a course gives points
+        are_levels = all(
+            parsed_levels is not None and parsed_levels.score_key != "points" for parsed_levels in levels
+        )  # a course gives points
         if 2 * len(strange) > len(entries) and not are_levels:
             yield key
 
@@ -125,7 +127,7 @@ def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
 def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:
     """Yield what stands between the criteria of a map: `{tone: {max: 2}, facts: {max: 2}, passing_threshold: 3}`."""
     value = document.value(group.path)
-    others = {key: each for key, each in value.items() if key not in group.items} if isinstance(value, dict) else {}
+    others = {key: entry for key, entry in value.items() if key not in group.items} if isinstance(value, dict) else {}
     if others and not group.are_texts:
         yield group.path, others
 

@@ -84,16 +84,16 @@ class TableWriter:
     def write(self, besides: Sequence[Beside]) -> dict[str, Any]:
         """Return the table, without a name and files."""
         points = self._are_points()
-        beside = self._merge(besides, points=points)
+        settings = self._merge(besides, points=points)
         table: dict[str, Any] = {"criteria": pointer(self.at)}
-        is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
-        if scale := self._find_scale(beside):
+        is_shared = Role.LEVELS in settings and not self.columns.has(Role.LEVELS)
+        if scale := self._find_scale(settings):
             table["scale"] = scale
         is_stated = (
             is_shared
             or self.is_of_system
             or self.columns.has(Role.LEVELS)
-            or bool(replace(self, scale=None)._find_scale(beside))
+            or bool(replace(self, scale=None)._find_scale(settings))
         )
         gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
         few = () if is_shared else self._find_few_levels()
@@ -105,22 +105,22 @@ class TableWriter:
             "gate": gates,
             "parts": self.columns.names(Role.PARTS),
         }
-        table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items() if each}
+        table |= {ours: keys[0] if len(keys) == 1 else list(keys) for ours, keys in names.items() if keys}
         if is_shared:
-            table["levels"] = pointer(beside[Role.LEVELS][0])
+            table["levels"] = pointer(settings[Role.LEVELS][0])
         if marks := self._list_marks():
             table["negative"] = marks
-        if Role.PASS in beside:
-            table["pass"] = pointer(beside[Role.PASS][0])
+        if Role.PASS in settings:
+            table["pass"] = pointer(settings[Role.PASS][0])
         holders = [
             value for entry in self.entries for name in names["levels"] if (value := look(entry, name)) is not None
         ]
-        way = beside.get(Role.COMBINE, ((), ""))[1]
+        way = settings.get(Role.COMBINE, ((), ""))[1]
         is_all = split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"})
         more = {
             "level-scores": self._find_level_scores(holders),
-            "total": self._find_total(beside, points=points),
-            "level-text": self._find_level_text([beside[Role.LEVELS][1]] if is_shared else holders),
+            "total": self._find_total(settings, points=points),
+            "level-text": self._find_level_text([settings[Role.LEVELS][1]] if is_shared else holders),
             "sums": find_sums(self.columns),
             "task": self._find_task(),
             "combine": "all" if is_all else "share" if points else "",
@@ -130,8 +130,8 @@ class TableWriter:
     def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[Role, tuple[Path, Any]]:
         """Return what is said beside the groups; what only holds for all of them together is left out."""
         found: dict[Role, tuple[Path, Any]] = {}
-        for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
-            for what, place in beside.places.items():
+        for group, surroundings in reversed(list(zip(self.groups, besides, strict=True))):
+            for what, place in surroundings.places.items():
                 general = generalize(place, self.at, group.path)
                 is_of_all = general.count("*") < self.at.count("*")
                 if is_of_all and (what in (Role.TOTAL, Role.PERCENT) or (what is Role.PASS and points)):
@@ -163,22 +163,22 @@ class TableWriter:
         """Return the keys of the levels of some criteria, where most have none."""
         if self.columns.has(Role.LEVELS):
             return ()
-        taken = {name for names in self.columns.roles.values() for name in names}
-        keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in taken)
+        known = {name for names in self.columns.roles.values() for name in names}
+        keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in known)
         return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
 
-    def _find_scale(self, beside: Mapping[Role, tuple[Path, Any]]) -> Any:
+    def _find_scale(self, settings: Mapping[Role, tuple[Path, Any]]) -> Any:
         """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
         columns = self.columns
         own = columns.names(Role.SCALE) or choose(self.entries, Fields.scale, self.parsed.declares_scale)
-        if own and Role.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
-            return [own[0], pointer(beside[Role.SCALE][0])]
+        if own and Role.SCALE in settings and not all(look(entry, own[0]) is not None for entry in self.entries):
+            return [own[0], pointer(settings[Role.SCALE][0])]
         if columns.has(Role.SCALE):
             return columns.names(Role.SCALE)[0]
-        if Role.SCALE in beside:
-            return pointer(beside[Role.SCALE][0])
-        if {Role.LOWEST, Role.HIGHEST} <= beside.keys():
-            return [pointer(beside[end][0]) for end in (Role.LOWEST, Role.HIGHEST)]
+        if Role.SCALE in settings:
+            return pointer(settings[Role.SCALE][0])
+        if {Role.LOWEST, Role.HIGHEST} <= settings.keys():
+            return [pointer(settings[end][0]) for end in (Role.LOWEST, Role.HIGHEST)]
         return self._find_unsaid_scale()
 
     def _find_unsaid_scale(self) -> Any:
@@ -221,13 +221,13 @@ class TableWriter:
         """Return whether the levels of each criterion end at its points: `max_points: 5, levels: {5: ..., 0: ...}`."""
         for entry in self.entries:
             levels = [self.parsed.levels(look(entry, name)) for name in self.columns.names(Role.LEVELS)]
-            ends = next((each.ends for each in levels if each), None)
+            ends = next((found.ends for found in levels if found), None)
             worth = next((entry[name] for name in weights if name in entry), None)
             if ends is None or worth != ends[1] or ends[0] != 0:
                 return False
         return bool(self.entries)
 
-    def _find_total(self, beside: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
+    def _find_total(self, settings: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
         """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
         Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum.
@@ -240,12 +240,12 @@ class TableWriter:
             return _PERCENT if is_off and len(self.groups) == 1 and not self.columns.has(Role.PARTS) else ""
         if not weights or not all(map(is_number, weights)):
             return ""
-        if Role.TOTAL not in beside and Role.HIGHEST in beside and Role.LOWEST not in beside and points:
-            return pointer(beside[Role.HIGHEST][0])
-        if Role.TOTAL in beside:
-            return pointer(beside[Role.TOTAL][0])
-        is_percent = Role.PERCENT in beside and all(weight >= 1 for weight in weights)
-        return pointer(beside[Role.PERCENT][0]) if is_percent else ""
+        if Role.TOTAL not in settings and Role.HIGHEST in settings and Role.LOWEST not in settings and points:
+            return pointer(settings[Role.HIGHEST][0])
+        if Role.TOTAL in settings:
+            return pointer(settings[Role.TOTAL][0])
+        is_percent = Role.PERCENT in settings and all(weight >= 1 for weight in weights)
+        return pointer(settings[Role.PERCENT][0]) if is_percent else ""
 
     def _find_level_scores(self, holders: Sequence[Any]) -> dict[str, int]:
         """Return the scores of levels that are yes and no, as their words say: `{fail: ..., pass: ...}`."""
@@ -322,13 +322,13 @@ def find_left_over(
     own = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
-    holding = {(each.document, each.path[:length]) for each in groups for length in range(len(each.path) + 1)}
+    holding = {(group.document, group.path[:length]) for group in groups for length in range(len(group.path) + 1)}
     inside: dict[tuple[Document, Path], None] = {}
     around: dict[tuple[Document, Path], None] = {}
     seen: set[tuple[Document, Path, Path]] = set()
-    for group, beside in zip(groups, besides, strict=True):
+    for group, surroundings in zip(groups, besides, strict=True):
         inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
-        for above, mapping in beside.holders:
+        for above, mapping in surroundings.holders:
             general = generalize(above, at, group.path)
             if (group.document, above, general) in seen:  # all groups of a document stand below its top
                 continue

@@ -79,35 +79,35 @@ def understand_all(
     builder = _Builder(parsed, hints)
     made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
-        near = [each for each in made if each.is_rubric or each.is_near]
+        near = [candidate for candidate in made if candidate.is_rubric or candidate.is_near]
         made = near or builder.find_likely(every) or builder.find_names(documents)
-        whole = [(each, _find_whole(each, made)) for each in made]
+        whole = [(candidate, _find_whole(candidate, made)) for candidate in made]
         parts = [part for _, part in whole if part]
-        made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
+        made = list(_add_siblings(parsed, [candidate for candidate, part in whole if not part], every, parts))
     elif choose:
         made = list(_add_siblings(parsed, choose(made), every))
-    return sorted(made, key=lambda each: -each.count)
+    return sorted(made, key=lambda candidate: -candidate.count)
 
 
 def _add_siblings(
     parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group], parts: Sequence[Path] = ()
 ) -> Iterator[Candidate]:
     """Yield candidates with what may hold criteria beside them; `parts` are places of what may be a part of them."""
-    for each in made:
-        own = [other for other in made if other.document is each.document]
+    for candidate in made:
+        own = [other for other in made if other.document is candidate.document]
         paths = [path for other in own for path in other.paths]
-        read = [place for other in own for beside in other.besides for place in beside.places.values()]
-        siblings = find_siblings(each.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
+        read = [place for other in own for surroundings in other.besides for place in surroundings.places.values()]
+        siblings = find_siblings(candidate.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
         found = list(dict.fromkeys((*siblings, *parts)))
-        beside = [group for group in groups if group.document is each.document]
-        alike = _find_alike(each, beside, {*paths, *found})
-        yield replace(each, siblings=list(dict.fromkeys((*found, *alike))))
+        in_document = [group for group in groups if group.document is candidate.document]
+        alike = _find_alike(candidate, in_document, {*paths, *found})
+        yield replace(candidate, siblings=list(dict.fromkeys((*found, *alike))))
 
 
 def decide(candidates: Sequence[Candidate]) -> Decision:
     """Return what is done about a document with some candidates."""
-    decisions = {each.decision for each in candidates}
-    return next((each for each in Decision if each in decisions), Decision.SILENT)
+    decisions = {candidate.decision for candidate in candidates}
+    return next((decision for decision in Decision if decision in decisions), Decision.SILENT)
 
 
 def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], *, is_asked: bool) -> Sequence[Group]:
@@ -156,9 +156,9 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     known = [group for group in every if group.is_strong]
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []
-    beside = {*BesideWords.scale, *BesideWords.passes}
+    settings = {*BesideWords.scale, *BesideWords.passes}
     long = [group for group in every if len(group.items) > 2]
-    marked = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    marked = [group for group in long if group.path and not settings.isdisjoint(document.value(group.path[:-1]))]
     if marked:
         return sorted(marked, key=lambda group: -len(group.items))[:1]
     parts = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
@@ -216,8 +216,8 @@ def is_like_criteria(key: str, value: Any) -> bool:
 def _holds_criteria(value: Any) -> bool:
     """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
     parts = parts_of(value)
-    inner = [each for part in parts for each in parts_of(part) if isinstance(each, dict)]
-    entries = [*(each for each in parts if isinstance(each, dict)), *inner]
+    inner = [entry for part in parts for entry in parts_of(part) if isinstance(entry, dict)]
+    entries = [*(part for part in parts if isinstance(part, dict)), *inner]
     return any(is_prose(text) for entry in entries for text in entry.values())
 
 
@@ -240,13 +240,13 @@ class _Builder:
     def find_likely(self, groups: Sequence[Group]) -> list[Candidate]:
         """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
         own = [group for group in groups if is_named(group.document, "rubric")]
-        return choose_likely([each for alike in cluster(own) for each in self.build(alike)])
+        return choose_likely([candidate for alike in cluster(own) for candidate in self.build(alike)])
 
     def find_names(self, documents: Sequence[Document]) -> list[Candidate]:
         """Find the names of criteria, in files that are named for a rubric."""
         own = [document for document in documents if is_named(document, "own") and is_named(document, "judged")]
         groups = [group for document in own for group in find_names(document, self.parsed)]
-        return [each for group in groups for each in self.build([group]) if each.is_near]
+        return [candidate for group in groups for candidate in self.build([group]) if candidate.is_near]
 
     @staticmethod
     def _leads_to(groups: Sequence[Group], at: Path) -> bool:
@@ -276,7 +276,7 @@ class _Builder:
         signs = frozenset(self._find_signs(groups[0], columns, besides[0]))
         return Candidate(groups, at, columns, besides, signs, writer.write(besides))
 
-    def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
+    def _find_signs(self, group: Group, columns: Columns, surroundings: Beside) -> Iterator[Sign]:
         is_list = isinstance(group.document.data, list)
         are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
         is_whole = not group.path and (is_list or are_alike)
@@ -289,7 +289,7 @@ class _Builder:
         kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
         if any(is_named(group.document, kind, by_folder=not is_common) for kind in kinds):
             yield Sign.FILE
-        if beside.is_declared:
+        if surroundings.is_declared:
             yield Sign.DECLARED
         if columns.are_statements:
             yield Sign.TEXTS
@@ -303,5 +303,5 @@ class _Builder:
         described = 0
         for entry in columns.entries:
             levels = [self.parsed.levels(look(entry, name)) for name in columns.names(Role.LEVELS)]
-            described += any(each is not None and each.is_described for each in levels)
+            described += any(found is not None and found.is_described for found in levels)
         return 2 * described > len(columns.entries)

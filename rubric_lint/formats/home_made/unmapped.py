@@ -383,7 +383,9 @@ class UnmappedSearch:
     def _is_criterion(self, value: Any) -> bool:
         """Return whether a mapping beside the criteria of a table is one more: it has their ids and their texts."""
         names = self.shape.id, self.shape.outcome
-        return isinstance(value, dict) and all(any(name in value for name in each) for each in names)
+        return isinstance(value, dict) and all(
+            any(name in value for name in names_of_field) for names_of_field in names
+        )
 
     def _are_criteria(self, value: Any) -> bool:
         """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
@@ -468,7 +470,7 @@ def is_text_of_words(value: str) -> bool:
 def _share(places: Sequence[Path]) -> Path:
     """Return the steps with which all of some places begin."""
     first = min(places, key=len)
-    length = next((at for at, step in enumerate(first) if any(each[at] != step for each in places)), len(first))
+    length = next((at for at, step in enumerate(first) if any(place[at] != step for place in places)), len(first))
     return first[:length]
 
 
