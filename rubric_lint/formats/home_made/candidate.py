@@ -13,7 +13,7 @@ from rubric_lint.formats.home_made.reading import read_shape
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import adds_up
 from rubric_lint.formats.home_made.shape import Shape, split_words
-from rubric_lint.formats.home_made.surroundings import Beside
+from rubric_lint.formats.home_made.surroundings import Surroundings
 from rubric_lint.formats.home_made.table import KEYS, LeftOver, find_left_over, generalize
 from rubric_lint.formats.home_made.vocabulary import SETS, Foreign
 from rubric_lint.model.messages import quote_names, shorten
@@ -72,14 +72,14 @@ class Question:
 class Candidate:
     """Criteria that a document may hold, in one place or in several of one form; several documents may have the form.
 
-    `columns` are the keys of all of them by their role, `besides` what stands beside each group; `signs` speak for
+    `columns` are the keys of all of them by their role, `surroundings` what stands around each group; `signs` speak for
     criteria of a judge. `siblings` are the places of other criteria. `written` is the table that describes them.
     """
 
     groups: Sequence[Group]
     at: Path
     columns: Columns
-    besides: Sequence[Beside]
+    surroundings: Sequence[Surroundings]
     signs: frozenset[Sign]
     written: Mapping[str, Any]
     siblings: Sequence[Path] = ()
@@ -134,8 +134,8 @@ class Candidate:
     @property
     def against(self) -> str:
         """The key that files of another purpose have; empty if there is none."""
-        beside = self.besides[0]
-        return beside.foreign or beside.foreign_field
+        nearest = self.surroundings[0]
+        return nearest.foreign or nearest.foreign_field
 
     @property
     def is_own(self) -> bool:
@@ -150,7 +150,7 @@ class Candidate:
     @property
     def is_scored(self) -> bool:
         """Whether something says how much an answer may get for a criterion, or how much that counts."""
-        is_shared = any(Role.LEVELS in beside.places for beside in self.besides)
+        is_shared = any(Role.LEVELS in nearby.places for nearby in self.surroundings)
         return self.columns.is_scored or is_shared or (self.columns.has_text and "scale" in self.written)
 
     # What is done about it.
@@ -195,7 +195,7 @@ class Candidate:
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
         is_list = self.count > 1 or self.is_declared or Sign.LEVELS in self.signs
         is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
-        has_mark = Sign.TEXTS in self.signs and Role.PASS in self.besides[0].places
+        has_mark = Sign.TEXTS in self.signs and Role.PASS in self.surroundings[0].places
         is_declared_here = has_mark and is_named(self.document, "judged")
         if self.is_scored and has_prose and is_list and (is_known_here or is_declared_here or self._has_deductions()):
             return True
@@ -238,7 +238,7 @@ class Candidate:
 
     def _is_near_others(self) -> bool:
         """Return whether criteria with a key that files of another purpose have are worth a note all the same."""
-        is_sure = bool(self.signs & {Sign.FILE, Sign.TEXTS}) and not self.besides[0].is_twice_foreign
+        is_sure = bool(self.signs & {Sign.FILE, Sign.TEXTS}) and not self.surroundings[0].is_twice_foreign
         has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
         is_marked = self.is_declared or has_two or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked
@@ -246,7 +246,7 @@ class Candidate:
     @property
     def is_apart(self) -> bool:
         """Whether a key shows that the file is of another tool, or that the items are cases."""
-        return any(beside.is_never or beside.are_cases for beside in self.besides)
+        return any(nearby.is_never or nearby.are_cases for nearby in self.surroundings)
 
     @property
     def adds_up(self) -> bool:
@@ -286,7 +286,7 @@ class Candidate:
     @cached_property
     def left_over(self) -> LeftOver:
         """What the table does not use."""
-        what = (self.groups, self.at, self.columns, self.besides)
+        what = (self.groups, self.at, self.columns, self.surroundings)
         return find_left_over(*what, table=self.written)
 
     @property

@@ -10,7 +10,7 @@ from rubric_lint.formats.home_made.columns import LONGEST_ID, NAMES, Columns, En
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, is_statement
 from rubric_lint.formats.home_made.shape import Names, list_words, split_words
-from rubric_lint.formats.home_made.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
+from rubric_lint.formats.home_made.vocabulary import FILES, SETS, Containers, Fields, Foreign, SurroundingWords
 from rubric_lint.model.criterion import is_number
 from rubric_lint.model.recognition import is_description
 from rubric_lint.source.document import Document
@@ -239,7 +239,7 @@ def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
 
 def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Group]) -> dict[Path, Group]:
     """Return the sections that hold all of some groups, whose criteria are parts of theirs: `sections: [{items}]`."""
-    alone = {*BesideWords.passes, *BesideWords.scale, *BesideWords.lowest}
+    alone = {*SurroundingWords.passes, *SurroundingWords.scale, *SurroundingWords.lowest}
     sections: dict[Path, list[Path]] = {}
     for path in found:
         if len(path) > 2 and isinstance(path[-1], str) and path[-3] in Containers.sections:

@@ -11,7 +11,7 @@ from rubric_lint.formats.home_made.roles import Role, is_of_model, is_way, role_
 from rubric_lint.formats.home_made.scores import is_amount, is_prose, is_row, read_ends, read_percent
 from rubric_lint.formats.home_made.shape import split_words
 from rubric_lint.formats.home_made.unmapped import holds_mappings
-from rubric_lint.formats.home_made.vocabulary import SETS, BesideWords, Foreign
+from rubric_lint.formats.home_made.vocabulary import SETS, Foreign, SurroundingWords
 from rubric_lint.model.criterion import is_number
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
@@ -23,7 +23,7 @@ _PERCENT = 100
 
 
 @dataclass(frozen=True)
-class Beside:
+class Surroundings:
     """What is said beside criteria, by its place, and what shows that they have another purpose.
 
     `foreign` is a key beside them which files of another purpose have, `foreign_field` a key of most of them; with
@@ -52,7 +52,7 @@ class Beside:
         return not DECLARING.isdisjoint(self.places)
 
 
-def find_beside(parsed: Parsed, group: Group) -> Beside:
+def find_surroundings(parsed: Parsed, group: Group) -> Surroundings:
     """Find what is said beside some criteria, the nearest first."""
     document = group.document
     reader = _Reader(parsed)
@@ -65,8 +65,8 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
                 places[role] = (*path, *found)
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
     foreign = [key for _, mapping in holders for key in parsed.once("foreign", mapping, _find_foreign)]
-    foreign += [called] if called in Foreign.beside else []
-    return Beside(
+    foreign += [called] if called in Foreign.around else []
+    return Surroundings(
         places,
         holders,
         next(iter(foreign), ""),
@@ -77,7 +77,7 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
 
 def _find_foreign(mapping: Entry) -> list[str]:
     """Return the keys of a mapping that stand beside what people or programs judge, the surest first."""
-    found = [key for key in mapping if key in Foreign.beside]
+    found = [key for key in mapping if key in Foreign.around]
     return found + [key for key in mapping if split_words(key) & Foreign.words]
 
 
@@ -121,7 +121,7 @@ def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tu
 def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
     """Return the mappings in a mapping that hold settings, each with its key."""
     parts = ((key, part) for key, part in mapping.items() if isinstance(part, dict))
-    return [(key, part) for key, part in parts if key in BesideWords.settings or _are_settings(part)]
+    return [(key, part) for key, part in parts if key in SurroundingWords.settings or _are_settings(part)]
 
 
 def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:
@@ -135,15 +135,15 @@ def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry
 def _are_settings(part: Entry) -> bool:
     """Return whether a mapping says how scores are read: one pass mark, a scale, or both of its ends."""
     marks = [key for key, value in part.items() if _is_like(Role.PASS, key, value) and not is_of_model(key, part)]
-    has_ends = all(any(name in part for name in names) for names in (BesideWords.lowest, BesideWords.highest))
-    has_scale = any(read_ends(part.get(name)) is not None for name in BesideWords.scale)
+    has_ends = all(any(name in part for name in names) for names in (SurroundingWords.lowest, SurroundingWords.highest))
+    has_scale = any(read_ends(part.get(name)) is not None for name in SurroundingWords.scale)
     return (len(marks) == 1 or has_ends or has_scale) and not any(map(holds_mappings, part.values()))
 
 
 class _Reader:
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
-        words = BesideWords
+        words = SurroundingWords
         self.known: Mapping[Role, tuple[Sequence[str], Callable[[Any], bool]]] = {
             Role.LEVELS: (words.levels, self._are_levels),
             Role.PASS: (words.passes, is_amount),
@@ -169,7 +169,7 @@ class _Reader:
 
     def _find_in_scale(self, mapping: Entry) -> Path:
         """Return the way to the texts of a scale: `scale: {min: 1, max: 5, meaning: {1: ..., 5: ...}}`."""
-        for name in BesideWords.scale:
+        for name in SurroundingWords.scale:
             scale = mapping.get(name)
             inner = [key for key, value in scale.items() if self._are_levels(value)] if isinstance(scale, dict) else []
             if len(inner) == 1:
@@ -196,5 +196,5 @@ def _is_like(role: Role, key: str, value: Any) -> bool:
         return is_way(key)
     if role is Role.SCALE and is_row(value):  # labels without texts, whatever the key says
         return not split_words(key) & (SETS["samples"] | SETS["grades"])
-    is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in BesideWords.lowest
+    is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in SurroundingWords.lowest
     return is_known and role_of(key, value, is_around=True) is role

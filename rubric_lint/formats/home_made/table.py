@@ -29,7 +29,7 @@ from rubric_lint.formats.home_made.scores import (
     read_percent,
 )
 from rubric_lint.formats.home_made.shape import YES_NO, Shape, expand, split_words
-from rubric_lint.formats.home_made.surroundings import Beside
+from rubric_lint.formats.home_made.surroundings import Surroundings
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords
 from rubric_lint.model.criterion import is_number
@@ -81,10 +81,10 @@ class TableWriter:
         """The criteria with their parts."""
         return self.columns.entries
 
-    def write(self, besides: Sequence[Beside]) -> dict[str, Any]:
+    def write(self, surroundings: Sequence[Surroundings]) -> dict[str, Any]:
         """Return the table, without a name and files."""
         points = self._are_points()
-        settings = self._merge(besides, points=points)
+        settings = self._merge(surroundings, points=points)
         table: dict[str, Any] = {"criteria": pointer(self.at)}
         is_shared = Role.LEVELS in settings and not self.columns.has(Role.LEVELS)
         if scale := self._find_scale(settings):
@@ -127,11 +127,11 @@ class TableWriter:
         }
         return table | {key: value for key, value in more.items() if value}
 
-    def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[Role, tuple[Path, Any]]:
+    def _merge(self, surroundings: Sequence[Surroundings], *, points: bool) -> dict[Role, tuple[Path, Any]]:
         """Return what is said beside the groups; what only holds for all of them together is left out."""
         found: dict[Role, tuple[Path, Any]] = {}
-        for group, surroundings in reversed(list(zip(self.groups, besides, strict=True))):
-            for what, place in surroundings.places.items():
+        for group, nearby in reversed(list(zip(self.groups, surroundings, strict=True))):
+            for what, place in nearby.places.items():
                 general = generalize(place, self.at, group.path)
                 is_of_all = general.count("*") < self.at.count("*")
                 if is_of_all and (what in (Role.TOTAL, Role.PERCENT) or (what is Role.PASS and points)):
@@ -316,7 +316,7 @@ class LeftOver:
 
 
 def find_left_over(
-    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, table: Table
+    groups: Sequence[Group], at: Path, columns: Columns, surroundings: Sequence[Surroundings], *, table: Table
 ) -> LeftOver:
     """Find the keys of criteria, and those beside them, that a table does not use."""
     own = _list_used(table, columns)
@@ -326,9 +326,9 @@ def find_left_over(
     inside: dict[tuple[Document, Path], None] = {}
     around: dict[tuple[Document, Path], None] = {}
     seen: set[tuple[Document, Path, Path]] = set()
-    for group, surroundings in zip(groups, besides, strict=True):
+    for group, nearby in zip(groups, surroundings, strict=True):
         inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
-        for above, mapping in surroundings.holders:
+        for above, mapping in nearby.holders:
             general = generalize(above, at, group.path)
             if (group.document, above, general) in seen:  # all groups of a document stand below its top
                 continue

@@ -31,9 +31,9 @@ from rubric_lint.formats.home_made.places import (
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, read_levels
 from rubric_lint.formats.home_made.shape import expand, list_words
-from rubric_lint.formats.home_made.surroundings import Beside, find_beside
+from rubric_lint.formats.home_made.surroundings import Surroundings, find_surroundings
 from rubric_lint.formats.home_made.table import Scale, TableWriter
-from rubric_lint.formats.home_made.vocabulary import SETS, BesideWords, Containers
+from rubric_lint.formats.home_made.vocabulary import SETS, Containers, SurroundingWords
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
 from rubric_lint.source.tree import parts_of
@@ -96,7 +96,7 @@ def _add_siblings(
     for candidate in made:
         own = [other for other in made if other.document is candidate.document]
         paths = [path for other in own for path in other.paths]
-        read = [place for other in own for surroundings in other.besides for place in surroundings.places.values()]
+        read = [place for other in own for nearby in other.surroundings for place in nearby.places.values()]
         siblings = find_siblings(candidate.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
         found = list(dict.fromkeys((*siblings, *parts)))
         in_document = [group for group in groups if group.document is candidate.document]
@@ -156,7 +156,7 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     known = [group for group in every if group.is_strong]
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []
-    settings = {*BesideWords.scale, *BesideWords.passes}
+    settings = {*SurroundingWords.scale, *SurroundingWords.passes}
     long = [group for group in every if len(group.items) > 2]
     marked = [group for group in long if group.path and not settings.isdisjoint(document.value(group.path[:-1]))]
     if marked:
@@ -271,12 +271,12 @@ class _Builder:
             columns = read_columns(self.parsed, items, is_map=is_map, parts=columns.names(Role.PARTS)) or columns
         elif len(groups) > 1:
             columns = replace(columns, entries=[entry for group in groups for entry in group.items.values()])
-        besides = [find_beside(self.parsed, group) for group in groups]
+        surroundings = [find_surroundings(self.parsed, group) for group in groups]
         writer = TableWriter(self.parsed, groups, columns, at, self.hints.scale)
-        signs = frozenset(self._find_signs(groups[0], columns, besides[0]))
-        return Candidate(groups, at, columns, besides, signs, writer.write(besides))
+        signs = frozenset(self._find_signs(groups[0], columns, surroundings[0]))
+        return Candidate(groups, at, columns, surroundings, signs, writer.write(surroundings))
 
-    def _find_signs(self, group: Group, columns: Columns, surroundings: Beside) -> Iterator[Sign]:
+    def _find_signs(self, group: Group, columns: Columns, surroundings: Surroundings) -> Iterator[Sign]:
         is_list = isinstance(group.document.data, list)
         are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
         is_whole = not group.path and (is_list or are_alike)

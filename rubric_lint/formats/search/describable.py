@@ -10,7 +10,7 @@ from rubric_lint.formats.home_made.columns import Columns, Parsed, read_columns
 from rubric_lint.formats.home_made.places import Group
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.shape import YES_NO, Names
-from rubric_lint.formats.home_made.surroundings import find_beside
+from rubric_lint.formats.home_made.surroundings import find_surroundings
 from rubric_lint.formats.home_made.table import Scale, TableWriter, generalize
 from rubric_lint.model.criterion import ASKED
 from rubric_lint.model.schema import schema_of
@@ -63,8 +63,8 @@ def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: Scale)
     groups = [each.group for each in read]
     columns = _read_columns([entry for group in groups for entry in group.items.values()], read)
     parsed = Parsed()
-    besides = [find_beside(parsed, group) for group in groups]
-    table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(besides)
+    surroundings = [find_surroundings(parsed, group) for group in groups]
+    table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(surroundings)
     if not columns.has(Role.SCALE):
         table["scale"] = scale
     known = sorted({name for each in read for name in each.known})
@@ -72,7 +72,7 @@ def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: Scale)
         table["unused"] = known
     if views[0].threshold is not None:
         table["pass"] = _find_pass_mark(views[0], at)
-    found = Candidate(groups, at, columns, besides, frozenset(), table)
+    found = Candidate(groups, at, columns, surroundings, frozenset(), table)
     return found if _is_whole(found, views, groups) else None
 
 
