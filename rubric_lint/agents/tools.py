@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.agents.roots import CRASHED, Answer, Roots, ToolError
-from rubric_lint.assess.diff.changes import compare, locate, pair_rubrics, prepare_all
+from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pair_rubrics, prepare_all
 from rubric_lint.convert.importing import ChoiceError, choose, import_tables
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
@@ -293,8 +293,8 @@ def diff(roots: Roots, given: Arguments) -> Answer:
     """Compare the meaning of the rubrics of two files."""
     files = [_read_one(roots, given, "old"), _read_one(roots, given, "new")]
     was, now = map(_load, files)
-    changes = compare(pair_rubrics(prepare_all(was), prepare_all(now)))
-    comparison = Comparison(files[0].label, files[1].label, tuple(locate(change, was, now) for change in changes))
+    changes = compare_rubrics(pair_rubrics(prepare_all(was), prepare_all(now)))
+    comparison = Comparison(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
     return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 

@@ -18,7 +18,7 @@ from node import node
 from report_page import START, lines, needs_node, part, read, runner
 from report_pictures import CHROMIUM
 
-from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.messages import visible
 from rubric_lint.report.html import Extras, HtmlReport
 from rubric_lint.report.page_answers import PageAnswers, Texts

@@ -16,7 +16,7 @@ from jsonschema import Draft7Validator
 from random_outputs import cases, load
 
 from rubric_lint import load_rubrics, score, score_batch, score_samples
-from rubric_lint.assess.agreement.reading import Reader
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.judge.asking import Plan
 from rubric_lint.judge.endpoint import Call, Endpoint
@@ -84,7 +84,7 @@ def read_by_every_path(name, text, reading):
         for kind, items in (("item", [output]), ("line", json.dumps(lines["record"]).encode())):
             (row,) = score_batch(only, items, **options)
             found[f"{what} as {kind}"] = row.error.path if row.error else tuple(c.grade.answer for c in row.criteria)
-        reader = Reader(only, reading)
+        reader = RatingReader(only, reading)
         reader.read_records("f", [(1, json.dumps(lines["record"]).encode())])
         found[f"agree {what}"] = reader.invalid[0].path if reader.invalid else found[f"parse {what}"]
     assert len(set(found.values())) == 1, found
@@ -307,7 +307,7 @@ def test_a_record_that_says_why_it_has_no_output_keeps_its_reason(record, reason
     only = {"holistic": RUBRICS["holistic"]}
     text = json.dumps(value).encode()
     outcome = Scorer(only).score(text, 1)
-    reader = Reader(only)
+    reader = RatingReader(only)
     reader.read_records("f", [(1, text)])
     (row,), (line,) = score_batch(only, [value]), score_batch(only, text)
     found = [outcome.error.message, reader.invalid[0].message, row.error.message, line.error.message]
@@ -336,7 +336,7 @@ def test_a_number_in_another_column_is_named_or_refused(value):
     only = {"holistic": RUBRICS["holistic"]}
     text = json.dumps(record).encode()
     entry = Scorer(only).score(text)
-    reader = Reader(only)
+    reader = RatingReader(only)
     reader.read_records("f", [(1, text)])
     totals = [score_batch(only, given).totals.reading for given in ([record], text)]
     assert [note.unread_fields for note in entry.notes] == [("accepted",)]

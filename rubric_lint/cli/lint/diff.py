@@ -12,12 +12,12 @@ from contextlib import suppress
 
 import click
 
-from rubric_lint.assess.diff.changes import (
+from rubric_lint.assess.diff.rubric_diff import (
     Change,
-    Effects,
+    OutputEffects,
     RubricPair,
-    compare,
-    locate,
+    add_places,
+    compare_rubrics,
     pair_rubrics,
     prepare_all,
     score_both,
@@ -84,7 +84,7 @@ def _compare_files(given: Given) -> Comparison:
         require_rubric(given.name, names)
         pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
     effects = _score(given, pairs) if given.outputs else None
-    changes = tuple(locate(change, *loaded) for change in compare(pairs))
+    changes = tuple(add_places(change, *loaded) for change in compare_rubrics(pairs))
     return Comparison(files[0].label, files[1].label, changes, effects)
 
 
@@ -111,7 +111,7 @@ def _compare_branch(given: Given) -> Comparison:
             found = pair_rubrics(*map(prepare_all, loaded))
             if given.name is not None:
                 found = [pair for pair in found if any(rubric and rubric.name == given.name for rubric in pair)]
-            changes += (locate(change, *loaded) for change in compare(found))
+            changes += (add_places(change, *loaded) for change in compare_rubrics(found))
             pairs += found
     names = Counter(rubric.name for pair in pairs if (rubric := pair[1] or pair[0]))
     if given.outputs and (twice := [name for name, count in names.items() if count > 1]):
@@ -185,8 +185,8 @@ def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source
     return tuple(found)
 
 
-def _score(given: Given, pairs: list[RubricPair]) -> Effects:
-    effects, name, size = Effects(), given.outputs, None
+def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
+    effects, name, size = OutputEffects(), given.outputs, None
     rubrics = [rubric for pair in pairs for rubric in pair if rubric]
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
     wanted = Wanted(judgements=list_fields(rubrics))

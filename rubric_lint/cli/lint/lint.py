@@ -32,7 +32,7 @@ from rubric_lint.model.messages import UserError, list_names, to_data, visible
 from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import JudgedRun, RecordCache
+    from rubric_lint.assess.judged.review import JudgedRun, RecordCache
     from rubric_lint.lint.fix.run import FixOutcome
     from rubric_lint.lint.fix.silence import Silenced
     from rubric_lint.lint.project.files import File, Unreadable
@@ -117,10 +117,10 @@ class Judges:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.run import Basis, JudgedRun, RecordCache  # noqa: PLC0415
+        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions  # noqa: PLC0415
         from rubric_lint.cli.score.options import find_labels  # noqa: PLC0415
 
-        self._kept = self._kept or RecordCache(Basis(mapping=self._given.mapping))
+        self._kept = self._kept or RecordCache(ReviewOptions(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
         self.run = run = JudgedRun(finder, (self._given.judged, labels), self._kept)
         if run.unreadable:

@@ -30,8 +30,8 @@ from rubric_lint.scoring.run import Scoring, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.diff.limits import Limit, Limits
-    from rubric_lint.assess.diff.runs import OtherRun
+    from rubric_lint.assess.diff.compare_runs import OtherRun
+    from rubric_lint.assess.diff.limits import DecidedLimit, RunLimits
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.output import RecordResult
@@ -55,7 +55,7 @@ def score_files(
     given: Given,
     extras: "Prepared | None",
     *,
-    limits: "Limits | None" = None,
+    limits: "RunLimits | None" = None,
     merges: bool = False,
 ) -> tuple[Exit, Totals]:
     """Score files and write everything; return 0, or why something was not scored or fails, and the totals.
@@ -145,7 +145,7 @@ def _tell_comparison(
     return [f"warning: --compare: {name}: {each}" for each in warnings]
 
 
-def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
+def _tell_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
     for limit in failing if quiet else decided:
@@ -283,7 +283,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     compare, labels = given.compare, given.labels
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
-        from rubric_lint.assess.diff.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.assess.diff.compare_runs import OtherRun  # noqa: PLC0415
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
@@ -318,7 +318,7 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
-    from rubric_lint.assess.assess import Asked  # noqa: PLC0415
+    from rubric_lint.assess.assess import AssessOptions  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
     from rubric_lint.report import assessment, trust  # noqa: PLC0415
 
@@ -329,7 +329,7 @@ def assess_outputs(given: Given) -> "Assessed | str":
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = Linted(given.rubric, given.finder())
-        found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))
+        found = linted.assess(outputs, given.labels, AssessOptions(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels

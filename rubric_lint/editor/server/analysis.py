@@ -19,7 +19,7 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import Review
+    from rubric_lint.assess.judged.review import Review
 
 
 @dataclass(frozen=True, slots=True)
