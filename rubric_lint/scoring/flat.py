@@ -75,7 +75,7 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
     """Return the names that the columns of judgements may have, folded."""
     found = set(_VERDICT_COLUMNS)
     for rubric in rubrics:
-        found.update(fold_column(each.id) for each in rubric.criteria)
+        found.update(fold_column(criterion.id) for criterion in rubric.criteria)
         if len(rubric.criteria) == 1 and rubric.criteria[0].shape is not Shape.CHECKLIST:
             found.add(_SCORE)
     return frozenset(found)
@@ -103,7 +103,7 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     try:
         layout = _lay_out(names, rubric)
     except _SharedError:  # in a table of several rubrics, the columns of the others are blank
-        own = {each.id for each in rubric.criteria}
+        own = {criterion.id for criterion in rubric.criteria}
         filled = [name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own]
         layout = _lay_out(tuple(filled), rubric)
     if not layout.used:
@@ -121,7 +121,7 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
         answers.append(seen[cell])
     verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
     if columns.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
-        earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each]).verdict is verdict]
+        earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]
         answers = [earning[0] if len(earning) == 1 else None]
     return Flat(layout, tuple(answers), verdict)
 
@@ -189,7 +189,7 @@ def read_whole(flat: Flat, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
         return given
     if flat.verdict and not given:
         raise OutputError("a verdict alone is a label, which says nothing about the criteria; use it with --labels")
-    missing = [each.id for each, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
+    missing = [criterion.id for criterion, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
     raise OutputError(f"no value for {list_names(missing)}; an output needs one for each criterion")
 
 
@@ -210,7 +210,7 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
         return {**rest, criterion.field: answers[0]}
-    checks = [write_check(each, answer) for each, answer in zip(rubric.criteria, answers, strict=True)]
+    checks = [write_check(criterion, answer) for criterion, answer in zip(rubric.criteria, answers, strict=True)]
     return {**rest, "checks": checks}
 
 
@@ -256,8 +256,8 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)
 
-    def find(wanted: str, exact: str | None, taken: Collection[str | None] = ()) -> str | None:
-        alike = [name for name in folded.get(fold_column(wanted), []) if name not in taken and name != exact]
+    def find(wanted: str, exact: str | None, excluded: Collection[str | None] = ()) -> str | None:
+        alike = [name for name in folded.get(fold_column(wanted), []) if name not in excluded and name != exact]
         if exact is not None:
             alike = [exact, *(name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS)]
         if len(alike) > 1:
@@ -268,14 +268,14 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
         return next((name for name in exact if name in names), None)
 
     # A criterion may be named as the column of the verdict is; its own column is `criteria.verdict` then.
-    exact = [find_exactly(f"{CRITERION}{each.id}", each.id) for each in rubric.criteria]
-    criteria = [find(each.id, name, exact) for each, name in zip(rubric.criteria, exact, strict=True)]
+    exact = [find_exactly(f"{CRITERION}{criterion.id}", criterion.id) for criterion in rubric.criteria]
+    criteria = [find(criterion.id, name, exact) for criterion, name in zip(rubric.criteria, exact, strict=True)]
     if shared := [name for name, times in Counter(criteria).items() if name and times > 1]:
-        ids = [each.id for each, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
+        ids = [criterion.id for criterion, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
         raise _SharedError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
-    taken = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
-    free = [name for name in _VERDICT_COLUMNS if name not in taken]
-    verdicts = list(filter(None, (find(name, find_exactly(name), taken) for name in free)))
+    used = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
+    free = [name for name in _VERDICT_COLUMNS if name not in used]
+    verdicts = list(filter(None, (find(name, find_exactly(name), used) for name in free)))
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
         raise _SharedError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None

@@ -98,8 +98,8 @@ class Form:
         self._required = tuple(outer["required"]), tuple(inner["required"])
         self._rules = tuple(
             [
-                {name: _resolve(rule, definitions) for name, rule in each["properties"].items()}
-                for each in (outer, inner)
+                {name: _resolve(rule, definitions) for name, rule in definition["properties"].items()}
+                for definition in (outer, inner)
             ]
         )
         own = [name for name, rule in self._rules[1].items() if rule is not False and name not in _OF_ANY_CHECK]
@@ -375,8 +375,8 @@ def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError],
     others = {*_find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
     if not others:
         return fault
-    told = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
-    return OutputError(told, fault.path, fault.line, fault.offset)
+    message = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
+    return OutputError(message, fault.path, fault.line, fault.offset)
 
 
 def _name_check(path: str) -> str:
@@ -392,7 +392,9 @@ def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric
     if rubric.shape is Shape.HOLISTIC or not isinstance(checks, list | tuple):
         return
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
-    named = [(at, each) for at, each in enumerate(checks) if isinstance(each, Mapping) and type(each.get("id")) is str]
+    named = [
+        (at, check) for at, check in enumerate(checks) if isinstance(check, Mapping) and type(check.get("id")) is str
+    ]
     found: dict[str, int] = {}
     wrong = [f"/checks/{place}" for place in _find_wrong_ids(named, criteria, found)]
     yield from wrong

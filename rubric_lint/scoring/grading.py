@@ -134,7 +134,7 @@ class ScoringCriterion:
     @property
     def is_turned(self) -> bool:
         """Whether higher answers are the worse ones, by what they earn or by the gate."""
-        first, last = (self.merit(each.score, gate_met=each.gate_met) for each in (self.grades[0], self.grades[-1]))
+        first, last = (self.merit(grade.score, gate_met=grade.gate_met) for grade in (self.grades[0], self.grades[-1]))
         return first > last
 
     @property
@@ -215,7 +215,7 @@ class Scored:
     @property
     def answers(self) -> tuple[AnswerValue, ...]:
         """The answers, in the order of the criteria."""
-        return tuple([each.grade.answer for each in self.criteria])
+        return tuple([result.grade.answer for result in self.criteria])
 
     @property
     def points(self) -> int:
@@ -243,8 +243,8 @@ class Scored:
     @property
     def gates_missed(self) -> tuple[str, ...]:
         """The ids of the criteria, and then of the groups, whose gates are missed."""
-        missed = [each.criterion.id for each in self.criteria if not each.grade.gate_met]
-        return (*missed, *[each.group.id for each in self.groups if not each.gate_met])
+        missed = [result.criterion.id for result in self.criteria if not result.grade.gate_met]
+        return (*missed, *[result.group.id for result in self.groups if not result.gate_met])
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
@@ -257,7 +257,7 @@ class Scored:
         return sum(map(bool, self.verdicts.values())) == 1
 
     def __repr__(self) -> str:
-        answers = ", ".join(f"{each.criterion.id!r}: {each.grade.answer!r}" for each in self.criteria)
+        answers = ", ".join(f"{result.criterion.id!r}: {result.grade.answer!r}" for result in self.criteria)
         return f"<Scored {self.rubric.name!r}: {self.verdict}, {self.score}, {{{answers}}}>"
 
     def to_json(self) -> dict[str, Any]:
@@ -270,7 +270,8 @@ class Scored:
             for model, sample in zip(self.models, self.samples, strict=True):
                 given.setdefault(model, []).append(sample)
             panel = [
-                {"model": model, "verdicts": _name_verdicts(_count_verdicts(each))} for model, each in given.items()
+                {"model": model, "verdicts": _name_verdicts(_count_verdicts(results))}
+                for model, results in given.items()
             ]
             # Outputs of one model are not independent votes; those of different models may be.
             found |= {"independent_votes_at_most": self.votes, "panel": panel}
@@ -288,7 +289,7 @@ class Scored:
 
 
 def _count_verdicts(given: Iterable[Scored]) -> dict[Verdict, int]:
-    verdicts = [each.verdict for each in given]
+    verdicts = [result.verdict for result in given]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
@@ -399,7 +400,7 @@ class ScoringRubric:
     def __getstate__(self) -> list[Any]:
         """Return the state to pickle, without the model, which may refer to the file of the rubric."""
         model = self.model._replace(replacements={}, ambiguous=(), view=None)
-        return [model if each.name == "model" else getattr(self, each.name) for each in fields(self)]
+        return [model if field_.name == "model" else getattr(self, field_.name) for field_ in fields(self)]
 
     @property
     def question(self) -> str | None:
@@ -488,10 +489,10 @@ class ScoringRubric:
         score = groups[0].score
         if score is None:
             pairs = zip(self.criteria, grades, strict=True)
-            found = [f"`{each.id}`" for each, grade in pairs if each.is_failure and not grade.gate_met]
+            found = [f"`{criterion.id}`" for criterion, grade in pairs if criterion.is_failure and not grade.gate_met]
             start = f"critical failure {join_words(found)} found, but " if found else ""
             raise NothingAppliesError(start + NothingAppliesError.REASON, tuple(grade.answer for grade in grades))
-        gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
+        gates_met = all(grade.gate_met for grade in grades) and all(group.gate_met for group in groups)
         verdict = self.decide(score, gates_met=gates_met)
         return Weighed(score.numerator, score.denominator, verdict, groups[1:])
 
@@ -547,14 +548,14 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
     score = _find_median([sample.score for sample in samples])
     criteria = []
     for given in zip(*(sample.criteria for sample in samples), strict=True):
-        answers = [each.grade.answer for each in given]
+        answers = [result.grade.answer for result in given]
         answer = given[0].criterion.find_middle(answers)
         share = Fraction(answers.count(answer), len(answers))
         criteria.append(replace(given[answers.index(answer)], share=share))
-    reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
+    reasoning = next((sample.reasoning for sample in samples if sample.verdict is verdict and sample.reasoning), None)
     groups = []
     for results in zip(*(sample.groups for sample in samples), strict=True):
-        applying = [each.score for each in results if each.score is not None]
+        applying = [result.score for result in results if result.score is not None]
         is_left_out = 2 * len(applying) < len(results)
         groups.append(GroupResult(results[0].group, None if is_left_out else _find_median(applying)))
     return Scored(samples[0].rubric, score, verdict, tuple(criteria), reasoning, tuple(samples), groups=tuple(groups))
@@ -593,7 +594,8 @@ class Prospects:
 
     def __init__(self, rubric: ScoringRubric, known: Mapping[int, Grade] = MappingProxyType({})) -> None:
         allowed = [
-            [known[number]] if number in known else each.all_grades for number, each in enumerate(rubric.criteria)
+            [known[number]] if number in known else criterion.all_grades
+            for number, criterion in enumerate(rubric.criteria)
         ]
         self._rubric = rubric
         self._tree = rubric.tree if rubric.varies else None
@@ -630,7 +632,7 @@ class Prospects:
         self, tree: ScoringGroup, number: int, grade: Grade, *, can_meet: bool, must_meet: bool
     ) -> Prospect:
         one = _find_range([grade])
-        ranges, meeting = ([*each[:number], one, *each[number + 1 :]] for each in (self._ranges, self._meeting))
+        ranges, meeting = ([*known[:number], one, *known[number + 1 :]] for known in (self._ranges, self._meeting))
         groups = list(tree.find_ranges(ranges))
         _, (lowest, highest, _) = groups[-1]
         if lowest is None or highest is None:
@@ -659,7 +661,7 @@ def require_rising_gates(name: str, tree: ScoringGroup) -> None:
     """
     costly = (part for group in tree.list_groups() for weight, part in group.members if weight < 0)
     for part in costly:
-        if isinstance(part, ScoringGroup) and any(each.gate is not None for each in part.list_groups()):
+        if isinstance(part, ScoringGroup) and any(group.gate is not None for group in part.list_groups()):
             raise VaryingPointsError(
                 f"rubric `{name}`: what an answer can still reach is not decided: the group `{part.id}` weighs below 0 "
                 "and has a gate"

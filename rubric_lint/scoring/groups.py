@@ -81,8 +81,8 @@ class ScoringGroup:
                 parts.append((weight, inside[-1][1]))
             else:
                 parts.append((weight, ranges[part]))
-        may_not_apply = all(each.may_not_apply for weight, each in parts if weight > 0)
-        if any(each.high is None and not each.may_not_apply for _, each in parts):
+        may_not_apply = all(range_.may_not_apply for weight, range_ in parts if weight > 0)
+        if any(range_.high is None and not range_.may_not_apply for _, range_ in parts):
             low = high = None  # no answer meets the gates
             may_not_apply = False
         else:

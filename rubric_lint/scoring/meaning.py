@@ -137,9 +137,9 @@ def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[
     return [JudgeField(where, name, text, path) for name, text in texts]
 
 
-def list_words(told: Sequence[JudgeField]) -> list[tuple[str, str, Words]]:
+def list_words(fields: Sequence[JudgeField]) -> list[tuple[str, str, Words]]:
     """Return the words of what a judge is told in fields, whatever their order."""
-    return sorted((each.where, each.name, words(each.text)) for each in told)
+    return sorted((field.where, field.name, words(field.text)) for field in fields)
 
 
 def read_task(rubric: Rubric) -> str | None:
@@ -156,8 +156,8 @@ def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
 
 def says(criterion: Criterion, scoring: ScoringCriterion, fields: Sequence[JudgeField]) -> Hashable:
     """Return everything that a judge sees of a criterion except its id."""
-    told = tuple(list_words(fields))
-    return words(criterion.outcome), read_scores(scoring), read_levels(criterion), told
+    texts = tuple(list_words(fields))
+    return words(criterion.outcome), read_scores(scoring), read_levels(criterion), texts
 
 
 def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: ScoringGroup | None = None) -> str:
@@ -205,8 +205,8 @@ def hash_criteria(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[
         return {OVERALL: _hash([whole, described["scores"]])}
     hidden = {"share", "gate", "turned"}
     return {
-        each["id"]: _hash([whole, {name: value for name, value in each.items() if name not in hidden}])
-        for each in described["criteria"]
+        criterion["id"]: _hash([whole, {name: value for name, value in criterion.items() if name not in hidden}])
+        for criterion in described["criteria"]
     }
 
 
@@ -223,7 +223,7 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
         "task": words(read_task(rubric)),
     }
     if rubric.shape is Shape.HOLISTIC:
-        told = [each for entry in rubric.entries for each in read_told(entry)]
+        told = [field for entry in rubric.entries for field in read_told(entry)]
         return {**described, "scores": read_scores(criteria[0]), **_describe_told(told)}
     around = read_groups(rubric)
     listed: list[dict[str, Any]] = []
@@ -242,7 +242,7 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
                 **_describe_told(
                     [
                         *read_own(rubric, criterion),
-                        *[each for group in around.get(criterion.id, ()) for each in read_told_of_group(group)],
+                        *[field for group in around.get(criterion.id, ()) for field in read_told_of_group(group)],
                     ]
                 ),
             }
@@ -250,6 +250,6 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
     return {**described, "criteria": sorted(listed, key=lambda item: str(item["id"]))}
 
 
-def _describe_told(told: Sequence[JudgeField]) -> Mapping[str, Any]:
+def _describe_told(fields: Sequence[JudgeField]) -> Mapping[str, Any]:
     """Return what fields tell a judge, or nothing: a rubric without such fields keeps its hash."""
-    return {"told": list_words(told)} if told else {}
+    return {"told": list_words(fields)} if fields else {}

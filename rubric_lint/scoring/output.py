@@ -116,7 +116,7 @@ class RecordResult:
         if hasattr(source, "score"):
             return JudgeOutput(answers, (source.reasoning,), source.reasoning)
         reasons = {check.id: check.reasoning for check in source.checks}
-        listed = tuple([reasons[each.criterion.id] for each in criteria])
+        listed = tuple([reasons[result.criterion.id] for result in criteria])
         return JudgeOutput(answers, listed, source.overall_reasoning)
 
     @property
@@ -207,9 +207,11 @@ class Reader:
         self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form in _TYPED else None
         self._ids = [criterion.id for criterion in rubric.criteria]
         self._criteria = {criterion.id: criterion for criterion in rubric.criteria}
-        results = [[CriterionResult(each, grade) for grade in each.all_grades] for each in rubric.criteria]
+        results = [
+            [CriterionResult(criterion, grade) for grade in criterion.all_grades] for criterion in rubric.criteria
+        ]
         self._graded: list[dict[AnswerValue, tuple[CriterionResult, str]]] = [
-            {result.grade.answer: (result, render(result.to_json())) for result in each} for each in results
+            {result.grade.answer: (result, render(result.to_json())) for result in row} for row in results
         ]
         self._head = render(rubric.to_json())[1:-1]
         self._is_mixed = rubric.form == _MIXED
@@ -268,17 +270,17 @@ class Reader:
             return None
         return RecordResult(found[0], output, {"id": record.id}, self.rubric.name, line, file)
 
-    def _match(self, held: Any) -> RecordResult | None:
+    def _match(self, output: Any) -> RecordResult | None:
         """Read a text or an object that is just an output of the expected form; return None for any other."""
         if self._types is None:
             return None
-        is_text = type(held) is str
+        is_text = type(output) is str
         try:
-            plain = self._types.decode(held) if is_text else convert(held, self._types.output)
+            plain = self._types.decode(output) if is_text else convert(output, self._types.output)
         except REFUSALS:
             return None
         found = self._look_up(plain)
-        if found and (not is_text or count_quotes(held) == 2 * found[1]):
+        if found and (not is_text or count_quotes(output) == 2 * found[1]):
             return RecordResult(found[0], plain, rubric=self.rubric.name)
         return None
 
@@ -376,9 +378,9 @@ class Reader:
         except (KeyError, TypeError):
             raise OutputError(f"{named}: an answer that the rubric does not allow") from None
         # For Python, True equals 1.
-        for each, criterion in zip(output.answers, self.rubric.criteria, strict=True):
+        for answer, criterion in zip(output.answers, self.rubric.criteria, strict=True):
             is_check = criterion.shape is Shape.CHECKLIST
-            if isinstance(each, int) and isinstance(each, bool) != is_check:
+            if isinstance(answer, int) and isinstance(answer, bool) != is_check:
                 raise OutputError(f"{named}: expected {'true or false' if is_check else 'integers'} as answers")
         return found
 

@@ -193,7 +193,7 @@ class Scoring:
             finally:
                 self._flush()
                 self._count()
-                self._skipped += [each.word(name) for each in asked.skipped or ()]
+                self._skipped += [sheet.word(name) for sheet in asked.skipped or ()]
         return self._entries - before
 
     def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
@@ -275,22 +275,22 @@ class Scoring:
             again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
             yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
         if self._scored:
-            count = sum(each.times for each in self._scored.values())
-            told = "1 result was" if count == 1 else f"{count:,} results were"
+            count = sum(others.times for others in self._scored.values())
+            results = "1 result was" if count == 1 else f"{count:,} results were"
             firsts = islice(self._scored.items(), _MOST_PLACES)
-            listed = [f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in firsts]
+            listed = [f"{name} ({others.times:,}, the first in line {others.first:,})" for name, others in firsts]
             more = len(self._scored) - _MOST_PLACES
             listed += [f"{more:,} more files"] if more > 0 else []
             yield (
-                f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as "
+                f"warning: {results} scored by another version of the rubric (`rubric_hash` differs) and count as "
                 f"invalid; score the outputs again: {'; '.join(listed)}"
             )
         if self._judged:
             file, first = next(iter(self._judged.items()))
-            count = sum(each.times for each in self._judged.values())
+            count = sum(others.times for others in self._judged.values())
             place = f"{file}:{first.first}" if self._several else f"line {first.first}"
             yield warn_of_other_rubric(count, f", the first at {place}")
-        yield from (f"warning: {told}" for told in (*self.compared, *self._skipped))
+        yield from (f"warning: {message}" for message in (*self.compared, *self._skipped))
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"

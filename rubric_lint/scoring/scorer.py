@@ -73,12 +73,12 @@ def read_panel(record: Mapping[str, Any]) -> tuple[Member, ...]:
     listed = about.get("panel") if isinstance(about, dict) else None
     if not isinstance(listed, list) or not all(map(_is_member, listed)):
         return ()
-    names = name_models((each["model"], str(each.get("endpoint", ""))) for each in listed)
+    names = name_models((model["model"], str(model.get("endpoint", ""))) for model in listed)
     members = []
-    for name, each in zip(names, listed, strict=True):
-        answered = each.get("answered_by")
+    for name, entry in zip(names, listed, strict=True):
+        answered = entry.get("answered_by")
         models = [model for model in answered if isinstance(model, str)] if isinstance(answered, list) else []
-        members.append(Member(name, each["outputs"], frozenset(models or [each["model"]])))
+        members.append(Member(name, entry["outputs"], frozenset(models or [entry["model"]])))
     return tuple(members)
 
 
@@ -106,11 +106,11 @@ def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> 
     """
     if not panel:
         return
-    told = sum(member.outputs for member in panel)
-    if told != outputs:
+    expected = sum(member.outputs for member in panel)
+    if expected != outputs:
         have = "1 output" if outputs == 1 else f"{outputs} outputs"
         raise OutputError(
-            f"the record has {have}, but its panel gave {told}; remove this record and judge its answer again", path
+            f"the record has {have}, but its panel gave {expected}; remove this record and judge its answer again", path
         )
     if silent := [f"`{member.name}`" for member in panel if not member.outputs]:
         raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
@@ -151,7 +151,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
         from rubric_lint.scoring.records.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
         given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
-        ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}
+        ids = {key: {criterion.id for criterion in rubric.criteria} for key, rubric in given.items()}
         found = find_graded(record, ids)
         if len(found) == 1:
             return rubrics[found[0]]
@@ -172,7 +172,9 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     for keys in ({name_test(record)} & rubrics.keys(), rubrics):  # most are of their test, and there may be thousands
         if not named:
             given = {key: getattr(rubrics[key], "rubric", rubrics[key]).criteria for key in keys}
-            named = find_by_texts(record, {key: [(each.id, each.outcome) for each in given[key]] for key in given})
+            named = find_by_texts(
+                record, {key: [(criterion.id, criterion.outcome) for criterion in given[key]] for key in given}
+            )
     if len(named) == 1:
         return named[0]
     message = "the texts in the record are not those of all criteria of one rubric"
@@ -198,7 +200,7 @@ _OF_VERSION_3 = frozenset({"rubric_score", "rubric_grade"})
 
 def _are_groups(value: Any) -> bool:
     """Return whether a field of a result has the results of groups, of whichever version of the rubric."""
-    return isinstance(value, list) and any(isinstance(each, dict) and "gate_met" in each for each in value)
+    return isinstance(value, list) and any(isinstance(item, dict) and "gate_met" in item for item in value)
 
 
 _PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
@@ -325,9 +327,9 @@ class Scorer:
             return self._score_held(value)
         if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
             return self._score_again(value)
-        held = lift(value) if self._may_lift(value) else None
-        if held:
-            return self._score_held(held)
+        lifted = lift(value) if self._may_lift(value) else None
+        if lifted:
+            return self._score_held(lifted)
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
@@ -350,12 +352,14 @@ class Scorer:
     @cached_property
     def _criteria(self) -> frozenset[str]:
         """The names that columns of judgements may have, as they are compared."""
-        return frozenset(fold_column(each.id) for rubric in self._rubrics.values() for each in rubric.criteria)
+        return frozenset(
+            fold_column(criterion.id) for rubric in self._rubrics.values() for criterion in rubric.criteria
+        )
 
     def _may_lift(self, value: Mapping[str, Any]) -> bool:
         """Return whether no field of a record is that of a criterion, which would be its judgement."""
         reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
-        return reader is None or value.keys().isdisjoint(each.id for each in reader.rubric.criteria)
+        return reader is None or value.keys().isdisjoint(criterion.id for criterion in reader.rubric.criteria)
 
     def _score_again(self, value: dict[str, Any]) -> RecordResult:
         """Score the answers of a result that `score` wrote, as its rubric may have changed."""
@@ -364,7 +368,7 @@ class Scorer:
             raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
         reader = find_rubric(value, self._readers)
         rubric = reader.rubric
-        given = [each if isinstance(each, Mapping) else {} for each in value["criteria"]]
+        given = [item if isinstance(item, Mapping) else {} for item in value["criteria"]]
         output: dict[str, Any]
         if rubric.shape is Shape.HOLISTIC:
             output = {rubric.criteria[0].field: given[0].get("raw") if given else None}
@@ -372,7 +376,7 @@ class Scorer:
             known = {criterion.id: criterion for criterion in rubric.criteria}
             is_table = "shape" not in value
             output = {
-                "checks": [_read_check(each, known.get(str(each.get("id"))), is_table=is_table) for each in given]
+                "checks": [_read_check(item, known.get(str(item.get("id"))), is_table=is_table) for item in given]
             }
         value = {name: item for name, item in value.items() if name not in rubric.own_fields | _OF_VERSION_3}
         if _are_groups(value.get("groups")):

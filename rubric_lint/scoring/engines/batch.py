@@ -134,7 +134,7 @@ class ScoredRow(NamedTuple):
             **self._asdict(),
             "verdict": None if self.verdict is None else str(self.verdict),
             "gates_missed": None if self.gates_missed is None else [*self.gates_missed],
-            "criteria": None if self.criteria is None else [each.to_json() for each in self.criteria],
+            "criteria": None if self.criteria is None else [result.to_json() for result in self.criteria],
             "error": self.error and self.error._asdict(),
         }
 
@@ -416,7 +416,7 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
 def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: Reading) -> Collector:
     listed = [rubrics] if isinstance(rubrics, ScoringRubric) else rubrics
     listed = [*listed.values()] if isinstance(listed, Mapping) else listed
-    if not isinstance(listed, list) or not listed or not all(isinstance(each, ScoringRubric) for each in listed):
+    if not isinstance(listed, list) or not listed or not all(isinstance(rubric, ScoringRubric) for rubric in listed):
         found = "an empty mapping" if listed == [] else f"a value of the type {type(rubrics).__name__}"
         raise TypeError(f"rubrics is {found}; expected a rubric, or the rubrics that load_rubrics returns")
     named = {rubric.name: rubric for rubric in listed}

@@ -65,7 +65,7 @@ def score_files(
         UserError: if Ray has no cluster or gives up, if the folder exists, or if a file cannot be scored or written.
     """
     part = folder.resolve().with_name(f"{folder.name}.part")  # a folder of the right name is complete
-    if found := [each for each in (folder, part) if each.exists()]:
+    if found := [path for path in (folder, part) if path.exists()]:
         raise UserError(f"{found[0]} exists already; delete it, or name another folder")
     columns, paths, rows = pa.schema([]), [], 0
     for file in files:
@@ -91,7 +91,7 @@ def score_files(
             outputs = ray.data.read_parquet(paths, schema=columns, partitioning=None, file_extensions=None)
             outputs = outputs.select_columns(columns.names)
             outputs.map_batches(_score, fn_kwargs=given, batch_format="pyarrow").write_datasink(results)
-        written = sum(pq.read_metadata(each).num_rows for each in part.iterdir())
+        written = sum(pq.read_metadata(file).num_rows for file in part.iterdir())
         if written != rows:  # Ray passes over a path that it cannot resolve
             raise UserError(f"{folder}: {written:,} results of {rows:,} outputs; name a folder that all workers share")
         part.rename(folder)

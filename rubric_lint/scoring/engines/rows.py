@@ -69,13 +69,13 @@ class Rows:
 
     def take(self, count: int) -> "Rows":
         """Return the first rows, and remove them here."""
-        taken = Rows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
+        first = Rows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
         self.ids, self.kinds = self.ids[count:], self.kinds[count:]
-        taken.errors, self.errors = _cut(self.errors, count)
-        taken.notes, self.notes = _cut(self.notes, count)
-        taken.judged_otherwise = [row for row in self.judged_otherwise if row < count]
+        first.errors, self.errors = _cut(self.errors, count)
+        first.notes, self.notes = _cut(self.notes, count)
+        first.judged_otherwise = [row for row in self.judged_otherwise if row < count]
         self.judged_otherwise = [row - count for row in self.judged_otherwise if row >= count]
-        return taken
+        return first
 
 
 def _cut(given: Mapping[int, Item], count: int) -> tuple[dict[int, Item], dict[int, Item]]:

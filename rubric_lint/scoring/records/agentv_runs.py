@@ -29,18 +29,18 @@ def convert_test(test: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
     records += [_tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`") for path in skipped]
     if not graders:
-        told = f"AgentV says: {test['execution_status']}"
+        message = f"AgentV says: {test['execution_status']}"
         if test["execution_status"] in ("ok", "quality_failure"):
-            told = "the run has no grader with criteria for this test"
+            message = "the run has no grader with criteria for this test"
         elif isinstance(test.get("error"), str):
-            told += f", {test['error']}"
-        records.append(_tell(test, name, told))
+            message += f", {test['error']}"
+        records.append(_tell(test, name, message))
     return records
 
 
-def _tell(test: Mapping[str, Any], rubric: str, told: str) -> dict[str, Any]:
+def _tell(test: Mapping[str, Any], rubric: str, message: str) -> dict[str, Any]:
     """Return the record of a grader without an output, with the reason."""
-    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": _sum_up(test)}
+    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": message}, "agentv": _sum_up(test)}
 
 
 def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def word_compared(compared: Sequence[Compared]) -> Iterator[str]:
     counted = [f"{one.name} ({one.scores[0]:g} there, {one.scores[1]:.3g} here)" for one in compared if one.scores]
     if counted:
         outputs = "1 output has" if len(counted) == 1 else f"{len(counted):,} outputs have"
-        told = "AgentV counts replies in another form without weights"
-        yield f"{outputs} another score in AgentV: {_shorten(counted)}; {told}"
+        reason = "AgentV counts replies in another form without weights"
+        yield f"{outputs} another score in AgentV: {_shorten(counted)}; {reason}"
 
 
 def _shorten(listed: Sequence[str]) -> str:
@@ -93,9 +93,9 @@ def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]
     name, output = record.get("id"), record.get("output")
     checks = output.get("checks") if isinstance(output, dict) else None
     given = {check["id"] for check in checks or ()}
-    found = [each for each in rubrics if each == name or each.startswith(f"{name}/")]
-    found = [each for each in found if given and given.issubset(rubrics[each])]
-    return [each for each in found if len(given) == len(rubrics[each])] or found
+    found = [rubric for rubric in rubrics if rubric == name or rubric.startswith(f"{name}/")]
+    found = [rubric for rubric in found if given and given.issubset(rubrics[rubric])]
+    return [rubric for rubric in found if len(given) == len(rubrics[rubric])] or found
 
 
 def _find_graders(scores: Any, above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -140,7 +140,7 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
         MappingError: when one is not; it lists the fields.
     """
     known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
-    folded = {fold_column(each) for each in known}
+    folded = {fold_column(name) for name in known}
     for field in mapping:
         side, name = _split_side(field)
         if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED - {"score"}):

@@ -62,9 +62,9 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Ent
             yield from entries
             number += len(batch)
     except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
-        told = str(fault).partition("\n")[0].rstrip(".")
+        reason = str(fault).partition("\n")[0].rstrip(".")
         lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
-        yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}")
+        yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {reason}")
 
 
 def _read_rows(

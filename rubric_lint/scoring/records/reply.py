@@ -197,7 +197,7 @@ def tells_overload(error: Any) -> bool:
     if isinstance(error, dict) and isinstance(error.get("error"), dict):
         error = error["error"]
     fields = [error.get(name) for name in ("code", "type", "status")] if isinstance(error, dict) else []
-    return any(str(each).lower() in _OVERLOADS for each in fields if isinstance(each, str | int))
+    return any(str(field).lower() in _OVERLOADS for field in fields if isinstance(field, str | int))
 
 
 def explain(error: Any) -> str:
@@ -302,16 +302,16 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
         # The chat completion that says the same as this object of OpenAI's Responses API.
         items = [item for item in body["output"] if isinstance(item, dict)]
         messages = [item for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-        parts = [part for each in messages for part in each["content"] if isinstance(part, dict)]
+        parts = [part for message in messages for part in message["content"] if isinstance(part, dict)]
         message = {
-            "role": next((each["role"] for each in messages if each.get("role") in _OTHERS), "assistant"),
+            "role": next((message["role"] for message in messages if message.get("role") in _OTHERS), "assistant"),
             "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
             "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
             "reasoning": [item for item in items if _is(item, "reasoning")],
         }
         cut = body.get("incomplete_details")
         because = cut.get("reason") if isinstance(cut, dict) else None
-        states = [because, *(each.get("status") for each in (body, *messages))]
+        states = [because, *(item.get("status") for item in (body, *messages))]
         reason = next((state for state in states if state not in (None, "completed")), None)
         choice = {"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}
         failed = {"error": body["error"]} if body.get("error") else {"choices": [choice]}

@@ -84,7 +84,7 @@ def name_other(head: bytes) -> str | None:
     first = head.partition(b"\n")[0][:_LOOKED_AT]
     if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
         return _UTF16
-    is_binary = any(each in first for each in _CONTROLS)
+    is_binary = any(byte in first for byte in _CONTROLS)
     return "binary data" if is_binary and b"\n{" not in head else None
 
 
@@ -152,8 +152,8 @@ class _File:
         """Return at most `size` bytes, and none only at the end."""
         if not self._rest:
             self._rest = next(self._chunks, b"")
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken
+        first, self._rest = self._rest[:size], self._rest[size:]
+        return first
 
     def readable(self) -> bool:
         return True

@@ -44,8 +44,10 @@ def find_dialect(
         return None
     first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     known = CELLS | judgements | {column.lower() for column in columns}
-    found = [(len(known.intersection(_split(first, each))), len(_split(first, each)), each) for each in DIALECTS]
-    matches, cells, dialect = max(found, key=lambda each: each[:2])
+    found = [
+        (len(known.intersection(_split(first, dialect))), len(_split(first, dialect)), dialect) for dialect in DIALECTS
+    ]
+    matches, cells, dialect = max(found, key=lambda match: match[:2])
     if matches and (cells > 1 or matches == cells):
         return dialect
     base = name.lower().removesuffix(".gz").removesuffix(".zst")
@@ -200,14 +202,14 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
 
 
 def _word(fault: csv.Error, line: int) -> str:
-    told = str(fault)
-    if "unexpected end of data" in told:
+    reason = str(fault)
+    if "unexpected end of data" in reason:
         return f"the quote in line {line} is never closed; nothing after it is read"
-    if "expected after" in told:
+    if "expected after" in reason:
         return "text after the closing quote of a cell; double the quotes inside a cell"
-    if "new-line character" in told:
+    if "new-line character" in reason:
         return "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
-    return f"not a row of a table: {told}"
+    return f"not a row of a table: {reason}"
 
 
 class _Lines:

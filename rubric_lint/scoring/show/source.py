@@ -60,7 +60,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     rubrics = [] if result.is_stopped else examined.rubrics  # what takes too long to lint is not described either
     scoring, unscorable = _prepare(name, data, examined, settings) if rubrics else ({}, ())
     counts = _count(result.findings, [document.pointer(rubric.path) for document, rubric in rubrics])
-    shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
+    shown = tuple(_describe(loaded, scoring.get(loaded.name), counts) for loaded in name_rubrics(name, rubrics))
     unread = _find_unread(result, is_empty=not shown)
     reason = ""
     if shown or unread or result.findings:
@@ -80,7 +80,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
         unscorable=unscorable,
         releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
         errors=errors,
-        warnings=sum(each.severity is Severity.WARNING for each in result.findings),
+        warnings=sum(finding.severity is Severity.WARNING for finding in result.findings),
         ignored=result.ignored,
     )
 
@@ -95,7 +95,7 @@ def summarize(shown: Shown) -> Summary:
         errors=shown.errors,
         warnings=shown.warnings,
         ignored=shown.ignored,
-        unread=sum(each.is_known for each in shown.unread),
+        unread=sum(miss.is_known for miss in shown.unread),
     )
 
 
@@ -107,7 +107,7 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
     if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
         with suppress(UndecodableError):
-            owners = {each: is_of_agentv(each) for each in read_documents(Source.from_bytes(name, data))[0]}
+            owners = {document: is_of_agentv(document) for document in read_documents(Source.from_bytes(name, data))[0]}
     # AgentV takes `.json` for the `evals.json` of Agent Skills.
     for target in RELEASES.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
         unread = {
@@ -144,7 +144,7 @@ def _find_unread(result: Result, *, is_empty: bool) -> tuple[Unread, ...]:
         if finding.rule in rules:
             line, column, _ = result.source.position(finding.span.start)
             lost.append(Unread(finding.message, line, column, is_known=finding.rule == "lost-rubric"))
-    return tuple(sorted((*result.unread, *lost), key=lambda each: (each.line, each.column)))
+    return tuple(sorted((*result.unread, *lost), key=lambda miss: (miss.line, miss.column)))
 
 
 def _count(findings: Iterable[Finding], places: Iterable[str]) -> dict[str, Counter[Severity]]:
@@ -168,7 +168,7 @@ def _prepare(
         examined = examine_file(name, data, deciding)
     try:
         refuse_other_kind(name)
-        return {called: each.prepare() for called, each in load_examined(name, examined).items()}, ()
+        return {called: loaded.prepare() for called, loaded in load_examined(name, examined).items()}, ()
     except RubricError as wrong:
         return {}, wrong.faults
 
