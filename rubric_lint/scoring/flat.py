@@ -13,7 +13,7 @@ from rubric_lint.model.messages import find_near, list_names
 from rubric_lint.scoring.form import describe_answer, write_check
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, shorten
-from rubric_lint.scoring.records.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
+from rubric_lint.scoring.records.mapping import CRITERION, RECORD_FIELDS, RESULT_FIELDS, SHEET, fold_column
 from rubric_lint.source.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
@@ -32,11 +32,11 @@ NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unkno
 OF_TABLE = frozenset({"points", "full", "gates_missed"})
 """The columns of our own tables of results that follow from the others."""
 
-_KNOWN = frozenset({*FIELDS, *RESERVED, *OF_TABLE, "error_path", "file", "line", SHEET, "rater", "chosen"})
+_KNOWN = frozenset({*RECORD_FIELDS, *RESULT_FIELDS, *OF_TABLE, "error_path", "file", "line", SHEET, "rater", "chosen"})
 """The fields with a meaning of their own, which are never taken for a misspelt criterion."""
 
 
-class Columns(NamedTuple):
+class SheetColumns(NamedTuple):
     """The names of the fields with the answer to each criterion, and with the verdict; None where there is none."""
 
     criteria: tuple[str | None, ...]
@@ -44,29 +44,29 @@ class Columns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SheetLayout:
     """Where records with certain names of fields have a judgement: the `used` fields, and the `others`.
 
     `flags` are those of the others that say in yes or no whether an answer passes. `seen` has for each criterion the
     answers that texts mean: a table repeats a few.
     """
 
-    columns: Columns
+    columns: SheetColumns
     used: frozenset[str]
     others: tuple[str, ...]
     flags: tuple[str, ...]
     seen: tuple[dict[str, AnswerValue | None], ...]
 
 
-class Flat(NamedTuple):
+class SheetRow(NamedTuple):
     """A judgement: the answer to each criterion and the verdict, each None if it is not given."""
 
-    layout: Layout
+    layout: SheetLayout
     answers: tuple[AnswerValue | None, ...]
     verdict: Verdict | None
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> SheetColumns:
         """The fields of the judgement."""
         return self.layout.columns
 
@@ -89,7 +89,7 @@ def is_judged(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
         return True
 
 
-def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
+def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow | None:
     """Return the judgement in the fields of a record; None if it has none of them.
 
     An empty text and null count as unanswered. A number and a word may be texts, as they are in tables.
@@ -123,10 +123,10 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     if columns.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
         earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]
         answers = [earning[0] if len(earning) == 1 else None]
-    return Flat(layout, tuple(answers), verdict)
+    return SheetRow(layout, tuple(answers), verdict)
 
 
-def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringRubric) -> None:
+def _refuse_compact(value: Mapping[str, Any], columns: SheetColumns, rubric: ScoringRubric) -> None:
     """Refuse a score beside a verdict that may be a compact result, where 1 is the best score and not nearly the worst.
 
     Raises:
@@ -153,7 +153,7 @@ def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringR
 
 
 @lru_cache(maxsize=1000)
-def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> Layout:
+def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> SheetLayout:
     """Return where records with these fields have the judgement.
 
     Raises:
@@ -171,14 +171,14 @@ def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> Layout:
                     f"no column `{criterion.id}`; did you misspell it as `{folded[near[0]]}`? If not, rename that"
                 )
     flags = tuple(name for name in others if name.lower() in _FLAGS)
-    return Layout(columns, used, others, flags, tuple({} for _ in rubric.criteria))
+    return SheetLayout(columns, used, others, flags, tuple({} for _ in rubric.criteria))
 
 
 class _SharedError(OutputError):
     """Two fields may be that of one criterion."""
 
 
-def read_whole(flat: Flat, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
+def read_whole(flat: SheetRow, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
     """Return the answers of a judgement.
 
     Raises:
@@ -223,7 +223,7 @@ def list_values(others: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def find_other_flag(flat: Flat, record: Mapping[str, Any], verdict: Verdict) -> str | None:
+def find_other_flag(flat: SheetRow, record: Mapping[str, Any], verdict: Verdict) -> str | None:
     """Return the first field next to a judgement that says in yes or no the opposite of its verdict."""
     opposite = {Verdict.PASS: _NO, Verdict.FAIL: _YES}.get(verdict, frozenset())
     return next((name for name in flat.layout.flags if _read_word(read_cell(record[name])) in opposite), None)
@@ -250,7 +250,7 @@ def list_check(name: str, check: Any) -> Any:
     return {"id": name, **check}
 
 
-def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
+def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> SheetColumns:
     """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error."""
     folded: dict[str, list[str]] = {}
     for name in names:
@@ -281,7 +281,7 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
     verdict = verdicts[0] if verdicts else None
     if criteria == [None] and rubric.criteria[0].shape is not Shape.CHECKLIST:
         criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
-    return Columns(tuple(criteria), verdict)
+    return SheetColumns(tuple(criteria), verdict)
 
 
 def read_cell(value: Any) -> str:

@@ -19,11 +19,11 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
 )
 from rubric_lint.scoring.records.decoding import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Extract, Reading
+from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, Extract, ParseOptions
 from rubric_lint.source.path import Path, pointer
 
 
-def read_object(value: Any, rubric: ScoringRubric, reading: Reading = DEFAULT_READING) -> JudgeOutput:
+def read_object(value: Any, rubric: ScoringRubric, reading: ParseOptions = DEFAULT_OPTIONS) -> JudgeOutput:
     """Validate an object as a judge output for this rubric; its notes name the fields that nobody asked for.
 
     Raises:
@@ -76,7 +76,7 @@ _OF_EXTRA_FIELDS = frozenset({"additionalProperties", "unread"})
 _KINDS = {"array": "a list", "boolean": "true or false", "integer": "an integer", "number": "a number"}
 
 
-class Form:
+class OutputForm:
     """The form of judge outputs that a definition of the schema says, as `v2/checklist`.
 
     `holds_checks` says whether there is an answer for each criterion, in `checks`. `field` is the field with the
@@ -119,7 +119,7 @@ class Form:
                 yield from [((*path, name), item[name]) for name in item if name not in known]
 
     def refuse_extra_fields(
-        self, extra: Iterable[tuple[Path, Any]], reading: Reading, ids: Sequence[str]
+        self, extra: Iterable[tuple[Path, Any]], reading: ParseOptions, ids: Sequence[str]
     ) -> Iterator[OutputError]:
         """Yield an error for each field that nobody asked for and that the reading refuses, or that decides too.
 
@@ -160,7 +160,7 @@ class Form:
         """Return the fields of the output, or of the check, that a path leads into."""
         return [name for name, rule in self._rules[len(path) > 1].items() if rule is not False]
 
-    def _refuse_extra(self, path: Path, value: Any, reading: Reading) -> OutputError:
+    def _refuse_extra(self, path: Path, value: Any, reading: ParseOptions) -> OutputError:
         described = f"unknown field `{path[-1]}` is {describe_answer(value)}"
         if reading.extra_fields or reading.extract is Extract.WHOLE:
             known = join_words([f"`{name}`" for name in self._fields_of(path)], "or")
@@ -272,9 +272,9 @@ def _raise_first(faults: Sequence[OutputError]) -> None:
 
 
 @cache
-def form_of(name: str) -> Form:
+def form_of(name: str) -> OutputForm:
     """Return the form of judge outputs with this name, as `ScoringRubric.form` has it."""
-    return Form(name)
+    return OutputForm(name)
 
 
 def field_of(shape: Shape) -> str:

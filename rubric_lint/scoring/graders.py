@@ -13,7 +13,7 @@ from rubric_lint.scoring.form import describe_answer
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, line_of, shorten
 from rubric_lint.scoring.records.graders import EXPECTATIONS, fold, is_verdict, name_criterion
-from rubric_lint.scoring.records.verdict import BLANK, Extract, ExtraFields, Reading, blank_thoughts, strip_turn
+from rubric_lint.scoring.records.verdict import BLANK, Extract, ExtraFields, ParseOptions, blank_thoughts, strip_turn
 from rubric_lint.source.path import Path, pointer
 
 
@@ -25,7 +25,7 @@ def is_foreign(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     return isinstance(value.get(EXPECTATIONS), list) or is_letter or (len(rubric.criteria) == 1 and is_verdict(value))
 
 
-def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading) -> Mapping[str, Any] | None:
+def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: ParseOptions) -> Mapping[str, Any] | None:
     """Return an output in the form of a grader of others in that of the rubric's shape; None if it is another one.
 
     Raises:
@@ -61,7 +61,7 @@ def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading)
     return {"checks": [{"id": name, **check} for name, check in found.items()]}
 
 
-def _refuse_other_verdict(value: Mapping[str, Any], rubric: ScoringRubric, reading: Reading) -> None:
+def _refuse_other_verdict(value: Mapping[str, Any], rubric: ScoringRubric, reading: ParseOptions) -> None:
     """Refuse a `pass` that the score beside it does not come to by the rubric, unless fields may be passed over."""
     (criterion,) = rubric.criteria
     if criterion.shape is Shape.CHECKLIST or reading.extra_fields is ExtraFields.ACCEPT:
@@ -164,7 +164,7 @@ _GRADE = re.compile(r"\bGRADE[ \t*_`'\"]*:[\s*_`'\"$\[({]*([A-Za-z])(?![A-Za-z])
 _MARKS = " \t*_`'\"#>-"
 
 
-def find_grade(text: str, reading: Reading) -> tuple[str, str] | None:
+def find_grade(text: str, reading: ParseOptions) -> tuple[str, str] | None:
     """Return the letter that a raw text gives, alone or as `GRADE: C`, and what is before it; None if it gives none.
 
     Raises:
@@ -195,7 +195,7 @@ def find_grade(text: str, reading: Reading) -> tuple[str, str] | None:
     return last[1].upper(), before.strip(BLANK + _MARKS)
 
 
-def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: Reading) -> Mapping[str, Any]:
+def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: ParseOptions) -> Mapping[str, Any]:
     """Return an output for a letter grade in the form of the rubric's shape, as `grades` of the reading say.
 
     Raises:

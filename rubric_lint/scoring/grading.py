@@ -13,7 +13,7 @@ from rubric_lint.model.criterion import Hundredth, Shape
 from rubric_lint.model.messages import join_words, list_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.view import OWN
-from rubric_lint.scoring.groups import GroupResult, Range, ScoringGroup
+from rubric_lint.scoring.groups import GroupResult, ScoreBounds, ScoringGroup
 from rubric_lint.scoring.records.decoding import OutputError
 
 AnswerValue = bool | int
@@ -646,11 +646,11 @@ class Prospects:
         return Prospect(worst, decide(best or lowest, gates_met=can_meet and best is not None), highest)
 
 
-def _find_range(grades: Iterable[Grade]) -> Range:
+def _find_range(grades: Iterable[Grade]) -> ScoreBounds:
     """Return what a criterion with only these grades can come to."""
     grades = list(grades)
     scores = [grade.score for grade in grades if grade.answer != NOT_APPLICABLE]
-    return Range(min(scores, default=None), max(scores, default=None), len(scores) < len(grades))
+    return ScoreBounds(min(scores, default=None), max(scores, default=None), len(scores) < len(grades))
 
 
 def require_rising_gates(name: str, tree: ScoringGroup) -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 
-class Member(NamedTuple):
+class GroupMember(NamedTuple):
     """A part of a group with its weight among the others: a group, or a criterion by its place in the rubric."""
 
     weight: Fraction
@@ -24,7 +24,7 @@ class ScoringGroup:
     id: str
     weight: Fraction
     gate: Fraction | None
-    members: tuple[Member, ...]
+    members: tuple[GroupMember, ...]
     units: tuple[int, int] | None = None
 
     @property
@@ -68,8 +68,8 @@ class ScoringGroup:
         return GroupResult(self, max(earned / earning, Fraction(0)) if earning else None), *inside
 
     def find_ranges(
-        self, ranges: Sequence["Range"], *, meet_gates: bool = False
-    ) -> Iterator[tuple["ScoringGroup", "Range"]]:
+        self, ranges: Sequence["ScoreBounds"], *, meet_gates: bool = False
+    ) -> Iterator[tuple["ScoringGroup", "ScoreBounds"]]:
         """Yield the range of all groups inside it, and last its own; `ranges` are those of the criteria.
 
         With `meet_gates`, its gates are met, and only `high` is exact; that of a group with a weight above 0.
@@ -89,10 +89,10 @@ class ScoringGroup:
             low, high = _find_extreme(parts, min), _find_extreme(parts, max)
         if meet_gates and self.gate is not None and high is not None and high < self.gate:
             low = high = None
-        yield self, Range(low, high, may_not_apply)
+        yield self, ScoreBounds(low, high, may_not_apply)
 
 
-def _find_extreme(parts: Sequence[tuple[Fraction, "Range"]], choose: Callable[..., Fraction]) -> Fraction | None:
+def _find_extreme(parts: Sequence[tuple[Fraction, "ScoreBounds"]], choose: Callable[..., Fraction]) -> Fraction | None:
     """Return the lowest (`min`) or highest (`max`) score of a group; None if it has none.
 
     What may not apply counts only where it moves the score further: a mean is highest with its best parts alone.
@@ -118,7 +118,7 @@ def _find_extreme(parts: Sequence[tuple[Fraction, "Range"]], choose: Callable[..
     return max(choose(found), Fraction(0)) if found else None
 
 
-class Range(NamedTuple):
+class ScoreBounds(NamedTuple):
     """What a part of a rubric can come to: its lowest and highest score if it applies, and whether it may not apply.
 
     Both scores are None if it cannot apply, or cannot have a score.

@@ -27,7 +27,7 @@ from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.grading import RubricError as RubricError  # noqa: PLC0414 (it is imported from here)
-from rubric_lint.scoring.groups import Member, ScoringGroup
+from rubric_lint.scoring.groups import GroupMember, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, part_of
@@ -163,9 +163,9 @@ def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) ->
     for member in group.members:
         if isinstance(member, Group):
             weight = sum((weights[leaf] for leaf in member.leaves), Fraction(0)) if add else Fraction(member.weight)
-            members.append(Member(weight, _as_tree(member, weights, add=add)))
+            members.append(GroupMember(weight, _as_tree(member, weights, add=add)))
         else:
-            members.append(Member(weights[member], member))
+            members.append(GroupMember(weights[member], member))
     found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members), group.units)
     if not found.earning:
         where = f"the group `{group.id}`" if group.id else "the rubric"
@@ -287,7 +287,7 @@ class InvalidRubricError(RubricError):
     """A file with findings of severity error; `faults` lists them."""
 
 
-class Loaded(NamedTuple):
+class LoadedRubric(NamedTuple):
     """A rubric as it was linted, its name, and its document.
 
     If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it. `file` has
@@ -380,7 +380,7 @@ def read_rubrics(path: str | os.PathLike[str]) -> dict[str, ScoringRubric]:
     return load_rubrics(name, read_file(name, LIMIT), SettingsFinder().for_file(name))
 
 
-def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
+def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, LoadedRubric]:
     """Return the rubrics of a file by name, before they are prepared for scoring.
 
     Raises:
@@ -406,7 +406,7 @@ def refuse_other_kind(name: str) -> None:
         raise RubricError(word_other_kind(name, kind))
 
 
-def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
+def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:
     """Return the rubrics of an examined file by name, before they are prepared for scoring.
 
     Raises:
@@ -456,11 +456,11 @@ def _write_place(source: Source, offset: int) -> str:
     return f"{source.name}:{position.line}:{position.column}"
 
 
-def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:
+def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[LoadedRubric]:
     """Return the rubrics of a file with their names, which `load_rubrics` describes; two may have the same name."""
     names = find_names(file, rubrics)
     return [
-        Loaded(name, rubric, document, case, evaluator)
+        LoadedRubric(name, rubric, document, case, evaluator)
         for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)
     ]
 
@@ -475,7 +475,7 @@ class RubricPart(NamedTuple):
 class RubricPlaces:
     """The places of one rubric."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedRubric) -> None:
         self.loaded = loaded
         self.rubric = loaded.rubric
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}

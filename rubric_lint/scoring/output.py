@@ -25,8 +25,8 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
 )
 from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
-from rubric_lint.scoring.records.mapping import HELD, RESERVED, SHOWN
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
+from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS, RESULT_FIELDS
+from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions, find_verdict, unwrap
 from rubric_lint.source.path import pointer, split_pointer
 
 try:
@@ -134,8 +134,8 @@ class RecordResult:
     @property
     def rest(self) -> dict[str, Any]:
         """The fields of the record that are copied to its result."""
-        if self.error and HELD.isdisjoint(self.record):  # its other fields may be judgements
-            return {name: self.record[name] for name in (*SHOWN, "judge") if name in self.record}
+        if self.error and OUTPUT_FIELDS.isdisjoint(self.record):  # its other fields may be judgements
+            return {name: self.record[name] for name in (*INPUT_FIELDS, "judge") if name in self.record}
         rest = {name: value for name, value in self.record.items() if name not in _OF_RESULT}
         for name in self.scored.rubric.own_fields if rest and self.scored else ():
             rest.pop(name, None)  # the result states it, by this version of the rubric
@@ -189,7 +189,7 @@ def read_judged_by(record: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-_OF_RESULT = RESERVED | HELD | {"id"}
+_OF_RESULT = RESULT_FIELDS | OUTPUT_FIELDS | {"id"}
 """The fields of a record that are not copied to its result."""
 
 
@@ -198,7 +198,7 @@ _TYPED = frozenset({_MIXED, *(f"{CURRENT}/{shape}" for shape in Shape)})
 """The forms of outputs that have types."""
 
 
-class Reader:
+class OutputReader:
     """A reader of outputs for one rubric."""
 
     def __init__(self, rubric: ScoringRubric) -> None:
@@ -219,7 +219,7 @@ class Reader:
         self.known: dict[Answers, Scored] = {}
 
     def read(
-        self, output: str, answer: str | Callable[[], str] | None = None, reading: Reading = DEFAULT_READING
+        self, output: str, answer: str | Callable[[], str] | None = None, reading: ParseOptions = DEFAULT_OPTIONS
     ) -> RecordResult:
         """Read raw text; an object in prose that `answer` contains, or what this returns, is a quote.
 
@@ -289,7 +289,7 @@ class Reader:
         found = self._match(unwrap(output) if type(output) is str else output)
         return found.scored if found else None
 
-    def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> RecordResult:
+    def read_object(self, value: Any, reading: ParseOptions = DEFAULT_OPTIONS) -> RecordResult:
         """Read an object; one with a field for each criterion, or with such `checks`, is another notation for its form.
 
         Raises:
@@ -311,7 +311,7 @@ class Reader:
         notes = () if output.notes == NO_NOTES else (output.notes,)
         return RecordResult(self.find(output.answers), output, rubric=self.rubric.name, notes=notes)
 
-    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: Reading) -> RecordResult:
+    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: ParseOptions) -> RecordResult:
         """Read an object whose `checks` have the ids of criteria as keys; the place of an error has them too."""
         listed = [list_check(name, check) for name, check in checks.items()]
         try:
@@ -421,10 +421,10 @@ def _name_key(path: str, names: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=50)
-def reader_of(rubric: ScoringRubric) -> Reader:
+def reader_of(rubric: ScoringRubric) -> OutputReader:
     """Return the reader for a rubric: one for all copies of the rubric in this process."""
     require("rubric", rubric, ScoringRubric)  # here, where it costs nothing for each output
-    return Reader(rubric)
+    return OutputReader(rubric)
 
 
 def parse_output(
@@ -443,7 +443,7 @@ def parse_output(
     """
     if answer is not None:
         require("answer", answer, str)
-    reading = Reading.of(extract, extra_fields)
+    reading = ParseOptions.of(extract, extra_fields)
     try:
         reader = reader_of(rubric)
     except TypeError:  # what cannot be looked up is no rubric

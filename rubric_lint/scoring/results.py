@@ -26,7 +26,7 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
-from rubric_lint.scoring.records.mapping import CRITERION, RESERVED
+from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
@@ -216,7 +216,7 @@ class ResultScorer(Scorer):
         reader = find_rubric(value, self._readers)
         _check_version(found, reader.rubric)
         is_of_table = "shape" not in value
-        own = RESERVED | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
+        own = RESULT_FIELDS | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
         record = {name: item for name, item in value.items() if name not in own}
         given = {result.criterion.id: result.grade.answer for result in found.criteria}
         ids = [criterion.id for criterion in reader.rubric.criteria]
@@ -251,7 +251,7 @@ class ResultScorer(Scorer):
         if not is_result(record):
             return super()._refuse(record, fault)
         named = record.get("rubric")
-        kept = {name: item for name, item in record.items() if name not in RESERVED}
+        kept = {name: item for name, item in record.items() if name not in RESULT_FIELDS}
         record = {**kept, "output": ""}  # its other fields are carried, as those of a record with an output
         return RecordResult(
             record=record, rubric=named if isinstance(named, str) else None, error=fault.forget_frames()

@@ -8,7 +8,7 @@ from rubric_lint.scoring.engines.arrow_tables import pa, schema, write_ids
 from rubric_lint.scoring.engines.batch import ScoredBatch, score_batch
 from rubric_lint.scoring.engines.rows import refuse_repeated
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.records.mapping import HELD
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 
 _SPARK = {
     "bool": "boolean",
@@ -99,8 +99,8 @@ class MapBatches:
         reserved = [name for name in kept if name in of_results]
         if reserved:
             raise ValueError(
-                f"keep has {list_names(reserved)}, which results have too; rename the column in the input, or remove it "
-                "from keep"
+                f"keep has {list_names(reserved)}, which results have too; rename the column in the input, or remove "
+                "it from keep"
             )
         self._kept = dict(kept)
         self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
@@ -135,7 +135,7 @@ class MapBatches:
             TypeError: if a column has a type that cannot hold its values.
         """
         names = columns.names
-        if HELD.isdisjoint(names):
+        if OUTPUT_FIELDS.isdisjoint(names):
             found = list_names(names) or "none"
             raise ValueError(
                 f"the table has no column `output` (found: {found}); rename the column that has what the judge returned"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.suggest import word_need
-from rubric_lint.scoring.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.scoring.engines.rows import READ, BatchRows, OutputItems, gather, is_null, read_column, refuse_repeated
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
 from rubric_lint.scoring.records.decoding import list_values
@@ -24,7 +24,7 @@ __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "writ
 _TEXTS = (pa.string(), pa.large_string())
 
 
-class Columns(NamedTuple):
+class OutputColumns(NamedTuple):
     """Some rows that have just an id and an output, which is a text or a struct."""
 
     ids: list[Any]
@@ -98,13 +98,13 @@ def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tu
         yield given if placed == order else None
 
 
-def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
+def read_arrow(table: Any, size: int) -> Iterator[OutputItems | OutputColumns]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
         table = pa.chunked_array(table)
     if isinstance(table, pa.Array | pa.ChunkedArray):
         for start in range(0, len(table), size):
-            yield Items(list_values(table.slice(start, size)))
+            yield OutputItems(list_values(table.slice(start, size)))
         return
     if not isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         if hasattr(table, "__arrow_c_stream__"):
@@ -124,7 +124,7 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
                 named = list_values(rows.column("id")) if "id" in names else [None] * len(rows)
                 outputs = rows.column("output")
                 outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
-                yield Columns([None if is_null(name) else name for name in named], outputs, id_type)
+                yield OutputColumns([None if is_null(name) else name for name in named], outputs, id_type)
             else:
                 columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
                 yield gather(columns, len(rows), id_type)
@@ -183,7 +183,7 @@ def write_criterion(result: CriterionResult) -> dict[str, Any]:
     return {**result.to_json(), "raw": raw if result.applies else None}
 
 
-def write_arrow(rows: Rows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
+def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
     """Return a table of results by some rubrics: what each kind has is written once, and taken for each row."""
     form = schema(rows.id_type, rubrics)
     different = rows.find_different()

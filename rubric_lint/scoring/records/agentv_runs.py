@@ -47,7 +47,7 @@ def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
     return {"test_score": test.get("score"), "passed": test["execution_status"] == "ok"}
 
 
-class Compared(NamedTuple):
+class ScoreDifference(NamedTuple):
     """What AgentV made of an output otherwise: its record, the gates that a test passed without, and both scores."""
 
     name: str
@@ -55,14 +55,14 @@ class Compared(NamedTuple):
     scores: tuple[float, float] | None = None
 
 
-def compare_there(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[Compared]:
+def find_differences(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[ScoreDifference]:
     """Yield how AgentV took an output that has this score and these missed gates here."""
     there = record["agentv"] if isinstance(record["agentv"], dict) else {}
     name, theirs = str(record.get("id")), there.get("score")
     if isinstance(theirs, int | float) and abs(theirs - score) > _ROUNDED:
-        yield Compared(name, scores=(theirs, score))
+        yield ScoreDifference(name, scores=(theirs, score))
     if there.get("passed") is True and missed:
-        yield Compared(name, tuple(missed))
+        yield ScoreDifference(name, tuple(missed))
 
 
 _ROUNDED = 0.0006
@@ -70,7 +70,7 @@ _ROUNDED = 0.0006
 _MOST = 5
 
 
-def word_compared(compared: Sequence[Compared]) -> Iterator[str]:
+def format_differences(compared: Sequence[ScoreDifference]) -> Iterator[str]:
     """Say which tests passed without a gate, and which outputs count otherwise."""
     passed = [f"{one.name} (`{'`, `'.join(one.gates)}`)" for one in compared if one.gates]
     if passed:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from rubric_lint.model.messages import join_words
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.mapping import HELD
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 from rubric_lint.scoring.records.reply import find_reason, shorten
 from rubric_lint.source.path import pointer
 
@@ -65,7 +65,7 @@ def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, An
     runs = entry.get("runs")
     if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
         return [*map(_hold_run, runs)]
-    if not isinstance(entry.get(EXPECTATIONS), list) or not HELD.isdisjoint(entry):
+    if not isinstance(entry.get(EXPECTATIONS), list) or not OUTPUT_FIELDS.isdisjoint(entry):
         return None
     folders = PurePath(name).parts[:-1]
     start = next((at for at, folder in enumerate(folders) if folder.startswith("eval-")), len(folders) - 1)
@@ -100,7 +100,7 @@ def convert_promptfoo(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     results = entry.get("results")
     if isinstance(results, dict):
         results = results.get("results")
-    elif HELD.isdisjoint(entry) and ("gradingResult" in entry or "promptIdx" in entry):
+    elif OUTPUT_FIELDS.isdisjoint(entry) and ("gradingResult" in entry or "promptIdx" in entry):
         results = [entry]
     if not isinstance(results, list) or not all(isinstance(result, dict) and "vars" in result for result in results):
         return None
@@ -172,7 +172,7 @@ def _hold_component(component: Mapping[str, Any]) -> dict[str, Any]:
 def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the record of each sample in a log of Inspect; None if it is something else."""
     samples = entry.get("samples")
-    if not {"version", "eval", "status"} <= entry.keys() or not HELD.isdisjoint(entry):
+    if not {"version", "eval", "status"} <= entry.keys() or not OUTPUT_FIELDS.isdisjoint(entry):
         return None
     if not isinstance(samples, list) or not samples:
         raise OutputError(f"the log of Inspect has no samples: {find_reason(entry) or entry['status']}")
@@ -220,7 +220,7 @@ def _find_completion(output: Any) -> Any:
     return None
 
 
-def lift(record: Mapping[str, Any]) -> dict[str, Any] | None:
+def move_to_output(record: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a record that has what a grader of others gave in fields of its own with an `output`; None for another."""
     if isinstance(record.get(EXPECTATIONS), list):
         names: tuple[str, ...] = _OF_GRADING

@@ -259,7 +259,7 @@ class ExtraFields(StrEnum):
         raise ValueError(f"extra_fields is {value!r}; expected {expected}")
 
 
-class Reading(NamedTuple):
+class ParseOptions(NamedTuple):
     """How outputs are read. Without `extra_fields`, `whole` refuses them; the others refuse numbers and booleans.
 
     `grades` has what letter grades are worth.
@@ -285,8 +285,8 @@ class Reading(NamedTuple):
         return self.extract is Extract.WHOLE or isinstance(value, int | float)
 
 
-DEFAULT_READING = Reading()
-WHOLE = Reading(Extract.WHOLE)
+DEFAULT_OPTIONS = ParseOptions()
+WHOLE = ParseOptions(Extract.WHOLE)
 
 
 class _Fence(NamedTuple):

@@ -27,7 +27,7 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.suggest import name_in
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import (
-    Loaded,
+    LoadedRubric,
     RubricError,
     UnscorableError,
     load_examined,
@@ -174,7 +174,7 @@ def _prepare(
 
 
 def _describe(
-    loaded: Loaded, scoring: ScoringRubric | None, counts: Mapping[str, Mapping[Severity, int]]
+    loaded: LoadedRubric, scoring: ScoringRubric | None, counts: Mapping[str, Mapping[Severity, int]]
 ) -> ShownRubric:
     rubric, document = loaded.rubric, loaded.document
     path, view, where = rubric.path, rubric.view, document.pointer(rubric.path)
@@ -229,7 +229,7 @@ def _locate(document: Document, path: Path) -> tuple[int, int]:
     return document.source.position(document.span(path, part).start)[:2]
 
 
-def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterator[ShownCriterion]:
+def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> Iterator[ShownCriterion]:
     rubric, document = loaded.rubric, loaded.document
     if holistic := [entry for entry in rubric.entries if entry.shapes[0] is Shape.HOLISTIC]:
         line, column = _locate(document, rubric.path)
@@ -281,7 +281,7 @@ def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
 
 
 def _describe_levels(
-    loaded: Loaded, levels: Iterable[Level], scoring: ScoringCriterion | None
+    loaded: LoadedRubric, levels: Iterable[Level], scoring: ScoringCriterion | None
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
