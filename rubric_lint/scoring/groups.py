@@ -65,7 +65,8 @@ class ScoringGroup:
             if score is not None:
                 earned += weight * score
                 earning += max(weight, Fraction(0))
-        return GroupResult(self, max(earned / earning, Fraction(0)) if earning else None), *inside
+        own = max(earned / earning, Fraction(0)) if earning else None
+        return (GroupResult(self, own), *inside)
 
     def find_ranges(
         self, ranges: Sequence["ScoreBounds"], *, meet_gates: bool = False
@@ -77,12 +78,13 @@ class ScoringGroup:
         parts = []
         for weight, part in self.members:
             if isinstance(part, ScoringGroup):
-                yield from (inside := tuple(part.find_ranges(ranges, meet_gates=meet_gates)))
+                inside = tuple(part.find_ranges(ranges, meet_gates=meet_gates))
+                yield from inside
                 parts.append((weight, inside[-1][1]))
             else:
                 parts.append((weight, ranges[part]))
-        may_not_apply = all(range_.may_not_apply for weight, range_ in parts if weight > 0)
-        if any(range_.high is None and not range_.may_not_apply for _, range_ in parts):
+        may_not_apply = all(bounds.may_not_apply for weight, bounds in parts if weight > 0)
+        if any(bounds.high is None and not bounds.may_not_apply for _, bounds in parts):
             low = high = None  # no answer meets the gates
             may_not_apply = False
         else:
@@ -110,16 +112,16 @@ def _find_extreme(parts: Sequence[tuple[Fraction, "ScoreBounds"]], choose: Calla
             optional.append((score / weight, weight))
         else:
             earned += choose(score, Fraction(0))
-    found = [earned / earning] if earning else []
+    means = [earned / earning] if earning else []
     for score, weight in sorted(optional, reverse=choose is max):
         earned += score * weight
         earning += weight
-        found.append(earned / earning)
-    return max(choose(found), Fraction(0)) if found else None
+        means.append(earned / earning)
+    return max(choose(means), Fraction(0)) if means else None
 
 
 class ScoreBounds(NamedTuple):
-    """What a part of a rubric can come to: its lowest and highest score if it applies, and whether it may not apply.
+    """The lowest and the highest score of a part of a rubric if it applies, and whether it may not apply.
 
     Both scores are None if it cannot apply, or cannot have a score.
     """

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -23,8 +24,9 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    find_middle_verdict,
 )
-from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
+from rubric_lint.scoring.output import MOST_GRADED, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
@@ -86,7 +88,7 @@ def _read_criterion(criterion: Any, place: int, *, is_table: bool) -> tuple[Any,
     raise OutputError(f"a criterion of a result needs {needed}", f"/criteria/{place}")
 
 
-@lru_cache(maxsize=MOST_KNOWN)
+@lru_cache(maxsize=MOST_GRADED)
 def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written: tuple[tuple[Any, ...], ...]) -> Scored:
     """Return a result as it is written; equal ones are one object."""
     rubric = _describe(name, rubric_hash, tuple([(criterion[0], *criterion[5:7]) for criterion in written]))
@@ -97,7 +99,7 @@ def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written:
     return Scored(rubric, Fraction(score), verdict, tuple(criteria))
 
 
-@lru_cache(maxsize=MOST_KNOWN)
+@lru_cache(maxsize=MOST_GRADED)
 def _describe(name: str, rubric_hash: str, written: tuple[tuple[str, float, int | None], ...]) -> ScoringRubric:
     """Return what results say of their rubric: its criteria with their weights and gates, but no points."""
     criteria = tuple([
@@ -136,7 +138,7 @@ def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
 _CELLS = ("rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
 
 
-@lru_cache(maxsize=MOST_KNOWN)
+@lru_cache(maxsize=MOST_GRADED)
 def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
     """Return a row of results as it is written; equal ones are one object."""
     name, rubric_hash, points, full, rounded, verdict, missed, *answers = cells
@@ -169,7 +171,6 @@ def _is_score(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
-_FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 _CHANGED = "the result was changed after it was written, or cut"
 
 
@@ -226,7 +227,7 @@ class ResultScorer(Scorer):
         if given.keys() != set(ids):
             raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
         output = JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids))
-        known = reader.know(output)
+        known = reader.check_answers(output)
         if "verdicts" in value or any("share" in item for item in value["criteria"]):
             return RecordResult(_read_median(value, found, known), record=record, rubric=reader.rubric.name)
         if float(found.score) != float(known.score):
@@ -320,9 +321,9 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
         verdicts = _list_verdicts(group)
         samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
         models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
-    ordered = sorted([sample.verdict for sample in samples], key=_FROM_WORST.index)
-    is_median = bool(ordered) and ordered[(len(ordered) - 1) // 2] is found.verdict
-    if not is_median or ordered != sorted(_list_verdicts(entry), key=_FROM_WORST.index):
+    given = [sample.verdict for sample in samples]
+    is_median = bool(given) and find_middle_verdict(given) is found.verdict
+    if not is_median or Counter(given) != Counter(_list_verdicts(entry)):
         raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
     votes = entry.get("independent_votes_at_most")
     return replace(

@@ -14,7 +14,7 @@ from rubric_lint.model.messages import Causes
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
-from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
+from rubric_lint.scoring.output import MOST_GRADED, RecordResult
 from rubric_lint.scoring.records.agentv_runs import ScoreDifference, find_differences, format_differences
 from rubric_lint.scoring.records.decoding import Content
 from rubric_lint.scoring.records.entries import CHUNK
@@ -242,7 +242,7 @@ class ScoringRun:
     def _flush(self) -> None:
         """Write the results so far, and forget the combinations of answers if there are many."""
         self._scorer.forget()
-        if len(self._counts) > MOST_KNOWN:
+        if len(self._counts) > MOST_GRADED:
             self._count()
         results, self._results = self._results, []
         self._progress.done += len(results)

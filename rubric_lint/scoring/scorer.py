@@ -36,7 +36,7 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.output import (
     JUDGEMENTS,
-    MOST_KNOWN,
+    MOST_GRADED,
     OutputReader,
     RecordResult,
     read_judged_by,
@@ -230,7 +230,7 @@ def _score_flat(value: dict[str, Any], reader: OutputReader, reading: ParseOptio
             )
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
-    known = reader.find(read_whole(flat, rubric))
+    known = reader.grade(read_whole(flat, rubric))
     layout = flat.layout
     others = {name: value[name] for name in layout.others}
     if not is_result or read_judged_by(value) in {None, rubric.hash}:
@@ -453,7 +453,7 @@ class Scorer:
         if isinstance(output, str):
             return reader.read(output, reading=self._reading)
         if isinstance(output, JudgeOutput):
-            return RecordResult(reader.know(output), output, rubric=reader.rubric.name)
+            return RecordResult(reader.check_answers(output), output, rubric=reader.rubric.name)
         found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
         raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
@@ -533,9 +533,9 @@ class Scorer:
 
     def forget(self) -> None:
         """Forget the combinations of answers if there are many."""
-        if sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN:
+        if sum(len(reader.graded) for reader in self._readers.values()) > MOST_GRADED:
             for reader in self._readers.values():
-                reader.known.clear()
+                reader.graded.clear()
 
 
 def refuse_failed(record: Mapping[str, Any]) -> None:

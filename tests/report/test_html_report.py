@@ -48,7 +48,7 @@ def tower(number, accuracy, tone, reason="Because.", **fields):
 
 def count_outputs(totals, rubric, answers, times=1):
     """Count outputs that have these answers."""
-    totals.take(reader_of(rubric).know(JudgeOutput(answers, (None,) * len(answers))), times)
+    totals.take(reader_of(rubric).check_answers(JudgeOutput(answers, (None,) * len(answers))), times)
 
 
 def draw(page, totals, title="a", **extras):

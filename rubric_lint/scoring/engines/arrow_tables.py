@@ -40,7 +40,7 @@ class OutputColumns(NamedTuple):
             return [None] * len(self.ids)
         found: list[Scored | None] = []
         for chunk in self.outputs.chunks:
-            found += map(reader.look_up, _read_answers(chunk, reader.rubric))
+            found += map(reader.get, _read_answers(chunk, reader.rubric))
         return found
 
     def gather(self, places: list[int]) -> list[Any]:
