@@ -31,8 +31,8 @@ from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_di
 from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.rules import BY_NAME, list_choices
-from rubric_lint.scoring.loading import Loaded, load_models
-from rubric_lint.scoring.run import Scoring
+from rubric_lint.scoring.loading import LoadedRubric, load_models
+from rubric_lint.scoring.run import ScoringRun
 from rubric_lint.scoring.show.source import ShowRun
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, as_bytes
@@ -270,7 +270,7 @@ def score(roots: Roots, given: Arguments) -> Answer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
     reporter = _Both(FORMS, "table")
-    scoring = Scoring(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
+    scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
     reporter.end(scoring.totals, {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {})
@@ -316,7 +316,7 @@ def _read_one(roots: Roots, given: Arguments, which: str) -> Input:
     return found
 
 
-def _load(file: Input) -> dict[str, Loaded]:
+def _load(file: Input) -> dict[str, LoadedRubric]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 

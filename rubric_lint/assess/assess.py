@@ -39,7 +39,7 @@ from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
 from rubric_lint.scoring.grading import OVERALL, Verdict
-from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.loading import LoadedRubric
 from rubric_lint.source.path import Path, list_above
 from rubric_lint.source.source import Source, stem_of
 
@@ -261,7 +261,7 @@ class Assessment(NamedTuple):
         }
 
 
-def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
+def _list_entries(loaded: LoadedRubric) -> Iterator[tuple[Path, str]]:
     rubric = loaded.rubric
     if rubric.shape is Shape.HOLISTIC:
         yield rubric.path, OVERALL
@@ -269,7 +269,7 @@ def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
         yield from ((path, entry.id) for path, entry in rubric.entries_by_place.items())
 
 
-def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[Loaded]) -> list[list[Evidence]]:
+def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[LoadedRubric]) -> list[list[Evidence]]:
     """Return for each rubric the findings about it; those about none of them are about all."""
     owners: dict[str, list[int]] = {}
     names: list[dict[str, str]] = []
@@ -308,7 +308,7 @@ def make_test_evidence(source: Source, finding: Finding) -> Evidence:
     return make_evidence(source, finding, criterion if isinstance(criterion, str) else None)
 
 
-def list_probe_evidence(loaded: Loaded, probes: "RubricProbes") -> Iterator[Evidence]:
+def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterator[Evidence]:
     """Yield what answers made worse on purpose show against a rubric."""
     source, document = loaded.document.source, loaded.document
     places = {name: path for path, name in _list_entries(loaded)}
@@ -326,7 +326,7 @@ def assess_faulty_file(source: Source, findings: Sequence[Finding], asked: Asses
     return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
 
 
-def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     about = source.name, loaded.name, source.position(start).line
@@ -394,7 +394,7 @@ def _count_verdicts(given: Judgements) -> Counter[Verdict]:
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 
-def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assessment) -> Iterator[AssessedCriterion]:
+def _assess_criteria(loaded: LoadedRubric, evidence: Sequence[Evidence], found: Assessment) -> Iterator[AssessedCriterion]:
     review = found.review
     outcomes = {each.criterion: each for each in review.criteria}
     by_name: dict[str | None, list[Evidence]] = {}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rubric_lint.lint.project.settings import Overrides, SettingsFinder
     from rubric_lint.lint.run.given import Input
     from rubric_lint.rules.rule import Rule
-    from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.scoring.loading import LoadedRubric
 
 
 STDIN = "-"
@@ -774,7 +774,7 @@ def require_rubric(name: str, known: Collection[str]) -> None:
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, known)}")
 
 
-def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
+def load_given(given: Input, finder: SettingsFinder) -> dict[str, LoadedRubric]:
     """Return the rubrics of a file argument by name.
 
     Raises:

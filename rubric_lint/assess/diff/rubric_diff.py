@@ -12,23 +12,23 @@ from rubric_lint.model.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.model.groups import Group
 from rubric_lint.model.rubric import fold_id
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.loading import LoadedRubric
 from rubric_lint.scoring.meaning import (
     JudgeField,
+    format_ends,
+    format_scale,
+    list_group_fields,
+    list_judge_fields,
+    list_visible,
+    list_written_fields,
     read_gate,
     read_outcomes,
-    read_own,
     read_scores,
     read_task,
-    read_told,
-    read_told_of_group,
-    says,
-    word_ends,
-    word_scale,
     words,
 )
 from rubric_lint.scoring.output import RecordResult
-from rubric_lint.scoring.records.entries import Entry
+from rubric_lint.scoring.records.entries import RawRecord
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.source.path import Path
 
@@ -123,7 +123,7 @@ def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> l
     left = list(old)
     keys: tuple[Callable[[JudgedCriterion], Hashable], ...] = (
         lambda each: fold_id(each.criterion.id) if each.criterion.has_own_id else None,
-        lambda each: says(*each),
+        lambda each: list_visible(*each),
         lambda each: each.criterion.id,
     )
     for key in keys:
@@ -160,7 +160,7 @@ def compare_pair(rubric: str, old: JudgedCriterion | None, new: JudgedCriterion 
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(ChangeKind.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
     if old.criterion.levels or new.criterion.levels:
-        is_rescaled = word_scale(old.criterion) != word_scale(new.criterion)
+        is_rescaled = format_scale(old.criterion) != format_scale(new.criterion)
         was, now = _levels(old), _levels(new)
         for number in sorted({*was, *now}):
             before, before_path = was.get(number, (None, old.criterion.path))
@@ -372,7 +372,7 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     if new.shape is Shape.HOLISTIC:
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
-        told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
+        told = ([each for entry in side.model.entries for each in list_written_fields(entry)] for side in (old, new))
         yield from compare_judge_fields(name, None, *told)
         return
     pairs = pair_up(list_judged(old), list_judged(new))
@@ -396,7 +396,7 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
         ]
         yield Change(ChangeKind.GRADES, name, None, sides[0], sides[1], paths=paths)
     was, now = ({group.id: group for group in each.model.groups} for each in (old, new))
-    told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
+    told = [[each for group in side.values() for each in list_group_fields(group)] for side in (was, now)]
     yield from compare_judge_fields(name, None, told[0], told[1])
     for group in dict.fromkeys([*now, *was]):
         both = [was.get(group), now.get(group)]
@@ -417,7 +417,7 @@ def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
 
 def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
     """Return whether the scale of the whole differs; one with a decimal point has more answers."""
-    was, now = (each.units and word_ends(each.units) for each in (old, new))
+    was, now = (each.units and format_ends(each.units) for each in (old, new))
     return was != now
 
 
@@ -427,20 +427,20 @@ def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bo
     if not is_scale or not _is_rescaled(old, new):
         return False
     sides = (old, change.old or _YES_OR_NO), (new, change.new or _YES_OR_NO)
-    return all(each.units and side["text"] == word_ends(each.units) for each, side in sides)
+    return all(each.units and side["text"] == format_ends(each.units) for each, side in sides)
 
 
-_YES_OR_NO = {"text": word_ends((0, 1))}
+_YES_OR_NO = {"text": format_ends((0, 1))}
 """The scale of a criterion that tells no judge of it."""
 
 
 def list_judged(rubric: ScoringRubric) -> list[JudgedCriterion]:
     """Return the criteria of a rubric, in order; none of a holistic one."""
     pairs = zip(rubric.model.criteria, rubric.criteria, strict=True)
-    return [JudgedCriterion(criterion, scoring, read_own(rubric.model, criterion)) for criterion, scoring in pairs]
+    return [JudgedCriterion(criterion, scoring, list_judge_fields(rubric.model, criterion)) for criterion, scoring in pairs]
 
 
-def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
+def prepare_all(loaded: Mapping[str, LoadedRubric]) -> dict[str, ScoringRubric]:
     """Return the rubrics of a file, prepared for scoring.
 
     Raises:
@@ -449,10 +449,10 @@ def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
     return {name: each.prepare() for name, each in loaded.items()}
 
 
-def add_places(change: Change, was: Mapping[str, Loaded], now: Mapping[str, Loaded]) -> Change:
+def add_places(change: Change, was: Mapping[str, LoadedRubric], now: Mapping[str, LoadedRubric]) -> Change:
     """Return the change with the places of both sides."""
 
-    def place(loaded: Mapping[str, Loaded], name: str | None, path: Path | None) -> ChangedPlace | None:
+    def place(loaded: Mapping[str, LoadedRubric], name: str | None, path: Path | None) -> ChangedPlace | None:
         if path is None or name is None:
             return None
         position = loaded[name].position(path)
@@ -516,7 +516,7 @@ class OutputEffects(RunComparison):
         return {"outputs": self.outputs, **self.count_to_json(), "verdicts": verdicts, "changed": self.changed}
 
 
-def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[OutputEffect]:
+def score_both(entries: Iterable[RawRecord], pairs: list[RubricPair]) -> Iterator[OutputEffect]:
     """Score each entry of a file of judge outputs with both versions.
 
     A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.

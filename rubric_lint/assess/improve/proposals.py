@@ -23,7 +23,7 @@ from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.model.repairs import divide
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
-from rubric_lint.scoring.loading import Loaded, RubricError, load_examined
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_examined
 from rubric_lint.scoring.records.decoding import OutputError, decode
 from rubric_lint.scoring.records.verdict import blank_thoughts
 from rubric_lint.source.edits.intents import Fix, Intent, Repair, ReplaceValue
@@ -82,7 +82,7 @@ class RubricState(NamedTuple):
     name: str
     settings: FileSettings
     examined: Examined
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
 
     @property
@@ -113,7 +113,7 @@ class Proposal(NamedTuple):
     fix: Fix
 
 
-def list_texts(loaded: Loaded, name: str) -> list[CriterionText]:
+def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
     rubric, view = loaded.rubric, loaded.rubric.view
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:

@@ -30,14 +30,14 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
+from rubric_lint.scoring.loading import DECIDING, LoadedRubric, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.agentv_runs import find_graded
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.graders import NamedCriterion, find_by_texts, has_items
-from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
+from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.source.document import Document
 from rubric_lint.source.source import Source, UndecodableError, stem_of
 
@@ -85,7 +85,7 @@ def read_records(
     path: str,
     earlier: bytes | None = None,
     mapping: Mapping[str, str] = MappingProxyType({}),
-    wanted: Wanted = PLAIN.wanted,
+    wanted: RequiredColumns = PLAIN.wanted,
 ) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
 
@@ -95,7 +95,7 @@ def read_records(
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
+    asked = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
@@ -166,8 +166,8 @@ class RecordCache:
                 try:
                     status = stat_path(path)
                     stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                    mapping = of_side(self._basis.mapping, side)
-                    wanted = Wanted(is_shared=True, own=name_own(self._basis.mapping, side, names))
+                    mapping = select_side(self._basis.mapping, side)
+                    wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._basis.mapping, side, names))
                     key = path, side if mapping else ""
                     if key not in self._kept or self._kept[key][0] != stamp:
                         self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
@@ -346,7 +346,7 @@ class JudgedFinder:
                     problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
                 yield Found(decision.rule, problem, loaded.document, loaded.rubric)
 
-    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int, among: RubricCriteria) -> Review:
+    def _review(self, loaded: LoadedRubric, found: Sequence[Found], namesakes: int, among: RubricCriteria) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
         # An error outside all rubrics may be about any.

@@ -22,7 +22,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.model.messages import counted, join_words
-from rubric_lint.scoring.records.mapping import HELD
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 from rubric_lint.scoring.scorer import read_panel
 
 _SHOWN = JudgedCase._fields
@@ -106,7 +106,7 @@ class Recorder:
             HASHES: dict(told),
             "kept": [*(others if isinstance(others, list) else ()), {"criteria": valid, **models, **by}],
         }
-        fields = {name: value for name, value in before.items() if name not in HELD}
+        fields = {name: value for name, value in before.items() if name not in OUTPUT_FIELDS}
         return {**fields, **record, **put_outputs(record, outputs), "judge": about}
 
 

@@ -36,7 +36,7 @@ from rubric_lint.scoring.grading import (
     Weighed,
 )
 from rubric_lint.scoring.groups import GroupResult
-from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
@@ -329,7 +329,7 @@ class UnrecordedTest(NamedTuple):
 class TestedRubric:
     """A rubric, and what its tests came to in all files of the run."""
 
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
     places: RubricPlaces
     settings: FileSettings
@@ -370,7 +370,7 @@ class Runner:
 
     def __init__(self, finder: SettingsFinder) -> None:
         self._finder = finder
-        self._loaded: dict[str, dict[str, Loaded] | RubricError] = {}
+        self._loaded: dict[str, dict[str, LoadedRubric] | RubricError] = {}
         self.tested: dict[tuple[str, str], TestedRubric] = {}
         self.recordings: dict[tuple[str, str, tuple[tuple[str, str], ...]], Recordings] = {}
         self._used: dict[str, set[str]] = {}
@@ -509,7 +509,7 @@ class Runner:
             self.tested[key] = TestedRubric(loaded, rubric, RubricPlaces(loaded), settings, Verifier(rubric))
         return self.tested[key]
 
-    def _load(self, path: str) -> dict[str, Loaded]:
+    def _load(self, path: str) -> dict[str, LoadedRubric]:
         """Return the rubrics of a file by name; raise RubricError if it cannot be read or has errors."""
         if path not in self._loaded:
             try:

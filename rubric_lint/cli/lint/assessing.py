@@ -83,7 +83,7 @@ from rubric_lint.scoring.grading import ScoringRubric, read_line
 from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
-    Loaded,
+    LoadedRubric,
     RubricError,
     load_examined,
     name_rubrics,
@@ -91,7 +91,7 @@ from rubric_lint.scoring.loading import (
     with_deciding,
 )
 from rubric_lint.scoring.records.entries import CHUNK
-from rubric_lint.scoring.records.mapping import JUDGE, Wanted, has_side, of_side
+from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, has_side, select_side
 
 
 class Linted:
@@ -122,7 +122,7 @@ class Linted:
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
         self.ran: dict[str, list[tuple[ScoredTest, Recordings | None]]] = {}
         self._finder = finder
-        self._loaded: dict[str, Loaded] = {}
+        self._loaded: dict[str, LoadedRubric] = {}
         data = read(self.file._replace(settings=settings._replace(claimed=True)))  # whole, whatever signs it shows
         if isinstance(data, Unreadable):
             raise UserError(f"{data.path}: {data.reason}")
@@ -287,7 +287,7 @@ def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerCo
 
 def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, AnswerContext]:
     """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
-    records = (record for record in _decode_records(answers, of_side(mapping, "")) if record.get("id") is not None)
+    records = (record for record in _decode_records(answers, select_side(mapping, "")) if record.get("id") is not None)
     return {make_id_key(record["id"]): read_context(record, _KNOWN) for record in records}
 
 
@@ -298,7 +298,7 @@ _KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
 def _decode_records(name: str, mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the records that can be decoded, with our names of fields; raise UserError if the file cannot be read."""
     try:
-        file = read_records(name, mapping=mapping, wanted=Wanted(is_shared=is_shared))
+        file = read_records(name, mapping=mapping, wanted=RequiredColumns(is_shared=is_shared))
     except OSError as fault:
         raise UserError(f"{name}: {fault.strerror or fault}") from None
     yield from (line.record for line in chain.from_iterable(file.lines.values()))
@@ -310,9 +310,9 @@ def refuse_other_texts(answers: str, mapping: Mapping[str, str], results: Sequen
     Raises:
         UserError: if there are any, or a file cannot be read.
     """
-    texts = _read_texts(_decode_records(answers, of_side(mapping, "")))
+    texts = _read_texts(_decode_records(answers, select_side(mapping, "")))
     for name in results if texts else ():
-        judged = _read_texts(_decode_records(name, of_side(mapping, JUDGE), is_shared=True))
+        judged = _read_texts(_decode_records(name, select_side(mapping, JUDGE), is_shared=True))
         others = [name_key(at[1]) for at, text in judged.items() if texts.get(at, text) != text]
         if others:
             raise UserError(
@@ -397,7 +397,7 @@ def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
     try:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
-            mapping = of_side(given.mapping, "")
+            mapping = select_side(given.mapping, "")
             if is_to_judge:
                 check_answers(chunks, linted.prepare(), mapping, name=given.answers)
             else:
@@ -490,7 +490,7 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
         return (str(beside),)
     if has_side(given.mapping, JUDGE):
         return (answers,)
-    file = read_records(answers, mapping=of_side(given.mapping, ""))
+    file = read_records(answers, mapping=select_side(given.mapping, ""))
     # `checks` without `output` cannot be read, and the page says so, as `score` does.
     fields = {"output", "outputs", "checks"}
     records = [line.record for line in chain.from_iterable(file.lines.values())]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rubric_lint.lint.project.settings import FileSettings
     from rubric_lint.lint.run.given import Input
     from rubric_lint.model.rubric import Rubric
-    from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.scoring.loading import LoadedRubric
 
 
 @command(
@@ -104,7 +104,7 @@ def _export(given: Given, file: "Input") -> int:
 
 
 def _write(
-    found: "Mapping[str, Loaded]", target: str, *, is_whole: bool
+    found: "Mapping[str, LoadedRubric]", target: str, *, is_whole: bool
 ) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
     """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
 
@@ -131,7 +131,7 @@ def _write(
     return sound, carried, writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
 
 
-def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
+def _find_targets(found: "Mapping[str, LoadedRubric]", given: Given) -> list[str]:
     """Return the names of the targets that take rubrics."""
     from rubric_lint.convert.export.target import ExportError  # noqa: PLC0415
 
@@ -143,7 +143,7 @@ def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
     return names
 
 
-def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
+def _is_in_version_3(found: "Iterable[LoadedRubric]") -> bool:
     """Return whether a YAML file says all of its rubrics in version 3 already."""
     from rubric_lint.convert.export.version_3 import is_written_in_version_3  # noqa: PLC0415
 
@@ -222,7 +222,7 @@ def _check_excel(output: str | None) -> None:
         raise click.UsageError("--to xlsx writes a file that is not text; name it with --output")
 
 
-def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
+def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
     from rubric_lint.convert.export.target import (  # noqa: PLC0415
         ExportSource,
         find_fields,
@@ -240,7 +240,7 @@ def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(found: "dict[str, LoadedRubric]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
@@ -267,7 +267,7 @@ def _is_one_of(value: object, texts: "Collection[str]") -> bool:
     return isinstance(value, str) and value in texts
 
 
-def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
+def _lost_comments(found: "dict[str, LoadedRubric]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
     from rubric_lint.convert.export.target import find_comments, find_kept_comments  # noqa: PLC0415
 

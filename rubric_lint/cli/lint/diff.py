@@ -40,10 +40,10 @@ from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
 from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
 from rubric_lint.scoring.flat import list_fields
-from rubric_lint.scoring.loading import Loaded, RubricError
+from rubric_lint.scoring.loading import LoadedRubric, RubricError
 from rubric_lint.scoring.records.entries import CHUNK
-from rubric_lint.scoring.records.mapping import JUDGE, Wanted, of_side
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, select_side
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.source.source import SUFFIXES, Source
 
 
@@ -136,9 +136,9 @@ def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
 
 def _load_sides(
     branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
-) -> tuple[dict[str, Loaded], dict[str, Loaded]]:
+) -> tuple[dict[str, LoadedRubric], dict[str, LoadedRubric]]:
     """Return the rubrics of both sides by name; raise UnusableError when a side cannot be read or has errors."""
-    sides: list[dict[str, Loaded]] = []
+    sides: list[dict[str, LoadedRubric]] = []
     for path, is_old in ((old, True), (new, False)):
         if path is None:
             sides.append({})
@@ -189,8 +189,8 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     effects, name, size = OutputEffects(), given.outputs, None
     rubrics = [rubric for pair in pairs for rubric in pair if rubric]
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
-    wanted = Wanted(judgements=list_fields(rubrics))
-    asked = Asked(of_side(given.mapping, JUDGE), name, wanted=wanted)
+    wanted = RequiredColumns(judgements=list_fields(rubrics))
+    asked = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=wanted)
     with suppress(OSError, ValueError):
         size = None if name == STDIN else os.stat(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rubric_lint.assess.agreement.reading import RatingReader
     from rubric_lint.report.agreement import Findings
     from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.records.verdict import Reading
+    from rubric_lint.scoring.records.verdict import ParseOptions
 
 
 ON_A_PAGE = 200
@@ -55,7 +55,7 @@ def measure_agreement(
     rubrics: "Mapping[str, ScoringRubric]",
     results: tuple[str, ...],
     labels: tuple[str, ...],
-    reading: "Reading",
+    reading: "ParseOptions",
     mapping: "Mapping[str, str]",
 ) -> "Findings | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
@@ -88,16 +88,16 @@ def read_files(
     mapping: "Mapping[str, str] | None" = None,
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side  # noqa: PLC0415
-    from rubric_lint.scoring.records.streams import Asked  # noqa: PLC0415
+    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side  # noqa: PLC0415
+    from rubric_lint.scoring.records.streams import StreamOptions  # noqa: PLC0415
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
                 side = HUMAN if are_labels else JUDGE
-                own = name_own(mapping or {}, side, names)
-                asked = Asked(of_side(mapping or {}, side), name, wanted=Wanted(own=own))
+                own = list_own_fields(mapping or {}, side, names)
+                asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
@@ -171,7 +171,7 @@ def agree(given: Given) -> int:
     from rubric_lint.assess.measure.pass_rate import LabelSelection  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
     from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import Reading  # noqa: PLC0415
+    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -194,7 +194,7 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reading = Reading.of(given.extract, given.extra_fields, given.grades)
+    reading = ParseOptions.of(given.extract, given.extra_fields, given.grades)
     reader = RatingReader(
         rubrics,
         reading,
