@@ -133,14 +133,14 @@ def examine(
     Raises:
         RuleError: if a rule crashes; no content of the text should cause this.
     """
-    clock, held = Clock(settings.time_limit), Located([], [])
+    clock, located = Clock(settings.time_limit), Located([], [])
     documents, faults, found, findings = list[Document](), list[SyntaxFaultError](), list[Found](), list[Finding]()
-    rubrics = held.rubrics
+    rubrics = located.rubrics
     with clock:
         documents, faults = read_documents(source)
-        problems = find_problems(documents, settings, held) if look is None else look.find(documents)
-        for each in problems if documents or not faults else ():
-            found.append(each)
+        problems = find_problems(documents, settings, located) if look is None else look.find(documents)
+        for problem in problems if documents or not faults else ():
+            found.append(problem)
             check_time()
     if faults and not documents:
         return Examined(report_faults(source, faults, settings), documents, [], faults)
@@ -159,13 +159,13 @@ def examine(
             span = Span(0, min(1, len(source.text)))
             findings.insert(0, _make_fault("time-limit", Severity.ERROR, clock.message, span))
         else:
-            held.unread[:] = [Unread(clock.message, 1, 1, is_known=False)]
+            located.unread[:] = [Unread(clock.message, 1, 1, is_known=False)]
     criteria = 0
     for _, rubric in rubrics:
         model = rubric.entries.first if isinstance(rubric.entries, SharedEntries) else rubric
         has_criteria_only = len(model.criteria) == len(model.entries)
         criteria += len(model.entries) if has_criteria_only or model.shape is not Shape.HOLISTIC else 1
-    unread = tuple(each._replace(reason=name_in(each.reason, source.name)) for each in held.unread)
+    unread = tuple(place._replace(reason=name_in(place.reason, source.name)) for place in located.unread)
     result = Result(source, tuple(findings), len(rubrics), criteria, ignored, unread, clock.is_over)
     if settings.is_test_file:
         from rubric_lint.lint.rubric_tests import count_tests  # noqa: PLC0415  (most files hold no tests)
@@ -174,8 +174,8 @@ def examine(
     return Examined(result, documents, rubrics, faults)
 
 
-def find_problems(documents: Sequence[Document], settings: FileSettings, held: "Located") -> Iterator[Found]:
-    """Find the problems in the documents of a file; add their rubrics to `held`."""
+def find_problems(documents: Sequence[Document], settings: FileSettings, located_rubrics: "Located") -> Iterator[Found]:
+    """Find the problems in the documents of a file; add their rubrics to `located_rubrics`."""
     if settings.is_test_file:
         yield from check_test_files(documents)
         return
@@ -191,25 +191,27 @@ def find_problems(documents: Sequence[Document], settings: FileSettings, held: "
     ]
     for document, found in zip(documents, searches, strict=True):
         located = _build(document, found.rubrics, settings)
-        held.rubrics.extend((document, rubric) for rubric in located)
+        located_rubrics.rubrics.extend((document, rubric) for rubric in located)
         yield from find_duplicate_keys(document, located)
-    lost = list(_find_lost(documents, searches, held, is_told=is_enabled("lost-rubric", settings)))
+    lost = list(_find_lost(documents, searches, located_rubrics, is_told=is_enabled("lost-rubric", settings)))
     yield from lost
-    is_told = settings.is_followed or not any(rubric.dialect.startswith("agentv") for _, rubric in held.rubrics)
+    is_told = settings.is_followed or not any(
+        rubric.dialect.startswith("agentv") for _, rubric in located_rubrics.rubrics
+    )
     if settings.part or settings.unfollowed or not is_told:
-        yield from _find_unfollowed(documents, settings, held)
-    if not held.rubrics and not lost and not any(found.is_foreign for found in searches):
+        yield from _find_unfollowed(documents, settings, located_rubrics)
+    if not located_rubrics.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
             yield Found("schema", problem, document)
-    for document, rubric in held.rubrics:
+    for document, rubric in located_rubrics.rubrics:
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
             yield from _check(document, rubric)
-    if len(held.rubrics) > 1:
+    if len(located_rubrics.rubrics) > 1:
         from rubric_lint.lint.case_names import find_repeated  # noqa: PLC0415  (one rubric repeats no other)
 
-        known = {(each.document, each.problem.path) for each in lost}
-        yield from (Found("repeated-case", *each) for each in find_repeated(held.rubrics, known))
+        known = {(finding.document, finding.problem.path) for finding in lost}
+        yield from (Found("repeated-case", *repeated) for repeated in find_repeated(located_rubrics.rubrics, known))
 
 
 def check_test_files(documents: Sequence[Document]) -> Iterator[Found]:
@@ -218,7 +220,7 @@ def check_test_files(documents: Sequence[Document]) -> Iterator[Found]:
 
     for document in documents:
         yield from find_duplicate_keys(document, [], is_ours=True)
-    yield from (Found(*each) for each in check_tests(documents))
+    yield from (Found(*problem) for problem in check_tests(documents))
 
 
 def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: bool = False) -> Iterator[Found]:
@@ -282,9 +284,9 @@ class Located(NamedTuple):
 
 
 def _find_lost(
-    documents: Sequence[Document], searches: Sequence[Search], held: Located, *, is_told: bool
+    documents: Sequence[Document], searches: Sequence[Search], located_rubrics: Located, *, is_told: bool
 ) -> Iterator[Found]:
-    """Find the containers that lose their rubrics; add those that are not findings to `held`.
+    """Find the containers that lose their rubrics; add those that are not findings to `located_rubrics`.
 
     Without `is_told`, the rule for them does not run, so none of them is a finding.
     """
@@ -299,12 +301,14 @@ def _find_lost(
         lost = list(find_lost(document, found, in_suite=has_any, of_agentv=of_agentv)) if is_ours else []
         yield from (Found("lost-rubric", problem, document) for problem in lost)
         paths = {problem.path for problem in lost}
-        held.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
+        located_rubrics.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
         if lost and not is_told:
-            held.unread.extend(word_lost(document, found, lost))
+            located_rubrics.unread.extend(word_lost(document, found, lost))
 
 
-def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held: Located) -> Iterator[Found]:
+def _find_unfollowed(
+    documents: Sequence[Document], settings: FileSettings, located_rubrics: Located
+) -> Iterator[Found]:
     """Find the files that AgentV cannot load with a suite; add those that are only not read to the near misses."""
     from rubric_lint.formats.agentv.files import (  # noqa: PLC0415  (few suites name files)
         Effect,
@@ -327,7 +331,7 @@ def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held
                 yield Found("lost-rubric", Problem("agentv-file", other.path, values=values), document)
             elif why.effect is not Effect.EXCLUDED:
                 line, column, _ = document.source.position(document.span(other.path).start)
-                held.unread.append(Unread(word_unread(other, why), line, column, is_known=True))
+                located_rubrics.unread.append(Unread(word_unread(other, why), line, column, is_known=True))
 
 
 MARK = "rubric-lint:"
@@ -376,7 +380,7 @@ def report_faults(
         return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
     severity = severity_of("syntax", settings)
     code = "encoding" if isinstance(faults[0], UndecodableError) else "unreadable"
-    return Result(source, tuple(_make_fault(code, severity, each.message, each.span) for each in faults))
+    return Result(source, tuple(_make_fault(code, severity, fault.message, fault.span) for fault in faults))
 
 
 def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Finding:
@@ -526,8 +530,8 @@ def _make_findings(
             continue
         related = tuple(
             [
-                Related(each.message, each.span or document.span(each.path, each.part), each.source, each.path)
-                for each in places
+                Related(place.message, place.span or document.span(place.path, place.part), place.source, place.path)
+                for place in places
             ]
         )
         fixes: Fixes = (None, obstacle, ())
@@ -565,13 +569,13 @@ def _make_findings(
 
 def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
     """Find the innermost criterion at the place of a problem; bands of a holistic rubric are none."""
-    held = rubric.entries_by_place
+    criteria = rubric.entries_by_place
     found = None
     if rubric.view is None:
-        found = held.get(path[: len(rubric.path) + 1])  # its entries are directly below it
+        found = criteria.get(path[: len(rubric.path) + 1])  # its entries are directly below it
     else:
         prefixes = (path[:length] for length in range(len(path), -1, -1))
-        found = next((held[prefix] for prefix in prefixes if prefix in held), None)
+        found = next((criteria[prefix] for prefix in prefixes if prefix in criteria), None)
     return None if found is None or found.shapes[0] is Shape.HOLISTIC else found
 
 

@@ -237,9 +237,9 @@ class _Step:
     @cached_property
     def _renaming(self) -> list[tuple[int, int, _Name]]:
         names = {
-            name for _, name, change in self._changes if any(isinstance(each, RenameKey) for each in change.intents)
+            name for _, name, change in self._changes if any(isinstance(intent, RenameKey) for intent in change.intents)
         }
-        return [each for each in self._named if each[-1] in names]
+        return [named_edit for named_edit in self._named if named_edit[-1] in names]
 
     def find_old(self, span: Span, length: int) -> Span:
         """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
@@ -293,7 +293,7 @@ class _Trial(NamedTuple):
         if is_strict and not all(suspects for _, suspects in found):
             return refused, waiting
         kept: set[_Name] = set()  # something has to be left to try
-        for doubt, suspects in sorted(found, key=lambda each: len(each[1])):
+        for doubt, suspects in sorted(found, key=lambda pair: len(pair[1])):
             if len(suspects) == 1:
                 refused.setdefault(suspects[0], doubt.reason)
             elif refused.keys().isdisjoint(suspects):
@@ -383,8 +383,8 @@ class _Search(NamedTuple):
             claims, left_out = (), trial.doubts[0].reason
             best, refused, waiting = None, dict(known), []
         if not best:
-            fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
-            names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
+            fixable = [finding for finding in self.first.result.findings if self.wish.pick(finding)]
+            names = frozenset(_Name(0, finding.rule, finding.pointer) for finding in fixable)
             best = names, self._try(names, ())
         reasons = doubted | refused
         return best[1], {place: reasons.get(name, last) for place, name in best[1].left.items()}, left_out
@@ -436,7 +436,7 @@ class _Search(NamedTuple):
         for finding, fix in choose([first for first, _ in candidates.values()], self.wish):
             _, pairs = candidates[id(finding)]
             change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-            done = [Applied(each.rule, fix.title) for each, _ in pairs]
+            done = [Applied(cured.rule, fix.title) for cured, _ in pairs]
             chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
         return chosen
 
@@ -444,7 +444,7 @@ class _Search(NamedTuple):
         """Find the findings that the changes bring, and where they come from in the text before the last step."""
         length = len(result.source.text)
         for finding in find_new(self.first.result, result, changes):
-            places = [finding.span, *(each.span for each in finding.related if each.source is None)]
+            places = [finding.span, *(place.span for place in finding.related if place.source is None)]
             yield Doubt(word_new(result, finding), tuple(steps[-1].find_old(span, length) for span in places))
 
 
@@ -479,7 +479,7 @@ def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> It
     wraps = (intent for intent in intents if isinstance(intent, WrapText))
     names = {*list_renames(changes).values(), *(wrap.name for wrap in wraps)}
     for finding in find_added(before.findings, after.findings, changes):
-        steps = chain(finding.pointer.split("/"), *(each.path for each in finding.related))
+        steps = chain(finding.pointer.split("/"), *(place.path for place in finding.related))
         is_read_now = is_moved or not names.isdisjoint(steps)
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
@@ -566,7 +566,7 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             candidates.append((copied is not None, fix.edits, finding, fix, scale, copied))
     candidates.sort(key=itemgetter(0, 1))
     has_copies = bool(candidates) and candidates[-1][0]
-    taken: list[Span] = []
+    edited: list[Span] = []
     arranged, changed = set[tuple[str, Path] | None](), set[tuple[str, Path] | None]()
     added = 0
     for _, every_edit, finding, fix, scale, copied in candidates:
@@ -574,10 +574,10 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             continue
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = every_edit[:-1] if is_adding and added else every_edit  # the last one adds the document
-        if all(_is_free(edit.span, taken) for edit in edits):
+        if all(_is_free(edit.span, edited) for edit in edits):
             arranged.add(scale)
             for edit in edits:
-                taken.insert(bisect_left(taken, edit.span), edit.span)
+                edited.insert(bisect_left(edited, edit.span), edit.span)
             if has_copies:
                 changed.update(_find_changed(finding, fix))
             yield finding, renumber(fix, added) if is_adding and added else fix
@@ -612,8 +612,8 @@ def _find_split(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     return (finding.pointer.split("/", 2)[1], moved[0]) if moved else None
 
 
-def _is_free(span: Span, taken: list[Span]) -> bool:
-    at = bisect_left(taken, span)
-    if at < len(taken) and (taken[at] == span or taken[at].start < span.end):
+def _is_free(span: Span, edited: list[Span]) -> bool:
+    at = bisect_left(edited, span)
+    if at < len(edited) and (edited[at] == span or edited[at].start < span.end):
         return False
-    return at == 0 or taken[at - 1].end <= span.start
+    return at == 0 or edited[at - 1].end <= span.start

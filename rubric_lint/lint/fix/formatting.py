@@ -254,8 +254,8 @@ def _list_nodes(rubric: Rubric, data: Any) -> list[_Node]:
 
 def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_Node]:
     if isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _walk(each, (*path, index), has_groups=has_groups)
+        for index, item in enumerate(value):
+            yield from _walk(item, (*path, index), has_groups=has_groups)
     elif isinstance(value, dict):
         criteria = value.get(CRITERIA) if has_groups else ()
         below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups)) if isinstance(criteria, list) else []
@@ -315,7 +315,11 @@ def _list_orderings(reading: Reading) -> list[_OrderingsOf]:
     """
     read = zip(reading.documents, reading.rubrics, strict=True)
     nodes = [
-        node for document, own in read for each in own if not each.dialect for node in _list_nodes(each, document.data)
+        node
+        for document, own in read
+        for rubric in own
+        if not rubric.dialect
+        for node in _list_nodes(rubric, document.data)
     ]
     heights = range(1 + max((node.height for node in nodes), default=0))
     of_nodes = [partial(_order_nodes, height=height) for height in heights]

@@ -47,11 +47,11 @@ class Reading:
         return [
             [
                 (
-                    *(each.path, each.shape),
-                    [(group.id, group.weight, group.gate, group.applies_if) for group in each.groups],
-                    [(entry.path, describe(entry)) for entry in each.entries],
+                    *(rubric.path, rubric.shape),
+                    [(group.id, group.weight, group.gate, group.applies_if) for group in rubric.groups],
+                    [(entry.path, describe(entry)) for entry in rubric.entries],
                 )
-                for each in rubrics
+                for rubric in rubrics
             ]
             for rubrics in self.rubrics
         ]
@@ -128,8 +128,8 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
 def renumber(fix: Fix, others: int) -> Fix:
     """Return a fix that adds its document after those that others add at the same time."""
     intents = [
-        each.replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
-        for each in fix.intents
+        intent.replace(number=intent.number + others) if isinstance(intent, MoveItems) and not intent.holder else intent
+        for intent in fix.intents
     ]
     return fix.with_intents(tuple(intents))
 
@@ -162,9 +162,9 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
                 reason = f"the value at `{pointer(path)}` of the new document would not be as intended"
                 yield Doubt(reason, _find_places(then, intent.path))
         copies = (intent.number for intent in adding)
-        rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
+        rubrics = [rubric for number in (place, *copies) for rubric in after.rubrics[number]] if moves else []
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
-        if any(each not in found for each in wanted):
+        if any(part not in found for part in wanted):
             yield Doubt("some criteria would not be recognized as those of a rubric any more")
 
 
@@ -207,8 +207,8 @@ def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> It
 
 def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
     """Return all of some criteria that decides their scores, without the ids that their places give them."""
-    told = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
-    return rubric.version, rubric.dialect, told
+    described = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
+    return rubric.version, rubric.dialect, described
 
 
 def _lines(reading: Reading) -> list[int]:

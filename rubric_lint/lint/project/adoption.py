@@ -72,7 +72,7 @@ def write_value(value: Any) -> str:
     """Return a value as TOML."""
     match value:
         case Mapping():
-            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(each)}' for key, each in value.items())} }}"
+            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(item)}' for key, item in value.items())} }}"
         case list() | tuple():
             return f"[{', '.join(map(write_value, value))}]"
         case Decimal():

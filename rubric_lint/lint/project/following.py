@@ -226,7 +226,7 @@ def _list_candidates(text: str, folder: str, *, is_template: bool) -> Iterator[s
     root = find_root(os.path.realpath(folder))
     place = folder
     while _is_below(os.path.realpath(place), root):
-        yield from (os.path.normpath(os.path.join(place, each)) for each in texts)
+        yield from (os.path.normpath(os.path.join(place, candidate)) for candidate in texts)
         place = os.path.join(place, os.pardir)
 
 

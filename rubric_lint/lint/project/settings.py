@@ -501,13 +501,17 @@ class SettingsFinder:
     def word_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
         """Yield a message for each format whose `files` match nothing, though the whole of its folder was searched."""
         folders = [os.path.join(os.path.abspath(path), "") for path in searched if os.path.isdir(path)]
-        found = {id(each): each for each in (self._only, *self._folders.values()) if isinstance(each, Settings)}
+        found = {
+            id(settings): settings
+            for settings in (self._only, *self._folders.values())
+            if isinstance(settings, Settings)
+        }
         for settings in found.values():
             if any(os.path.join(settings.root, "").startswith(folder) for folder in folders):
                 for shape in settings.list_idle_shapes():
-                    told = "correct the patterns, or remove the table"
+                    advice = "correct the patterns, or remove the table"
                     files = ", ".join(f"`{file}`" for file in shape.files)
-                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {told}"
+                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {advice}"
 
     def _look_in(self, folder: str) -> Settings | SettingsError | None:
         for name in NAMES:

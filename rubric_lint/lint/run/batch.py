@@ -53,21 +53,21 @@ def lint_files(
     while processes == 1 or to_lint < WORTH_PROCESSES:
         if (file := next(stream, None)) is None:
             return
-        taken = _take(file, cache, edits=edits)
-        to_lint += _keep(taken, cache, edits=edits)
-        yield file, taken.outcome
+        linted = _take(file, cache, edits=edits)
+        to_lint += _keep(linted, cache, edits=edits)
+        yield file, linted.outcome
     rest = list(stream)
-    for file, taken in _share_out(rest, processes, cache, edits=edits):
-        _keep(taken, cache, edits=edits)
-        yield file, taken.outcome
+    for file, linted in _share_out(rest, processes, cache, edits=edits):
+        _keep(linted, cache, edits=edits)
+        yield file, linted.outcome
 
 
-def _keep(taken: _Taken, cache: "Cache | None", *, edits: bool) -> bool:
+def _keep(linted: _Taken, cache: "Cache | None", *, edits: bool) -> bool:
     """Store a new outcome in the cache; return whether it was new."""
-    outcome = taken.outcome
-    if taken.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
-        cache.put(taken.key, outcome, edits=edits)
-    return taken.key is not None
+    outcome = linted.outcome
+    if linted.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
+        cache.put(linted.key, outcome, edits=edits)
+    return linted.key is not None
 
 
 def count_processors() -> int:
@@ -117,7 +117,7 @@ def _share_out(
     chunks = [files[at : at + size] for at in range(0, len(files), size)]
     workers: list[Any] = []
     reached: dict[Any, int] = {}  # for the pipe of each worker: the number of the last chunk received
-    taken: dict[int, list[_Taken | None]] = {}
+    received: dict[int, list[_Taken | None]] = {}
     # Ctrl+C is held back while workers start: a forked one inherits that until it ignores Ctrl+C.
     holding_back = holding(signal.SIGINT) if _CAN_FORK else nullcontext()
     try:
@@ -136,7 +136,9 @@ def _share_out(
                 reached[receiver] = -1
         for number, chunk in enumerate(chunks):
             # A worker takes chunks in ascending order: one that is further on does not have this chunk.
-            while number not in taken and (awaited := [each for each, last in reached.items() if last < number]):
+            while number not in received and (
+                awaited := [receiver for receiver, last in reached.items() if last < number]
+            ):
                 ready: list[Any] = wait(awaited)
                 for receiver in ready:
                     try:
@@ -144,10 +146,10 @@ def _share_out(
                     except (EOFError, OSError):
                         del reached[receiver]
                     else:
-                        taken[reached[receiver]] = found
-            for file, each in zip_longest(chunk, taken.pop(number, ())):
+                        received[reached[receiver]] = found
+            for file, linted in zip_longest(chunk, received.pop(number, ())):
                 # What crashed in a worker is linted here, because pipes lose tracebacks.
-                yield file, _take(file, cache, edits=edits) if each is None else each
+                yield file, _take(file, cache, edits=edits) if linted is None else linted
     finally:
         for worker in workers:
             worker.terminate()
@@ -196,16 +198,18 @@ def _work(
         sender.send((number, [_pack(_take(file, cache, edits=edits), edits=edits) for file in chunks[number]]))
 
 
-def _pack(taken: _Taken, *, edits: bool) -> _Taken | None:
-    outcome = taken.outcome
+def _pack(linted: _Taken, *, edits: bool) -> _Taken | None:
+    outcome = linted.outcome
     if isinstance(outcome, Exception):
         return None
     if isinstance(outcome, Result) and outcome.findings and not edits:
         findings = [
-            each._replace(fix=each.fix and each.fix.unmade(), choices=tuple(choice.unmade() for choice in each.choices))
-            for each in outcome.findings
+            finding._replace(
+                fix=finding.fix and finding.fix.unmade(), choices=tuple(choice.unmade() for choice in finding.choices)
+            )
+            for finding in outcome.findings
         ]
-        return taken._replace(outcome=outcome._replace(findings=tuple(findings)))
+        return linted._replace(outcome=outcome._replace(findings=tuple(findings)))
     if isinstance(outcome, Result) and not outcome.findings:  # nobody needs the text of a clean file
-        return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
-    return taken
+        return linted._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
+    return linted

@@ -383,4 +383,4 @@ class _Touch:
     def _documents(self) -> dict[str, Document]:
         """The documents by their step in a pointer, which is empty for a single document."""
         documents = read_documents(self._source)[0]
-        return {"" if each.number is None else str(each.number): each for each in documents}
+        return {"" if document.number is None else str(document.number): document for document in documents}

@@ -252,7 +252,7 @@ class LintRun(FileRun[Result]):
 
     def _find_idle(self, overrides: Overrides) -> dict[str, Any]:
         """Return the rules that were selected and ran, and those that did not run on all or some files with rubrics."""
-        limits = [each for each in self._enabled if each is not None]
+        limits = [enabled for enabled in self._enabled if enabled is not None]
         if not limits:
             return {}
         from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (runs of all rules need no list of them)
@@ -261,7 +261,7 @@ class LintRun(FileRun[Result]):
         of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
         asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
         runnable = of_lint - self._unable
-        missing = [asked - (each & runnable) for each in limits]
+        missing = [asked - (enabled & runnable) for enabled in limits]
         idle = frozenset.intersection(*missing) if len(limits) == len(self._enabled) else frozenset[str]()
         names = {
             "selected": asked - idle if overrides.select is not None else (),

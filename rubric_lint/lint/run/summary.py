@@ -151,8 +151,8 @@ class Summary(NamedTuple):
             safe_fixes=sum(fixes),
             unsafe_fixes=len(fixes) - sum(fixes),
             choices=len(choices),
-            unread=sum(each.is_known for each in result.unread),
-            near_misses=sum(not each.is_known for each in result.unread),
+            unread=sum(place.is_known for place in result.unread),
+            near_misses=sum(not place.is_known for place in result.unread),
             tests=result.tests,
             passed=result.passed,
             failed=result.failed,
@@ -203,14 +203,14 @@ class Summary(NamedTuple):
         """Return what a search skipped, as numbers with their notes."""
         them = "it" if self.outside == 1 else "them"
         excluded = ((self.excluded_folders, "folder"), (self.excluded_files, "file"))
-        told = " and ".join(counted(count, noun) for count, noun in excluded if count)
+        folders_and_files = " and ".join(counted(count, noun) for count, noun in excluded if count)
         dead = counted(self.passed_over, "broken symlink or pipe", "broken symlinks or pipes")
         outside = counted(self.outside, "symlink")
         return [
             (self.passed_over, f"{dead} skipped"),
             (self.outside, f"{outside} out of the repository skipped; name {them} to check {them}"),
             (self.other_kinds, f"{counted(self.other_kinds, 'file')} skipped: not YAML, JSON, TOML or Python"),
-            (self.excluded_folders + self.excluded_files, f"{told} skipped by `exclude`"),
+            (self.excluded_folders + self.excluded_files, f"{folders_and_files} skipped by `exclude`"),
         ]
 
     def _outcome(self) -> str:
@@ -226,17 +226,17 @@ class Summary(NamedTuple):
             counted(self.criteria, "criterion", "criteria"),
         ]
         tests = [counted(self.tests, "rubric test")] if self.tests else []
-        held = ", ".join([*(rubrics if self.rubrics or not tests else ()), *tests])
+        contents = ", ".join([*(rubrics if self.rubrics or not tests else ()), *tests])
         if not self.findings and not self.rubrics and not self.tests:
             return f"0 rubrics found in {counted(self.files, 'file')}."
         if not self.findings:
             other = "other " if self.ignored + self.known + self.untouched else ""
             rules = f" of {list_names(self.selected)}" if self.selected else ""
-            told = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
-            idle = "".join(f"; {list_names(names)} {verb}" for names, verb in told if names)
-            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({held}){idle}."
+            idle_rules = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
+            idle = "".join(f"; {list_names(names)} {verb}" for names, verb in idle_rules if names)
+            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({contents}){idle}."
         where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
-        return f"Found {self._word_findings()} in {where} ({held})."
+        return f"Found {self._word_findings()} in {where} ({contents})."
 
     def _word_findings(self) -> str:
         return word_severities(self.errors, self.warnings, self.hints)
@@ -302,18 +302,18 @@ class NearMisses:
 
     def add(self, file: str, unread: Iterable[Unread]) -> None:
         """Add the near misses of a file."""
-        for each in unread:
-            key = unname_in(each.reason, file), each.is_known
+        for place in unread:
+            key = unname_in(place.reason, file), place.is_known
             known = self._noted.get(key)
             if known is None:
-                self._noted[key] = Noted(file, each)
+                self._noted[key] = Noted(file, place)
             else:
-                first = Noted(file, each) if each.rank < known.unread.rank else known
+                first = Noted(file, place) if place.rank < known.unread.rank else known
                 self._noted[key] = first._replace(more=known.more + 1)
 
     def __iter__(self) -> Iterator[Noted]:
         """Yield them, the likeliest rubrics first."""
-        yield from sorted(self._noted.values(), key=lambda each: each.unread.rank)
+        yield from sorted(self._noted.values(), key=lambda miss: miss.unread.rank)
 
 
 class Unchecked:
@@ -367,17 +367,17 @@ class Unchecked:
             return
         near = NearMisses()
         near.add(name, result.unread)
-        lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
+        lines = [(miss.unread.rank, f"{miss.place}: no rubrics found: {miss.reason}") for miss in near]
         self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or unknown}")]
 
     def word(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""
         self._settle()
-        explained = [line for _, line in sorted(self._explained, key=lambda each: each[0])]
+        explained = [line for _, line in sorted(self._explained, key=lambda pair: pair[0])]
         yield from _shorten(explained, "file without rubrics", "files without rubrics")
         near = list(self._near)
-        yield from _shorten([f"{each.place}: not checked: {each.reason}" for each in near], "reason", "reasons")
-        if len(near) > _MOST or any(each.more for each in near):
+        yield from _shorten([f"{miss.place}: not checked: {miss.reason}" for miss in near], "reason", "reasons")
+        if len(near) > _MOST or any(miss.more for miss in near):
             yield f"{word_command('show', sorted(self._named))} lists all that was not checked"
 
 

@@ -157,7 +157,7 @@ class _NewFields(Intent):
     def change(self, found: Any) -> None:
         owner, step = found
         fields = ([(key, value)] if key != step else self.renew_field(key, value) for key, value in owner.items())
-        _refill(owner, [new for each in fields for new in each])
+        _refill(owner, [new for new_fields in fields for new in new_fields])
 
     @abstractmethod
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
@@ -487,7 +487,7 @@ class MoveItems(Intent):
     def change(self, found: Any) -> None:
         items, kept, holders, holder, copy = found
         items[:] = kept
-        at = next((index for index, each in enumerate(holders) if each is holder), None)
+        at = next((index for index, item in enumerate(holders) if item is holder), None)
         if at is not None:
             holders.insert(at + 1, copy)
 

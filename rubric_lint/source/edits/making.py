@@ -34,7 +34,7 @@ def make_fix(sharing: Sharing, repair: Repair) -> Fix:
     """
     if sharing.document.kind.is_program:
         raise ObstacleError(f"{NEVER_REWRITTEN}; change it by hand")
-    is_renaming = all(isinstance(each, RenameKey) for each in repair.intents)
+    is_renaming = all(isinstance(intent, RenameKey) for intent in repair.intents)
     if sharing.document.kind is Kind.TOML and not is_renaming:
         raise ObstacleError("in TOML only keys are renamed; change it by hand")
     wanted = list(dict.fromkeys(repair.intents))

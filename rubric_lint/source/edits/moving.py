@@ -32,8 +32,8 @@ def complete_move(sharing: Sharing, path: Path, steps: Sequence[int], holder: Pa
     if not holder:
         if document.kind is not Kind.YAML:
             raise ObstacleError("only YAML holds several documents; move the criteria to a file of their own")
-        if beside := [key for key, value in fields.items() if key != path[0] and isinstance(value, dict | list)]:
-            raise ObstacleError(f"the file has `{beside[0]}` too; move the criteria to a file of their own")
+        if others := [key for key, value in fields.items() if key != path[0] and isinstance(value, dict | list)]:
+            raise ObstacleError(f"the file has `{others[0]}` too; move the criteria to a file of their own")
         sharing.check_apart(path, steps)
     elif any(other != path and other[: len(holder)] == holder for other in sharing.rubrics):
         raise ObstacleError("there is another rubric beside it; move the criteria by hand")
@@ -44,8 +44,8 @@ def complete_move(sharing: Sharing, path: Path, steps: Sequence[int], holder: Pa
     changes = []
     for label in LABELS:
         if isinstance(name := fields.get(label), str):
-            taken = {item.get(label) for item in siblings}
-            number = next(number for number in count(2) if f"{name}-{number}" not in taken)
+            used = {item.get(label) for item in siblings}
+            number = next(number for number in count(2) if f"{name}-{number}" not in used)
             changes.append(((label,), write_numbered(name, number)))
     return tuple(changes), 0 if holder else len(document.tree.roots)
 
@@ -69,8 +69,8 @@ def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder:
             raise ObstacleError(f"line {line} has the anchor `&{found[1]}`, which cannot be moved; write it out")
         else:
             value = getattr(node, "value", None)
-            for each in value if isinstance(value, list) else ():
-                pending += each if isinstance(each, tuple) else [each]
+            for child in value if isinstance(value, list) else ():
+                pending += child if isinstance(child, tuple) else [child]
 
 
 def check_order(sharing: Sharing, path: Path, steps: Sequence[str | int]) -> None:

@@ -91,7 +91,7 @@ def edits_between(
             return []
         renderer, text = Renderer(layouts, plan), document.source.text
         pieces, region = renderer.render(value)
-        copies = [piece for each in added for piece in renderer.render_copy(each)]
+        copies = [piece for copied in added for piece in renderer.render_copy(copied)]
         _check_copies(
             layouts, [*pieces, copy(text, region.end, len(text)), *copies], region, keep_comments=keep_comments
         )
@@ -188,7 +188,7 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
             return Refused(_explain(expected, new, difference), former_path(expected, difference), old)
-    one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
+    one, other = (Counter(map(document.source.slice, document.tree.comments)) for document in (before[0], after[0]))
     if other - one or (keep_comments and one != other):
         return Refused("a comment would be lost or written twice", (), first)
     return None
