@@ -41,7 +41,7 @@ from rubric_lint.source.source import DATA, Source, Span, UndecodableError
 from rubric_lint.source.tree import SyntaxFaultError
 
 if TYPE_CHECKING:
-    from rubric_lint.lint.mending import Fixes
+    from rubric_lint.lint.fix_builder import Fixes
     from rubric_lint.model.view import View
 
 
@@ -511,7 +511,7 @@ def _make_findings(
     found: Iterable[Found], rubrics: list[tuple[Document, Rubric]], settings: FileSettings, name_line: NameLine
 ) -> list[Finding]:
     """Turn problems into findings with places; an error that aliases repeat is one finding, at its definition."""
-    mending = None
+    builder = None
     findings: dict[tuple[str, Span, str], Finding] = {}
     may_be_echo = False
     for rule, problem, document, rubric in found:
@@ -536,11 +536,11 @@ def _make_findings(
         )
         fixes: Fixes = (None, obstacle, ())
         if repair is not None or choices:
-            if mending is None:
-                from rubric_lint.lint.mending import Mending  # noqa: PLC0415  (clean files need no fix)
+            if builder is None:
+                from rubric_lint.lint.fix_builder import FixBuilder  # noqa: PLC0415  (clean files need no fix)
 
-                mending = Mending(rubrics, is_claimed=settings.claimed)
-            fixes = mending.mend(document, problem)
+                builder = FixBuilder(rubrics, is_claimed=settings.claimed)
+            fixes = builder.build(document, problem)
         if has_line:
             values = {**values, "line": name_line(document.source.position(related[0].span.start).line)}
             message = template.format_map(values)

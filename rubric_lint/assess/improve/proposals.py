@@ -16,7 +16,7 @@ from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, require_all
 from rubric_lint.lint.engine import Examined, examine
 from rubric_lint.lint.fix.following import DataChange
 from rubric_lint.lint.fix.proof import find_doubt
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Finding
@@ -358,8 +358,8 @@ class Writer(NamedTuple):
                     raise RefusedError(Refusal.NOT_WRITABLE, told)
                 intents += adding
             paths = [each.path for found, each in self.base.examined.rubrics if found is document]
-            sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
-            fix = make_fix(sharing, Repair(title, tuple(intents), safe=False))
+            aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
+            fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
             raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(title, texts, parts, fix)

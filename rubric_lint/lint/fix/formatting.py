@@ -11,7 +11,7 @@ from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.fix import Applied, Fixed, find_new, word_new
 from rubric_lint.lint.fix.following import DataChange
 from rubric_lint.lint.fix.proof import Reading, compare
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import SHAPE_FIELDS, Scale, Shape
 from rubric_lint.model.finding import Result
@@ -21,11 +21,11 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import schema_for
 from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.source.document import Document
+from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.fields import write_range
 from rubric_lint.source.edits.intents import Intent, Reorder, Repair, Replace
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.edits.making import make_fix
-from rubric_lint.source.edits.sharing import Sharing
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import without_collections
 from rubric_lint.source.source import Source, Span, splice
@@ -160,7 +160,7 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, orderings: Sequence[
     plan: list[_Round] = [[] for _ in orderings]
     for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
         own = [rubric for rubric in rubrics if not rubric.dialect]
-        sharing = find_sharing(document, [rubric.path for rubric in own])
+        aliases = build_alias_graph(document, [rubric.path for rubric in own])
         seen: set[tuple[str, int]] = set()
         for rubric in own:
             is_in = partial(_is_in, document, rubric, parts)
@@ -169,7 +169,7 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, orderings: Sequence[
                     node = (step.title, id(document.child(step.path).node))
                     if node not in seen:
                         seen.add(node)
-                        planned.append((step.title, _make_change(sharing, step)))
+                        planned.append((step.title, _make_change(aliases, step)))
     return plan
 
 
@@ -362,13 +362,13 @@ def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None
     yield _Step(what, path, (Reorder(path, steps),), at)
 
 
-def _make_change(sharing: Sharing, step: _Step) -> DataChange:
+def _make_change(aliases: AliasGraph, step: _Step) -> DataChange:
     try:
-        made = make_fix(sharing, Repair(step.title, step.intents, safe=step.title != _BANDS))
+        made = make_fix(aliases, Repair(step.title, step.intents, safe=step.title != _BANDS))
     except ObstacleError as obstacle:
         what = "bands" if step.title == _BANDS else "keys"
         raise _Refusal(f"the {what} cannot be sorted: {obstacle}", step.at) from None
-    return DataChange(sharing.document.pointer(step.path), made.intents, made.edits, made.safe)
+    return DataChange(aliases.document.pointer(step.path), made.intents, made.edits, made.safe)
 
 
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
