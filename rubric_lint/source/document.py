@@ -19,7 +19,7 @@ from rubric_lint.source.tree import (
     MERGE,
     UNTAGGED,
     AliasNode,
-    Reader,
+    NodeReader,
     Root,
     Tree,
     has_anchor,
@@ -58,7 +58,7 @@ class Child:
         self.node: Any = node if self.site is None else node.target
         self._children: dict[str | int, Child] | None = None
 
-    def children(self, reader: Reader) -> "dict[str | int, Child]":
+    def children(self, reader: NodeReader) -> "dict[str | int, Child]":
         """Return the children of a collection by key or index."""
         if self._children is None:
             self._children = _find_children(reader, self.node)
@@ -81,7 +81,7 @@ class Document:
         self.root = root.node
         self.has_aliases = root.has_aliases
         self._before = root.before
-        self._reader = Reader(tree.source, has_aliases=root.has_aliases)
+        self._reader = NodeReader(tree.source, has_aliases=root.has_aliases)
         self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @property
@@ -114,7 +114,7 @@ class Document:
         other = copy(self)
         for name in ("data", "mappings", "duplicates"):
             vars(other).pop(name, None)
-        other._reader = Reader(self.source, has_aliases=self.has_aliases)
+        other._reader = NodeReader(self.source, has_aliases=self.has_aliases)
         return other
 
     def with_data(self, data: Any) -> "Document":
@@ -377,7 +377,7 @@ class Document:
         return Decimal(self.child(path).node.value)
 
 
-def _split(reader: Reader, node: Any) -> tuple[dict[str | int, Child], list[Any]]:
+def _split(reader: NodeReader, node: Any) -> tuple[dict[str | int, Child], list[Any]]:
     """Return the fields that are written in a mapping, and the mappings that its merge keys name."""
     fields: dict[str | int, Child] = {}
     bases: list[Any] = []
@@ -390,7 +390,7 @@ def _split(reader: Reader, node: Any) -> tuple[dict[str | int, Child], list[Any]
     return fields, [base.target if type(base) is AliasNode else base for base in bases]
 
 
-def _find_children(reader: Reader, node: Any) -> dict[str | int, Child]:
+def _find_children(reader: NodeReader, node: Any) -> dict[str | int, Child]:
     """Return the children of a collection, with those that merge keys bring in, also into the mappings they name."""
     if type(node) is SequenceNode:
         return {index: Child(node, None, item) for index, item in enumerate(node.value)}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.formats.search.documents import NOTEBOOK, is_document, name_successor
 from rubric_lint.lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
-from rubric_lint.lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
+from rubric_lint.lint.project.opening import LIMIT, RefusedFileError, explain_os_error, read_file, read_head
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.model.suggest import name_in
@@ -190,7 +190,7 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
     try:
         try:
             return read_file(name, LIMIT)
-        except RefusedError as refused:
+        except RefusedFileError as refused:
             if refused.size and not file.settings.is_named and not _could_hold_rubrics(read_head(name, LIMIT), name):
                 return b""
             advice = "; split it into smaller ones" if refused.size else "; use `-` for stdin" if may_be_stdin else ""
@@ -356,7 +356,7 @@ class Search:
             return _OTHER
         try:
             return "" if could_hold_rubrics(read_file(name, LIMIT), name) else _BARE
-        except RefusedError as refused:
+        except RefusedFileError as refused:
             return "" if refused.size else _BARE  # too large: its head is searched when it is read
         except (OSError, ValueError):
             return _BARE  # nobody named it

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rubric_lint.lint.project.opening import LIMIT, RefusedError, read_file
+from rubric_lint.lint.project.opening import LIMIT, RefusedFileError, read_file
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 """The signals with which users and other programs stop this one."""
@@ -236,7 +236,7 @@ def _check(name: str) -> tuple[Path, os.stat_result]:
 def _holds(path: Path, data: bytes) -> bool:
     try:
         return read_file(str(path), len(data)) == data
-    except RefusedError:  # it has grown, or is not a regular file any more
+    except RefusedFileError:  # it has grown, or is not a regular file any more
         return False
 
 

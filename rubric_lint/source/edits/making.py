@@ -19,7 +19,7 @@ from rubric_lint.source.edits.intents import (
     find_common,
 )
 from rubric_lint.source.edits.lines import ObstacleError
-from rubric_lint.source.patch import Refused, edits_between, find_within, track
+from rubric_lint.source.patch import RefusedChange, edits_between, find_within, track
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Edit, Kind, Span
 
@@ -73,7 +73,7 @@ def _write(aliases: AliasGraph, wanted: Sequence[Intent]) -> list[Edit]:
     changes = change_all(view, wanted)
     added = [found[-1] for intent, found in changes if intent.adds_document]
     edits = edits_between(document, data, layouts=layouts, added=added)
-    if isinstance(edits, Refused):
+    if isinstance(edits, RefusedChange):
         raise ObstacleError(f"line {document.source.position(edits.span.start).line}: {edits.reason}")
     return edits
 
