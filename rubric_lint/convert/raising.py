@@ -12,7 +12,7 @@ from typing import Any
 from rubric_lint.formats.agentv.convert import at_path
 from rubric_lint.formats.search.locate import find_claim
 from rubric_lint.lint.engine import DEFAULTS, Examined, build_rubrics, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, word_new
+from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, format_new_finding
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark
 from rubric_lint.model.finding import Finding, Severity
@@ -180,7 +180,7 @@ def _find_doubt(before: Examined, after: Examined) -> str:
     then, now = (Counter(finding.rule for finding in each.result.findings) for each in (before, after))
     for finding in after.result.findings:
         if now[finding.rule] > then[finding.rule]:
-            return word_new(after.result, finding)
+            return format_new_finding(after.result, finding)
     pairs = zip(before.rubrics, after.rubrics, strict=False)
     is_same = len(before.rubrics) == len(after.rubrics) and all(
         _describe(old) == _describe(new) and new.version == VERSION_3 for (_, old), (_, new) in pairs

@@ -59,7 +59,7 @@ class CommentPlace(NamedTuple):
         return Edit(Span(self.at, self.at), names)
 
 
-class Places:
+class CommentPlaces:
     """The places for comments in a YAML file, read into `documents`; places that disturb a reader come last."""
 
     def __init__(self, source: Source, documents: list[Document], longest: int) -> None:
@@ -270,7 +270,7 @@ def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: 
         return base, 0
     source = base.source
     longest = len("  # rubric-lint: ignore[]") + len(reason) + max(len(finding.rule) for finding in wanted)
-    choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
+    choice = _PlaceChoice(CommentPlaces(source, read_documents(source)[0], longest), wanted)
     while chosen := choice.make():
         edits = {place: place.edit(rules, reason) for place, rules in chosen.items()}
         new = source._replace(text=splice(source.text, edits.values()))
@@ -291,10 +291,10 @@ def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: 
     return base, 0
 
 
-class _Choice:
+class _PlaceChoice:
     """A place for each finding; after each failure, the next one."""
 
-    def __init__(self, places: Places, wanted: list[Finding]) -> None:
+    def __init__(self, places: CommentPlaces, wanted: list[Finding]) -> None:
         self._places = places
         self._wanted = wanted
         self._tries: Counter[Key] = Counter()

@@ -56,7 +56,7 @@ def name_other_kind(name: str) -> str:
     return next((kind for suffix, kind in _OTHER_KINDS.items() if base.endswith(suffix)), "")
 
 
-def word_other_kind(name: str, kind: str) -> str:
+def format_other_kind(name: str, kind: str) -> str:
     """Say that a file of another kind is not read, and what to do."""
     return f"{name}: not read, as it is {kind}; {name_in(_ADVICE.get(kind, _READ), name)}"
 
@@ -102,9 +102,9 @@ class Skipped:
         self.files += other.files
         self.folders += other.folders
 
-    def word_other_kinds(self) -> list[str]:
+    def format_other_kinds(self) -> list[str]:
         """Return a message for each file of another kind."""
-        return [word_other_kind(name, kind) for name, kind in self.other_kinds]
+        return [format_other_kind(name, kind) for name, kind in self.other_kinds]
 
 
 STDIN = "-"
@@ -170,7 +170,7 @@ def find(
     (or else the folder), are followed only if they are named. `skipped` records what is left out, and named files of
     kinds that are not read.
     """
-    search = Search(finder, Skipped() if skipped is None else skipped)
+    search = FileSearch(finder, Skipped() if skipped is None else skipped)
     seen = set()
     for path in paths:
         for item, identity in search.reach(tidy(os.fsdecode(path))):
@@ -234,7 +234,7 @@ class RealFolders:
         return os.path.join(self._known[folder], base)
 
 
-class Search:
+class FileSearch:
     """A search for the files of a run; `skipped` records what it leaves out."""
 
     def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:

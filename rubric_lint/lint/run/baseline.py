@@ -129,11 +129,11 @@ class Baselines:
         if self._path:
             self._open(self._path)
 
-    def wants(self, name: str) -> bool:  # noqa: ARG002 (the interface of a sieve)
+    def needs_file(self, name: str) -> bool:  # noqa: ARG002 (the interface of a filter)
         """Return True, as every file may have new findings."""
         return True
 
-    def sift(self, result: Result, settings: FileSettings) -> Result:
+    def filter(self, result: Result, settings: FileSettings) -> Result:
         """Return the result without the findings in the baseline.
 
         Raises:
