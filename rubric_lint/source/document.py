@@ -94,6 +94,11 @@ class Document:
         """The whole document as plain data."""
         return self._reader.read(self.root)
 
+    def _read(self) -> NodeReader:
+        """Read the data, if they were not yet, and return the reader with what it noticed."""
+        _ = self.data
+        return self._reader
+
     @cached_property
     def mappings(self) -> tuple[tuple[Path, dict[str, Any]], ...]:
         """Every mapping of the data once, in order, with the path that leads there first."""
@@ -152,10 +157,9 @@ class Document:
     @cached_property
     def duplicates(self) -> tuple[Duplicate, ...]:
         """The keys that are written twice in one mapping."""
-        self.data  # noqa: B018 (reading it finds them)
         return tuple(
             Duplicate(node, self.paths.get(node, ()), key, self._node_span(first), self._node_span(second), shadowed)
-            for node, key, first, second, shadowed in self._reader.repeated
+            for node, key, first, second, shadowed in self._read().repeated
         )
 
     @cached_property
@@ -168,7 +172,7 @@ class Document:
         return found
 
     def child(self, path: Path) -> Child:
-        """Return what is written at `path`.
+        """Find the node that is written at `path`, with its owner, its key and its alias.
 
         Raises:
             KeyError: if nothing is.
@@ -201,8 +205,7 @@ class Document:
     @property
     def merging(self) -> Mapping[Any, dict[str, Any]]:
         """The mappings into which merge keys bring fields, as they are in the data, by their nodes."""
-        self.data  # noqa: B018 (reading it finds them)
-        return self._reader.merging
+        return self._read().merging
 
     def value(self, path: Path) -> Any:
         """Return the value at `path`."""
@@ -254,8 +257,9 @@ class Document:
 
     def _head(self, child: Child) -> Span:
         span = self._node_span(child.node)
-        if type(child.node) is MappingNode and (own := child.children(self._reader)):
-            first = self._node_span(next(iter(own.values())).key)
+        fields = child.children(self._reader) if type(child.node) is MappingNode else {}
+        if fields:
+            first = self._node_span(next(iter(fields.values())).key)
             # A merged key is written elsewhere: use the whole entry.
             if span.start <= first.start < span.end:
                 return first
@@ -349,14 +353,15 @@ class Document:
     def shadowed(self, path: Path) -> Child | None:
         """Return the field of a merge key that the one at `path` overrides where it is written."""
         owner = self.child(path).owner
-        bases = _split(self._reader, owner)[1] if self.merging and type(owner) is MappingNode else []
+        if not self.merging or type(owner) is not MappingNode:
+            return None
+        _, bases = _split(self._reader, owner)
         found = (_find_children(self._reader, base).get(path[-1]) for base in bases)
         return next(filter(None, found), None)
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
-        self.data  # noqa: B018 (reading it finds out whether there are any)
-        if self.kind is not Kind.YAML or not self._reader.is_ambiguous:
+        if self.kind is not Kind.YAML or not self._read().is_ambiguous:
             return
         for path, child in self._walk(within):
             node = child.node
@@ -401,7 +406,8 @@ def _find_children(reader: NodeReader, node: Any) -> dict[str | int, Child]:
     pending = [node]
     while pending:  # no recursion: each of thousands may merge the one above it
         fields, bases = _split(reader, pending[-1])
-        if missing := [base for base in bases if base not in known]:
+        missing = [base for base in bases if base not in known]
+        if missing:
             pending += missing
             continue
         for base in bases:

@@ -312,7 +312,7 @@ def find_texts(source: Source) -> Iterator[tuple[str, str, int]]:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 name = target.id if isinstance(target, ast.Name) else ""
-                names |= {id(part): name for part in ast.walk(node.value)}
+                names |= dict.fromkeys(map(id, ast.walk(node.value)), name)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _SURROGATE.search(node.value):
                 yield names.get(id(node), ""), node.value, places.offset(node.lineno, node.col_offset)
 

@@ -88,7 +88,8 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
         before = _Scanner(source.text[:at])
         with suppress(*_LOST):
             before.read()
-        if key := before.last_key:
+        key = before.last_key
+        if key is not None:
             name = source.slice(key)[:_LONGEST]
             return SyntaxFaultError(f"not TOML: `{name}` is already set above; remove one of them", key)
     return SyntaxFaultError(f"not TOML: {words[:1].lower()}{words[1:]}", Span(at, min(at + 1, len(source.text))))
@@ -138,10 +139,8 @@ class _Scanner:
         for number, (name, span) in enumerate(keys):
             is_last = number == len(keys) - 1
             if name not in table.fields:
-                made: _TomlTable | _TomlArray = (_TomlArray if is_last and is_item else _TomlTable)(
-                    header.start, header.end
-                )
-                table.fields[name] = span, made
+                kind = _TomlArray if is_last and is_item else _TomlTable
+                table.fields[name] = span, kind(header.start, header.end)
             found = table.fields[name][1]
             way.append(found)
             if isinstance(found, _TomlArray):
@@ -252,8 +251,10 @@ def _write(value: Any, written: str) -> tuple[str, str | None]:
     match value:
         case bool():
             return str(value).lower(), None
+        case int() if abs(value) < _TOO_LARGE:
+            return str(value), None
         case int():
-            return (str(value) if abs(value) < _TOO_LARGE else ".inf" if value > 0 else "-.inf"), None
+            return ".inf" if value > 0 else "-.inf", None
         case float():
             plain = written.replace("_", "").lstrip("+")
             return plain.replace("inf", ".inf").replace("nan", ".nan"), None

@@ -220,7 +220,8 @@ def walk_nodes(root: Any) -> Iterator[Any]:
         if kind is SequenceNode:
             stack.extend(reversed(node.value))
         elif kind is MappingNode:
-            stack.extend(child for pair in reversed(node.value) for child in reversed(pair))
+            for key, value in reversed(node.value):
+                stack += (value, key)
 
 
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")

@@ -149,7 +149,7 @@ class Progress:
 
     @contextmanager
     def reporting_interrupt(self, format_progress: Callable[[], str]) -> Iterator[None]:
-        """On Ctrl+C, print `interrupted` with `format_progress()`, which says what was done and what not, and exit with 130.
+        """On Ctrl+C, print `interrupted` with `format_progress()` and exit with 130.
 
         Raises:
             click.Abort: on Ctrl+C.

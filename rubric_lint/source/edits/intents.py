@@ -95,10 +95,12 @@ class Intent:
 
     def shift(self, depth: int, by: int) -> Self:
         """Return the intent with a smaller index of the list that has its paths at a depth."""
-        paths = {name: vars(self)[name] for name in ("path", "to", "holder") if vars(self).get(name)}
-        return self.replace(
-            **{name: (*path[:depth], path[depth] - by, *path[depth + 1 :]) for name, path in paths.items()}
-        )
+        shifted: dict[str, Path] = {}
+        for name in ("path", "holder"):
+            path = vars(self).get(name)
+            if path:
+                shifted[name] = (*path[:depth], path[depth] - by, *path[depth + 1 :])
+        return self.replace(**shifted)
 
     def check(self, aliases: "AliasGraph") -> None:
         """Refuse what would change other places of the document too.
@@ -148,7 +150,7 @@ class _NewValue(Intent):
 
     @abstractmethod
     def renew(self, value: Any) -> Any:
-        """Return what takes the place of the value."""
+        """Return the new value."""
 
 
 class _NewFields(Intent):
@@ -156,8 +158,10 @@ class _NewFields(Intent):
 
     def change(self, found: Any) -> None:
         owner, step = found
-        fields = ([(key, value)] if key != step else self.renew_field(key, value) for key, value in owner.items())
-        _refill(owner, [new for new_fields in fields for new in new_fields])
+        fields: list[tuple[str, Any]] = []
+        for key, value in owner.items():
+            fields += self.renew_field(key, value) if key == step else [(key, value)]
+        _refill(owner, fields)
 
     @abstractmethod
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
@@ -302,7 +306,9 @@ class WrapText(_NewValue):
 
     def renew(self, value: Any) -> Any:
         fields = {self.before[0]: resolve(self.before[1]), self.name: value}
-        return fields | ({self.after[0]: resolve(self.after[1])} if self.after else {})
+        if self.after:
+            fields[self.after[0]] = resolve(self.after[1])
+        return fields
 
     def describe(self) -> str:
         name, text = self.after or self.before
@@ -420,7 +426,8 @@ class InsertItems(Intent):
 
     def list_scopes(self) -> Iterator[Path]:
         yield from super().list_scopes()
-        yield from ((*self.path, *place[:-1]) for changes in self.copies for place, _ in changes if place)
+        for changes in self.copies:
+            yield from ((*self.path, *place[:-1]) for place, _ in changes if place)
 
     def find(self, document: "Document") -> Any:
         items, index = super().find(document)

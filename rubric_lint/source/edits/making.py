@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import chain
 from typing import Any
 
 from rubric_lint.source.document import Document
@@ -52,14 +53,17 @@ def make_fix(aliases: AliasGraph, repair: Repair) -> Fix:
 
 def _edit_all(document: Document, wanted: Sequence[Intent]) -> list[Edit]:
     """Return the edits of the text for intents, each on its own."""
-    found: dict[Span, list[str]] = {}
-    for span, text in dict.fromkeys(edit for intent in wanted for edit in _edit(intent, document)):
-        found.setdefault(span, []).append(text)
-    return [
-        Edit(span, text)
-        for span, texts in found.items()
-        for text in (["".join(texts)] if span.start == span.end else texts)  # what is inserted at one place is one edit
-    ]
+    edits: dict[Edit, None] = {}
+    for intent in wanted:
+        edits |= dict.fromkeys(_edit(intent, document))
+    inserted: dict[Span, str] = {}  # what is inserted at one place is one edit
+    replacing: list[Edit] = []
+    for edit in edits:
+        if edit.span.start == edit.span.end:
+            inserted[edit.span] = inserted.get(edit.span, "") + edit.text
+        else:
+            replacing.append(edit)
+    return [*replacing, *(Edit(span, text) for span, text in inserted.items())]
 
 
 def _write(aliases: AliasGraph, wanted: Sequence[Intent]) -> list[Edit]:
@@ -85,8 +89,10 @@ def is_usual(aliases: AliasGraph, wanted: Sequence[Intent]) -> bool:
     replaced = [document.span(intent.path) for intent in wanted if isinstance(intent, ReplaceValue)]
     if any(find_within(comments, span) for span in replaced):  # in the first line of a text block
         return False
-    scopes = {scope for intent in wanted for scope in intent.list_scopes()}
-    for path in {scope[:length] for scope in scopes for length in range(len(part), len(scope) + 1)}:
+    paths: set[Path] = set()
+    for scope in chain.from_iterable(intent.list_scopes() for intent in wanted):
+        paths |= {scope[:length] for length in range(len(part), len(scope) + 1)}
+    for path in paths:
         layout = aliases.layouts.of(document.child(path).node)
         if layout.unusual or (layout.is_flow and find_within(comments, Span(layout.start, layout.end))):
             return False

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from itertools import count, takewhile
+from itertools import count
 
 from rubric_lint.source.document import Document
 from rubric_lint.source.edits.alias_graph import AliasGraph
@@ -32,7 +32,8 @@ def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder:
     if not holder:
         if document.kind is not Kind.YAML:
             raise ObstacleError("only YAML holds several documents; move the criteria to a file of their own")
-        if others := [key for key, value in fields.items() if key != path[0] and isinstance(value, dict | list)]:
+        others = [key for key, value in fields.items() if key != path[0] and isinstance(value, dict | list)]
+        if others:
             raise ObstacleError(f"the file has `{others[0]}` too; move the criteria to a file of their own")
         aliases.check_apart(path, steps)
     elif any(other != path and other[: len(holder)] == holder for other in aliases.rubrics):
@@ -43,7 +44,8 @@ def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder:
     siblings = [item for item in document.value(holder[:-1]) if isinstance(item, dict)] if holder else [fields]
     changes = []
     for label in LABELS:
-        if isinstance(name := fields.get(label), str):
+        name = fields.get(label)
+        if isinstance(name, str):
             used = {item.get(label) for item in siblings}
             number = next(number for number in count(2) if f"{name}-{number}" not in used)
             changes.append(((label,), write_numbered(name, number)))
@@ -59,18 +61,20 @@ def _check_anchors(document: Document, path: Path, steps: Sequence[int], holder:
         node = pending.pop()
         if id(node) in kept:
             continue
-        line = document.source.position(node.start_mark.index).line
+        start = node.start_mark.index
+        line = document.source.position(start).line
         if type(node) is AliasNode:
             if not holder:
                 raise ObstacleError(
                     f"line {line} uses an alias, which no other document can; write out what it stands for"
                 )
-        elif found := _ANCHOR.match(text, node.start_mark.index):
-            raise ObstacleError(f"line {line} has the anchor `&{found[1]}`, which cannot be moved; write it out")
-        else:
-            value = getattr(node, "value", None)
-            for child in value if isinstance(value, list) else ():
-                pending += child if isinstance(child, tuple) else [child]
+            continue
+        anchor = _ANCHOR.match(text, start)
+        if anchor:
+            raise ObstacleError(f"line {line} has the anchor `&{anchor[1]}`, which cannot be moved; write it out")
+        value = getattr(node, "value", None)
+        for child in value if isinstance(value, list) else ():
+            pending += child if isinstance(child, tuple) else [child]
 
 
 def check_order(aliases: AliasGraph, path: Path, steps: Sequence[str | int]) -> None:
@@ -108,14 +112,12 @@ def _check_comments(aliases: AliasGraph, path: Path, moved: Collection[int], act
         lead = text[entry.lead : max(entry.lead, aliases.layouts.line_start(entry.start))]
         lines = lead.splitlines()
         if any(len(line) - len(line.lstrip()) != entry.column or not line.strip() for line in lines):
-            raise _refuse(
-                document, entry.lead, f"it is unclear which of them this comment is about; {act} them by hand"
-            )
+            reason = f"it is unclear which of them this comment is about; {act} them by hand"
+            raise _refuse(document, entry.lead, reason)
         head = "" if at or path else _find_head_comment(document, entry.start)
         if (lead and not at) or head:
-            raise _refuse(
-                document, entry.lead - len(head), f"this comment may be about all of them; {act} them by hand"
-            )
+            reason = f"this comment may be about all of them; {act} them by hand"
+            raise _refuse(document, entry.lead - len(head), reason)
     last = layout.entries[-1]
     if len(layout.entries) - 1 in moved and has_comment_below(document, last.end - 1, layout.column):
         reason = f"it is unclear whether the comment below is about this one; {act} them by hand"
@@ -127,8 +129,12 @@ def _find_head_comment(document: Document, start: int) -> str:
 
     The line that names the schema is about the whole document, and so is what a blank line or `---` separates.
     """
-    above = document.source.text[document.preamble.start : start].splitlines(keepends=True)
-    return "".join([*takewhile(lambda line: line.startswith("#") and "$schema" not in line, reversed(above))][::-1])
+    comments: list[str] = []
+    for line in reversed(document.source.text[document.preamble.start : start].splitlines(keepends=True)):
+        if not line.startswith("#") or "$schema" in line:
+            break
+        comments.append(line)
+    return "".join(reversed(comments))
 
 
 def _refuse(document: Document, at: int, reason: str) -> ObstacleError:

@@ -249,9 +249,8 @@ class Layouts:
             entry.lead = self._skip_blank_lines(end, entry.start) if is_alone else end
             if not is_alone and (layout.entries or not is_inline):
                 is_explicit = key is not None and text[end : entry.start].strip().endswith("?")
-                layout.unusual = (
-                    _format_unusual(step) if is_explicit else "one of its entries shares a line with another"
-                )
+                shares_line = "one of its entries shares a line with another"
+                layout.unusual = _format_unusual(step) if is_explicit else shares_line
             layout.unusual = layout.unusual or self._find_unusual(entry)
             self._find_value(entry)
             layout.add(entry)
@@ -291,9 +290,7 @@ class Layouts:
 
     def _find_value(self, entry: LayoutEntry) -> None:
         text, node = self._text, entry.node
-        entry.code = entry.start + 1
-        if entry.key is not None and (colon := _COLON.match(text, entry.key.end_mark.index)):
-            entry.code = colon.end()
+        entry.code = max(self._end_of_colon(entry.key), entry.start + 1)
         entry.stop, entry.below, entry.end = self._find_end(node, entry.column, entry.code)
         if not entry.has_lines:
             is_empty = node.start_mark.index >= node.end_mark.index
@@ -301,7 +298,8 @@ class Layouts:
             entry.comment = Span(entry.stop, line_end(text, entry.stop).start)
             return
         start = node_start(text, node)
-        if node.start_mark.index < start and (properties := _PROPERTIES.match(text, entry.code)):
+        properties = _PROPERTIES.match(text, entry.code) if node.start_mark.index < start else None
+        if properties:
             entry.properties = Span(*properties.span())
             entry.code = properties.end()
         line = line_end(text, entry.code)
@@ -331,12 +329,14 @@ class Layouts:
         if node not in self._ends:
             start, last = node_start(self._text, node), node.value[-1]
             key, value = last if type(last) is tuple else (None, last)
-            code = 0
-            if key is not None and (colon := _COLON.match(self._text, key.end_mark.index)):
-                code = colon.end()
-            column = start - self.line_start(start)
-            self._ends[node] = self._find_end(value, column, max(code, value.start_mark.index))[2]
+            code = max(self._end_of_colon(key), value.start_mark.index)
+            self._ends[node] = self._find_end(value, start - self.line_start(start), code)[2]
         return self._ends[node]
+
+    def _end_of_colon(self, key: Any) -> int:
+        """Return where the colon after a key ends; 0 without a key or a colon."""
+        colon = None if key is None else _COLON.match(self._text, key.end_mark.index)
+        return colon.end() if colon else 0
 
     def _skip_comments(self, at: int, column: int) -> int:
         """Return where the comment lines end that follow and are indented more than a column."""

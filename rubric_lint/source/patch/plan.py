@@ -141,8 +141,8 @@ class ChangePlan:
         """Find the old collection that a new one is a change of, by its tracked children."""
         if isinstance(value, TrackedDict | TrackedList):
             return
-        origins = [origin for _, child in children_of(value) if (origin := self.origin(child)) is not None]
-        parents = {origin.parent.home: origin.parent for origin in origins if origin.parent is not None}
+        origins = [self.origin(child) for _, child in children_of(value)]
+        parents = {origin.parent.home: origin.parent for origin in origins if origin and origin.parent}
         if len(parents) != 1:
             return
         (parent,) = parents.values()

@@ -395,7 +395,9 @@ class Renderer:
                 pending += [entry] if is_gone else []
                 continue
             column, lead = by_entry[entry].lead_column, by_entry[entry].lead
-            above = [piece for gone in pending for piece in self._list_comments(gone, column, has_lead=True)]
+            above: list[TextPiece] = []
+            for gone in pending:
+                above += self._list_comments(gone, column, has_lead=True)
             behind = self._list_comments(entry, column) if is_gone else []
             lead[:] = [*above, *lead[:1], *behind, *lead[1:]]
             pending = []

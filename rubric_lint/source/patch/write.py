@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any
 
@@ -91,10 +91,9 @@ def edits_between(
             return []
         renderer, text = Renderer(layouts, plan), document.source.text
         pieces, region = renderer.render(value)
-        copies = [piece for copied in added for piece in renderer.render_copy(copied)]
-        _check_copies(
-            layouts, [*pieces, copy(text, region.end, len(text)), *copies], region, keep_comments=keep_comments
-        )
+        copies = [*chain.from_iterable(map(renderer.render_copy, added))]
+        rest = copy(text, region.end, len(text))
+        _check_copies(layouts, [*pieces, rest, *copies], region, keep_comments=keep_comments)
         pieces = pieces if added else _end_as_before(document, value, pieces, region)
         edits = make_edits(text, join(text, pieces), region)
         return [*edits, _append(document, added[-1], copies)] if added else edits
@@ -121,8 +120,8 @@ def _end_as_before(document: Document, value: Any, pieces: list[TextPiece], regi
     ends_alike = span is not None and span.end == region.end
     if not ends_alike and _ends_with_text_block(value):
         return pieces
-    line_end = len(last.text.rstrip("\r\n"))
-    return [*before, last] if line_end == len(last.text) else [*before, TextPiece(last.text[:line_end], last.span)]
+    line = last.text.rstrip("\r\n")
+    return [*before, last if line == last.text else TextPiece(line, last.span)]
 
 
 def _ends_with_text_block(value: Any) -> bool:
@@ -188,10 +187,14 @@ def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments:
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
             return RefusedChange(_explain(expected, new, difference), former_path(expected, difference), old)
-    one, other = (Counter(map(document.source.slice, document.tree.comments)) for document in (before[0], after[0]))
-    if other - one or (keep_comments and one != other):
+    old_comments, new_comments = _count_comments(before[0]), _count_comments(after[0])
+    if new_comments - old_comments or (keep_comments and old_comments != new_comments):
         return RefusedChange("a comment would be lost or written twice", (), first)
     return None
+
+
+def _count_comments(document: Document) -> Counter[str]:
+    return Counter(map(document.source.slice, document.tree.comments))
 
 
 def _explain(expected: Any, new: Document, path: Path) -> str:
@@ -219,7 +222,8 @@ def _find_difference(expected: Any, found: Any, merged: set[int], path: Path) ->
         return path
     if not is_dict and not is_list:
         return None if same(expected, found) else path
-    steps, others = ([step for step, _ in children_of(value)] for value in (expected, found))
+    steps = [step for step, _ in children_of(expected)]
+    others = [step for step, _ in children_of(found)]
     if steps != others and (id(found) not in merged or sorted(steps) != sorted(others)):
         return path
     for step in steps:
