@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
-from rubric_lint.lint.project.files import name_other_kind, word_other_kind
+from rubric_lint.lint.project.files import format_other_kind, name_other_kind
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
@@ -403,7 +403,7 @@ def refuse_other_kind(name: str) -> None:
         RubricError: if it is not.
     """
     if kind := name_other_kind(name):
-        raise RubricError(word_other_kind(name, kind))
+        raise RubricError(format_other_kind(name, kind))
 
 
 def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:

@@ -361,7 +361,7 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
         every_second = tuple((line, line) for line in range(2, lines + 1, 2))
         changes = Changes(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
         result = known(data)
-        left = ChangedLinesFilter(changes).sift(result, FileSettings())
+        left = ChangedLinesFilter(changes).filter(result, FileSettings())
         assert (len(result.findings), len(left.findings)) == (lines, lines / 2)
 
     once, twice = (work(sift, "a.jsonl", text * count) for count in (100, 200))

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.assess import Evidence, sort_findings
 from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, require_all, say
 from rubric_lint.lint.engine import Examined, examine
-from rubric_lint.lint.fix.following import DataChange
-from rubric_lint.lint.fix.proof import find_doubt
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix.proof import find_proof_failure
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Finding
@@ -143,7 +143,7 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
     old, document = base.examined.result.source, base.loaded.document
     pointer = document.pointer(base.loaded.rubric.path)
     new = old._replace(text=splice(old.text, fix.edits))
-    if doubt := find_doubt(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings):
+    if doubt := find_proof_failure(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings):
         raise RefusedProposalError(Refusal.NOT_WRITABLE, doubt)
     examined = examine(new, base.settings)
     try:
@@ -362,8 +362,8 @@ class ProposalWriter(NamedTuple):
                     raise RefusedProposalError(Refusal.NOT_WRITABLE, told)
                 intents += adding
             paths = [each.path for found, each in self.base.examined.rubrics if found is document]
-            sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
-            fix = make_fix(sharing, Repair(title, tuple(intents), safe=False))
+            aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
+            fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
             raise RefusedProposalError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(title, texts, parts, fix)

@@ -20,7 +20,7 @@ from rubric_lint.assess.judged.table import JudgedTable, build_table
 from rubric_lint.assess.measure.decision import OF_LABELS, LabelDoubts, Reason, find_doubts
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import compare_people
-from rubric_lint.lint.engine import Found, examine
+from rubric_lint.lint.engine import FoundProblem, examine
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
 from rubric_lint.lint.project.settings import SettingsFinder, shorten
@@ -331,7 +331,9 @@ class JudgedFinder:
         self._is_only = is_only
         self.reviews: list[Review] = []
 
-    def __call__(self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+    def __call__(
+        self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[FoundProblem]
+    ) -> Iterator[FoundProblem]:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
@@ -344,9 +346,9 @@ class JudgedFinder:
                 if decision.other is not None:
                     other = places.problem(_find_place(decision.other, places))
                     problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
-                yield Found(decision.rule, problem, loaded.document, loaded.rubric)
+                yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
-    def _review(self, loaded: LoadedRubric, found: Sequence[Found], namesakes: int, among: RubricCriteria) -> Review:
+    def _review(self, loaded: LoadedRubric, found: Sequence[FoundProblem], namesakes: int, among: RubricCriteria) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
         # An error outside all rubrics may be about any.
@@ -445,7 +447,7 @@ class JudgedRun:
             return data
         finder = JudgedFinder(self._cache, sources, file.name, is_only=is_only)
         try:
-            result = examine(Source.from_bytes(file.name, data), file.settings, also=finder).result
+            result = examine(Source.from_bytes(file.name, data), file.settings, find_more=finder).result
         except UndecodableError as fault:  # it has changed since it was linted
             return Unreadable(file.name, fault.message)
         except Exception as fault:

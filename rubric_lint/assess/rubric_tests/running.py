@@ -17,7 +17,7 @@ from rubric_lint.assess.rubric_tests.recordings import (
     Verifier,
     read_recordings,
 )
-from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, report_faults
+from rubric_lint.lint.engine import FoundProblem, ProblemFinder, check_test_files, examine, report_faults
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
@@ -394,14 +394,16 @@ class Runner:
             return report_faults(fault.source, [fault], settings)
         failed: set[object] = set()
         tested: list[str] = []
-        look = Finder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
-        examined = examine(source, settings, look=look)
+        look = ProblemFinder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
+        examined = examine(source, settings, problem_finder=look)
         tests = count_tests(examined.documents)
         if any(finding.rule in OF_FORM for finding in examined.result.findings):
             return examined.result._replace(failed=tests)
         return examined.result._replace(passed=tests - len(failed), failed=len(failed), tested=tuple(tested))
 
-    def _look(self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]) -> Iterator[Found]:
+    def _look(
+        self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]
+    ) -> Iterator[FoundProblem]:
         """Find the problems of a file; add the ids of the tests that fail to `failed`, of all that run to `names`."""
         problems = list(check_test_files(documents))
         yield from problems
@@ -412,12 +414,12 @@ class Runner:
         tested = self.open_rubric(file.rubric, file.rubric_name)
         if isinstance(tested, str):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
+            yield FoundProblem("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
             return
         recordings = self._open_recordings(file, tested)
         if isinstance(recordings, Problem):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", recordings, document)
+            yield FoundProblem("broken-test", recordings, document)
             return
         if recordings is not None:
             used = self._used.setdefault(file.outputs, set())
@@ -430,7 +432,7 @@ class Runner:
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
-                yield Found(rule, problem._replace(values={"test": test.id, **problem.values}), document)
+                yield FoundProblem(rule, problem._replace(values={"test": test.id, **problem.values}), document)
 
     def _run_test(
         self, test: RubricTest, file: RubricTests, tested: TestedRubric, recordings: Recordings | None

@@ -32,10 +32,10 @@ from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.settings import SettingsFinder
+from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
-from rubric_lint.lint.run.given import InvalidError, UnusableError, read_given
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
 from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
@@ -54,7 +54,7 @@ def report_changes(given: Given) -> int:
     try:
         comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
-        raise UnusableError(*wrong.faults) from None
+        raise UnusableFileError(*wrong.faults) from None
     in_color = wants_color(given.color) and given.output is None
     if form == "json":
         text = as_json(comparison)
@@ -68,15 +68,15 @@ def report_changes(given: Given) -> int:
 
 def _compare_files(given: Given) -> Comparison:
     finder = given.finder()
-    files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
+    files = [load_argument(each, given.stdin_filename) for each in (given.old, given.new)]
     try:
         old = load_given(files[0], finder)
-    except InvalidError as wrong:
+    except InvalidRubricsError as wrong:
         mend = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
             mend = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
         advice = f"{mend} (`rubric-lint` says how), then compare again"
-        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
+        raise UnusableFileError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
     loaded = [old, load_given(files[1], finder)]
     pairs = pair_rubrics(*map(prepare_all, loaded))
     if given.name is not None:
@@ -105,7 +105,7 @@ def _compare_branch(given: Given) -> Comparison:
         if new in wanted or (new is None and old and old.lower().endswith((*SUFFIXES, ".toml"))):
             try:
                 loaded = _load_sides(branch, old, new, finder)
-            except UnusableError as wrong:
+            except UnusableFileError as wrong:
                 skipped += wrong.lines[:1]
                 continue
             found = pair_rubrics(*map(prepare_all, loaded))
@@ -137,20 +137,20 @@ def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
 def _load_sides(
     branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
 ) -> tuple[dict[str, LoadedRubric], dict[str, LoadedRubric]]:
-    """Return the rubrics of both sides by name; raise UnusableError when a side cannot be read or has errors."""
+    """Return the rubrics of both sides by name; raise UnusableFileError when a side cannot be read or has errors."""
     sides: list[dict[str, LoadedRubric]] = []
     for path, is_old in ((old, True), (new, False)):
         if path is None:
             sides.append({})
             continue
         name = _name(branch, path)
-        data = read_given(f"{branch.commit}:{path}" if is_old else name)
+        data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
             sides.append(load_given(data._replace(label=name, path=name) if is_old else data, finder))
-        except InvalidError as wrong:
+        except InvalidRubricsError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
-            raise UnusableError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
-        except UnusableError:  # no rubrics
+            raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
+        except UnusableFileError:  # no rubrics
             sides.append({})
     return sides[0], sides[1]
 
@@ -166,7 +166,7 @@ def _find_findings(
     found = []
     for file, outcome in lint_files(File(name, finder.for_file(name)) for name in names):
         if isinstance(outcome, Result) and isinstance(file, File):
-            result = sieve.sift(outcome, file.settings)
+            result = sieve.filter(outcome, file.settings)
             found += [(result.source, finding) for finding in result.findings]
     return tuple(found)
 
@@ -199,17 +199,17 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
             progress.done += 1
             effects.add(effect)
     except (OSError, ValueError) as fault:
-        raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+        raise UnusableFileError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
     finally:
         progress.clear()
     if not effects.outputs:
-        raise UnusableError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+        raise UnusableFileError(f"{'stdin' if name == STDIN else name}: contains no outputs")
     return effects
 
 
 def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
     if name == STDIN and sys.stdin is None:
-        raise UnusableError("stdin is closed")
+        raise UnusableFileError("stdin is closed")
     with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:
         while chunk := stream.read(CHUNK):
             progress.advance(len(chunk))

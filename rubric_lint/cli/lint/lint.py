@@ -55,7 +55,7 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
 
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
-        click.echo(totals.word())
+        click.echo(totals.format())
     severe = {Severity.ERROR, Severity.WARNING}
     failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
     return Exit.of(crashed=totals.crashes, failed=totals.refused, found=totals.severities_left & failing)
@@ -158,7 +158,7 @@ def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequenc
     for found in find(paths, finder, Skipped(reasons=reasons)):
         if isinstance(found, Unreadable):
             faults.append(found)
-        elif all(sieve.wants(found.name) for sieve in sieves):
+        elif all(sieve.needs_file(found.name) for sieve in sieves):
             files.append(found.name)
         else:
             reasons[found.name] = "unchanged"
@@ -352,7 +352,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         says_summary = given.output is not None or make_reporter in _WITH_SUMMARY
         if summary.is_empty and not says_summary and not given.quiet:
             complain(f"0 rubrics found in {counted(summary.files, 'file')}")
-        for line in chain(engine.explaining.word(), finder.word_idle_shapes(given.paths)):
+        for line in chain(engine.explaining.format_lines(), finder.format_idle_shapes(given.paths)):
             complain(line)
         _end_baselines(given, sieves)
         return summary
@@ -451,7 +451,7 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     how: dict[str, Any] = {"unsafe": given.unsafe_fixes, "choices": given.choices, "refuse": lambda _: None}
     totals = FixRun(report, progress, **how).fix_all(given.paths, "", finder)
     if not given.quiet:
-        click.echo(totals.word(is_dry=False), err=True)
+        click.echo(totals.format(is_dry=False), err=True)
     return exit_code(totals)
 
 

@@ -310,11 +310,11 @@ class ShowRun(FileRun[Shown]):
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
-        self.go(paths, stdin_name, finder)
+        self.run_over(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
-        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(again=self.again)
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(scope=self.scope)
 
-    def word(self) -> str:
+    def format_progress(self) -> str:
         """Return how much an interrupted run has described."""
         done = join_words([counted(self._summary.files, "file"), counted(self._summary.rubrics, "rubric")])
         return f"after {done}; the other files were not read"
@@ -330,7 +330,7 @@ class ShowRun(FileRun[Shown]):
                     return shown._replace(reason=f"{UNKNOWN} in its first {LIMIT / 1e6:.0f} MB")
         return shown
 
-    def take(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
+    def record(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
         """Report one file."""
         shown = outcome
         if shown.rubrics or shown.unread or shown.errors or shown.warnings or shown.file in self.named:
