@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.agents.roots import CRASHED, Answer, Roots, ToolError
-from rubric_lint.assess.diff.changes import compare, locate, pair_rubrics, prepare_all
+from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pair_rubrics, prepare_all
 from rubric_lint.convert.importing import ChoiceError, choose, import_tables
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.baseline import Baselines
 from rubric_lint.lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.lint.run.console import Progress, report_crash
-from rubric_lint.lint.run.given import Input, read_given
 from rubric_lint.lint.run.linting import Find, LintRun
 from rubric_lint.lint.run.summary import Failure, Reporter
 from rubric_lint.model.messages import describe, expected_of, join_words, point_to_known, visible
@@ -31,8 +31,8 @@ from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_di
 from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.rules import BY_NAME, list_choices
-from rubric_lint.scoring.loading import Loaded, load_models
-from rubric_lint.scoring.run import Scoring
+from rubric_lint.scoring.loading import LoadedRubric, load_models
+from rubric_lint.scoring.run import ScoringRun
 from rubric_lint.scoring.show.source import ShowRun
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, as_bytes
@@ -191,7 +191,7 @@ def lint(roots: Roots, given: Arguments) -> Answer:
     summary = run.lint_all(paths, "", finder)
     reporter.failures.check(summary.files)
     reporter.end(summary)
-    return reporter.answer([*reporter.failures, *run.explaining.word()])
+    return reporter.answer([*reporter.failures, *run.explaining.format_lines()])
 
 
 def show(roots: Roots, given: Arguments) -> Answer:
@@ -230,8 +230,8 @@ def fix(roots: Roots, given: Arguments) -> Answer:
         lines.append(f"{visible(proof['file'])}: proof: {told}{scored}")
     lines += [line for each in outcomes for line in word_troubles(each)]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
-    notes = [*lines, *refused, *run.explaining.word()]
-    return Answer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
+    notes = [*lines, *refused, *run.explaining.format_lines()]
+    return Answer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
 
 
 def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def score(roots: Roots, given: Arguments) -> Answer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
     reporter = _Both(FORMS, "table")
-    scoring = Scoring(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
+    scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
     reporter.end(scoring.totals, {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {})
@@ -293,30 +293,30 @@ def diff(roots: Roots, given: Arguments) -> Answer:
     """Compare the meaning of the rubrics of two files."""
     files = [_read_one(roots, given, "old"), _read_one(roots, given, "new")]
     was, now = map(_load, files)
-    changes = compare(pair_rubrics(prepare_all(was), prepare_all(now)))
-    comparison = Comparison(files[0].label, files[1].label, tuple(locate(change, was, now) for change in changes))
+    changes = compare_rubrics(pair_rubrics(prepare_all(was), prepare_all(now)))
+    comparison = Comparison(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
     return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
-def _read_one(roots: Roots, given: Arguments, which: str) -> Input:
+def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
     text = _take_text(roots, given, f"{which}_")
     if (path is None) == (text is None):
         raise ToolError(f"give either `{which}` or `{which}_text`")
     if text is not None:
-        return Input(text[0], text[0], text[1])
+        return FileArgument(text[0], text[0], text[1])
     name = path or ""
     if name.startswith("-") and name != STDIN:  # Git would take it for an option
         raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
     if "\0" in name or ":" not in name or os.path.lexists(name):
         roots.require(name)
-    found = read_given(name)
+    found = load_argument(name)
     roots.require(found.path)  # of a file in a revision, its place in the work tree
     return found
 
 
-def _load(file: Input) -> dict[str, Loaded]:
+def _load(file: FileArgument) -> dict[str, LoadedRubric]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 

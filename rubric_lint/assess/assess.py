@@ -12,26 +12,26 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import Doubted, Scales
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels, LabelScales
 from rubric_lint.assess.agreement.ratings import Judgements, Ratings
 from rubric_lint.assess.agreement.reading import NO_OUTPUT
 from rubric_lint.assess.agreement.scales import Kind, measure_verdicts, measures_of
 from rubric_lint.assess.judged.outcomes import Untested
+from rubric_lint.assess.judged.review import NO_RESULTS, Review
 from rubric_lint.assess.judged.rules import TARGET
-from rubric_lint.assess.judged.run import NO_RESULTS, Review
-from rubric_lint.assess.measure.by_verdict import ByVerdict, bound_by_verdict
+from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_by_verdict
 from rubric_lint.assess.measure.decision import Reason, count_needed, decide_shares, lacks_outputs, list_against
-from rubric_lint.assess.measure.gates import Gate, find_standard_of_criterion, measure_gate
+from rubric_lint.assess.measure.gates import GateMeasure, find_standard_of_criterion, measure_gate
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.assess.measure.labelled import (
     Cut,
-    Inapplicable,
-    Labelled,
+    InapplicableAnswers,
+    LabelledAnswers,
     count_indistinct,
     count_ungrouped,
     find_units,
-    lay_out,
     list_judges,
+    pair_with_labels,
 )
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.criterion import Shape
@@ -39,12 +39,12 @@ from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
 from rubric_lint.scoring.grading import OVERALL, Verdict
-from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.loading import LoadedRubric
 from rubric_lint.source.path import Path, list_above
 from rubric_lint.source.source import Source, stem_of
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.probes import Probes
+    from rubric_lint.assess.probes import RubricProbes
 
 MOST_LOOKS = 10
 """The most looks at growing data: each gets an equal part of the probability of an error."""
@@ -68,7 +68,7 @@ class Trust(StrEnum):
     UNDECIDED = "undecided"
 
 
-class Asked(NamedTuple):
+class AssessOptions(NamedTuple):
     """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
 
     Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
@@ -80,7 +80,7 @@ class Asked(NamedTuple):
     line: Verdict = Verdict.FAIL
     runs: int = 1
     by: str = ""
-    label_scales: Scales = MappingProxyType({})
+    label_scales: LabelScales = MappingProxyType({})
 
 
 class Evidence(NamedTuple):
@@ -124,7 +124,7 @@ class Evidence(NamedTuple):
         return dict(zip(("rule", "severity", "message", "file", "line", "column"), values, strict=True))
 
 
-class Assessed(NamedTuple):
+class AssessedCriterion(NamedTuple):
     """What is known of a criterion. `untested` is what rules on judged data cannot decide.
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
@@ -144,7 +144,7 @@ class Assessed(NamedTuple):
     needed: int | None = None
     is_silenced: bool = False
     cut: Cut | None = None
-    inapplicable: Inapplicable | None = None
+    inapplicable: InapplicableAnswers | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
@@ -175,9 +175,9 @@ class Assessment(NamedTuple):
     line: int
     trust: Trust
     reasons: tuple[Reason, ...]
-    asked: Asked
+    asked: AssessOptions
     review: Review
-    criteria: tuple[Assessed, ...] = ()
+    criteria: tuple[AssessedCriterion, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     judges: tuple[JudgeShares, ...] = ()
     groups: tuple[JudgeShares, ...] = ()
@@ -186,15 +186,15 @@ class Assessment(NamedTuple):
     has_questions: bool = False
     copies: int = 0
     ungrouped_outputs: int = 0
-    by_verdict: ByVerdict | None = None
+    by_verdict: VerdictBounds | None = None
     indistinct: int = 0
     alike: int = 0
     verdicts: Mapping[Verdict, int] = {}
     fields: tuple[str, ...] = ()
-    probes: "Probes | None" = None
+    probes: "RubricProbes | None" = None
 
     @property
-    def doubted(self) -> Doubted | None:
+    def doubted(self) -> DoubtedLabels | None:
         """Whose labels seem to be on another scale."""
         return self.review.doubts.doubted
 
@@ -213,7 +213,7 @@ class Assessment(NamedTuple):
         """The groups in which a judge is surely below the target."""
         return [each for each in self.groups if each.shares.is_below(self.asked.target)]
 
-    def list(self, standing: Standing) -> list[Assessed]:
+    def list(self, standing: Standing) -> list[AssessedCriterion]:
         """Return the criteria of one standing."""
         return [each for each in self.criteria if each.standing is standing]
 
@@ -261,7 +261,7 @@ class Assessment(NamedTuple):
         }
 
 
-def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
+def _list_entries(loaded: LoadedRubric) -> Iterator[tuple[Path, str]]:
     rubric = loaded.rubric
     if rubric.shape is Shape.HOLISTIC:
         yield rubric.path, OVERALL
@@ -269,7 +269,7 @@ def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
         yield from ((path, entry.id) for path, entry in rubric.entries_by_place.items())
 
 
-def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[Loaded]) -> list[list[Evidence]]:
+def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[LoadedRubric]) -> list[list[Evidence]]:
     """Return for each rubric the findings about it; those about none of them are about all."""
     owners: dict[str, list[int]] = {}
     names: list[dict[str, str]] = []
@@ -285,11 +285,11 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
         whole = next(filter(owners.__contains__, above), None)
         for number in range(len(rubrics)) if whole is None else owners[whole]:
             criterion = next((names[number][place] for place in above if place in names[number]), None)
-            found[number].append(tell(source, finding, criterion))
+            found[number].append(make_evidence(source, finding, criterion))
     return found
 
 
-def tell(source: Source, finding: Finding, criterion: str | None) -> Evidence:
+def make_evidence(source: Source, finding: Finding, criterion: str | None) -> Evidence:
     """Return a finding as evidence about a criterion, or about the whole rubric (None)."""
     line, column, _ = source.position(finding.span.start)
     judged = ""
@@ -302,13 +302,13 @@ _NAME = re.compile(r"^criterion (?:`[^`]*`|[0-9]+): ")
 """Matches the criterion that a message begins with."""
 
 
-def of_test(source: Source, finding: Finding) -> Evidence:
+def make_test_evidence(source: Source, finding: Finding) -> Evidence:
     """Return an expectation of a rubric test that is not met; one on a verdict or a score is about the whole rubric."""
     criterion = finding.values.get("criterion")
-    return tell(source, finding, criterion if isinstance(criterion, str) else None)
+    return make_evidence(source, finding, criterion if isinstance(criterion, str) else None)
 
 
-def of_probes(loaded: Loaded, probes: "Probes") -> Iterator[Evidence]:
+def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterator[Evidence]:
     """Yield what answers made worse on purpose show against a rubric."""
     source, document = loaded.document.source, loaded.document
     places = {name: path for path, name in _list_entries(loaded)}
@@ -318,15 +318,15 @@ def of_probes(loaded: Loaded, probes: "Probes") -> Iterator[Evidence]:
         yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
-def refuse(source: Source, findings: Sequence[Finding], asked: Asked) -> Assessment:
+def assess_faulty_file(source: Source, findings: Sequence[Finding], asked: AssessOptions) -> Assessment:
     """Return the assessment of a file whose errors hide its rubrics."""
-    evidence = tuple(tell(source, each, None) for each in findings)
+    evidence = tuple(make_evidence(source, each, None) for each in findings)
     name = stem_of(source.name)
     review = Review(name, fault=NO_RESULTS)
     return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
 
 
-def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: Asked) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     about = source.name, loaded.name, source.position(start).line
@@ -361,7 +361,9 @@ def _measure(found: Assessment, ratings: Ratings) -> Assessment:
     if not ratings.has_joined_labels:
         return found
     measure, units = measure_verdicts("verdict", asked.line), find_units(ratings)
-    laid_out = {name: lay_out(ratings, name, measure, units, asked.runs) or Labelled((), ()) for name in judges}
+    laid_out = {
+        name: pair_with_labels(ratings, name, measure, units, asked.runs) or LabelledAnswers((), ()) for name in judges
+    }
     level = find_level(asked.look, len(judges))
     shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
@@ -392,7 +394,7 @@ def _count_verdicts(given: Judgements) -> Counter[Verdict]:
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 
-def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assessment) -> Iterator[Assessed]:
+def _assess_criteria(loaded: LoadedRubric, evidence: Sequence[Evidence], found: Assessment) -> Iterator[AssessedCriterion]:
     review = found.review
     outcomes = {each.criterion: each for each in review.criteria}
     by_name: dict[str | None, list[Evidence]] = {}
@@ -411,10 +413,12 @@ def _assess_criteria(loaded: Loaded, evidence: Sequence[Evidence], found: Assess
         shares = worst.shares if worst else None
         is_silenced = standing is not Standing.FIX and any(gate.is_against for gate in gates)
         cut, left_out = (worst.cut, worst.inapplicable) if worst else (None, None)
-        yield Assessed(name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut, left_out)
+        yield AssessedCriterion(
+            name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut, left_out
+        )
 
 
-def _measure_gates(found: Assessment, place: int) -> list[Gate]:
+def _measure_gates(found: Assessment, place: int) -> list[GateMeasure]:
     """Return how each judge decides on a criterion, as `agree` measures it."""
     table = found.review.table
     if table is None:
@@ -424,7 +428,7 @@ def _measure_gates(found: Assessment, place: int) -> list[Gate]:
     return [measure_gate(each[place], standard, void) for each in table.compared.values() if place in each]
 
 
-def _stand(own: Sequence[Evidence], gates: Sequence[Gate], found: Assessment) -> Standing:
+def _stand(own: Sequence[Evidence], gates: Sequence[GateMeasure], found: Assessment) -> Standing:
     """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
     if any(is_against(each, found) for each in own):
         return Standing.FIX

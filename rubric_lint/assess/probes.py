@@ -14,11 +14,11 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.scales import VERDICTS
-from rubric_lint.assess.agreement.sheets import draw
-from rubric_lint.assess.diff.runs import find_direction
+from rubric_lint.assess.agreement.sheets import draw_sample
+from rubric_lint.assess.diff.compare_runs import find_direction
 from rubric_lint.assess.judged.outcomes import at_most, corrected
-from rubric_lint.assess.measure.bounds import Bounded, bound
-from rubric_lint.assess.measure.intervals import Share, Sides, count_deciding, find_least
+from rubric_lint.assess.measure.bounds import BoundedShare, bound
+from rubric_lint.assess.measure.intervals import DiscordantPairs, Share, count_deciding, find_least
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.lint.project.opening import open_stream
@@ -123,15 +123,15 @@ def make_variants(answer: Answer) -> Iterator[dict[str, Any]]:
             }
 
 
-def choose(answers: Iterable[Answer], sample: int, seed: int) -> list[Answer]:
+def draw_answers(answers: Iterable[Answer], sample: int, seed: int) -> list[Answer]:
     """Draw so many answers of each rubric at random; of those with the same texts only the first counts."""
     distinct: dict[str, dict[JudgedCase, Answer]] = {}
     for each in answers:
         distinct.setdefault(each.rubric.name, {}).setdefault(each.case, each)
-    return [one for several in distinct.values() for one in draw(several.values(), sample, seed)[0]]
+    return [one for several in distinct.values() for one in draw_sample(several.values(), sample, seed)[0]]
 
 
-class Outcome(StrEnum):
+class ProbeOutcome(StrEnum):
     """What a probe shows of a rubric."""
 
     REWARDED = "rewarded"
@@ -143,7 +143,7 @@ class Outcome(StrEnum):
     NOT_MADE = "not made"
 
 
-class Count(NamedTuple):
+class ProbeCounts(NamedTuple):
     """How many variants are worse, the same and better than their answer by a criterion (None: by the verdict)."""
 
     criterion: str | None
@@ -154,7 +154,7 @@ class Count(NamedTuple):
     def chance_of(self, side: int) -> float:
         """Return the one-sided p of the sign test for more that rose (1), or fell (-1)."""
         more, less = (self.rose, self.fell) if side > 0 else (self.fell, self.rose)
-        exact = Sides(less, more).exact
+        exact = DiscordantPairs(less, more).exact
         return 1.0 if exact is None or more <= less else exact / 2
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class Count(NamedTuple):
         return {**self._asdict(), "p_fell": self.chance_of(-1), "p_rose": self.chance_of(1)}
 
 
-class Probed(NamedTuple):
+class ProbeResult(NamedTuple):
     """What one probe shows: of `made` variants, those with a valid output are compared.
 
     `fell` and `rose` have the criteria (None: the verdict) that do so more than chance explains. `most` is the share of
@@ -172,11 +172,11 @@ class Probed(NamedTuple):
 
     kind: str
     made: int
-    outcome: Outcome
-    counts: tuple[Count, ...]
+    outcome: ProbeOutcome
+    counts: tuple[ProbeCounts, ...]
     fell: tuple[str | None, ...]
     rose: tuple[str | None, ...]
-    most: Bounded
+    most: BoundedShare
     needed: int | None = None
 
     @property
@@ -184,7 +184,7 @@ class Probed(NamedTuple):
         """The criteria that pay for what is worth nothing."""
         return self.rose if PROBES[self.kind].adds else ()
 
-    def find(self, criterion: str | None) -> Count:
+    def find(self, criterion: str | None) -> ProbeCounts:
         """Return the counts of a criterion."""
         return next(each for each in self.counts if each.criterion == criterion)
 
@@ -208,7 +208,7 @@ _ERROR = Fraction(1, 20)
 _HALF = Fraction(1, 2)
 
 
-class Levels(NamedTuple):
+class ProbeLevels(NamedTuple):
     """The probability of an error of each test: that a probe is rewarded, noticed, and what holds for most variants."""
 
     rewarded: float
@@ -216,7 +216,7 @@ class Levels(NamedTuple):
     most: float
 
     @classmethod
-    def of(cls, criteria: int) -> "Levels":
+    def of(cls, criteria: int) -> "ProbeLevels":
         """Return the levels for a number of criteria; the verdict is tested beside them."""
         adding = sum(probe.adds for probe in PROBES.values())
         tests = (adding * (criteria + 1), len(PROBES) * (criteria + 1), len(PROBES))
@@ -237,42 +237,44 @@ def _compare(was: Scored, now: Scored) -> dict[str | None, int]:
     return {**found, None: (change > 0) - (change < 0)}
 
 
-def decide(kind: str, made: int, pairs: Sequence[Mapping[str | None, int]], names: Sequence[str | None]) -> Probed:
+def decide_probe(
+    kind: str, made: int, pairs: Sequence[Mapping[str | None, int]], names: Sequence[str | None]
+) -> ProbeResult:
     """Decide what the pairs of an answer and its variant show; `names` are the criteria, and None for the verdict."""
     sides = [[pair[name] for pair in pairs if name in pair] for name in names]
-    counts = tuple(Count(name, *map(side.count, (-1, 0, 1))) for name, side in zip(names, sides, strict=True))
-    probe, levels = PROBES[kind], Levels.of(len(names) - 1)
+    counts = tuple(ProbeCounts(name, *map(side.count, (-1, 0, 1))) for name, side in zip(names, sides, strict=True))
+    probe, levels = PROBES[kind], ProbeLevels.of(len(names) - 1)
     fell = tuple(each.criterion for each in counts if each.chance_of(-1) <= levels.noticed)
     rose_at = levels.rewarded if probe.adds else levels.noticed
     rose = tuple(each.criterion for each in counts if each.chance_of(1) <= rose_at)
     way = 1 if probe.adds else -1
     share = Share(sum(way in pair.values() for pair in pairs), len(pairs))
-    found = Probed(kind, made, Outcome.UNDECIDED, counts, fell, rose, bound(*share, levels.most))
+    found = ProbeResult(kind, made, ProbeOutcome.UNDECIDED, counts, fell, rose, bound(*share, levels.most))
     if not pairs:
-        return found._replace(outcome=Outcome.UNDECIDED if made else Outcome.NOT_MADE)
+        return found._replace(outcome=ProbeOutcome.UNDECIDED if made else ProbeOutcome.NOT_MADE)
     if found.rewarded:
-        return found._replace(outcome=Outcome.REWARDED)
+        return found._replace(outcome=ProbeOutcome.REWARDED)
     if fell:
-        return found._replace(outcome=Outcome.NOTICED)
+        return found._replace(outcome=ProbeOutcome.NOTICED)
     is_decided = found.most.high < _HALF
     if rose and not is_decided:
-        return found._replace(outcome=Outcome.BETTER)
+        return found._replace(outcome=ProbeOutcome.BETTER)
     if is_decided:
-        return found._replace(outcome=Outcome.RESISTED if probe.adds else Outcome.UNNOTICED)
+        return found._replace(outcome=ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED)
     level = rose_at if probe.adds else levels.noticed
     needs = [_count_deciding(each, way, level) for each in counts]
     needs.append(count_deciding(share, _HALF, levels.most) if Fraction(*share) < _HALF else None)
     return found._replace(needed=min((each for each in needs if each is not None), default=None))
 
 
-def _count_deciding(count: Count, way: int, level: float) -> int | None:
+def _count_deciding(count: ProbeCounts, way: int, level: float) -> int | None:
     """Return the least number of answers with which the sign test decides, at the shares so far."""
     n = count.fell + count.same + count.rose
     more, less = (count.rose, count.fell) if way > 0 else (count.fell, count.rose)
 
     def is_enough(answers: int) -> bool:
         fewer, others = (round(side * answers / n) for side in (less, more))
-        return Count(None, fewer, 0, others).chance_of(1) <= level
+        return ProbeCounts(None, fewer, 0, others).chance_of(1) <= level
 
     return find_least(is_enough, 0, n, _MOST_ANSWERS) if more > less else None
 
@@ -281,7 +283,7 @@ _MOST_ANSWERS = 10_000
 """The most answers to say as a number that would decide."""
 
 
-class Probes(NamedTuple):
+class RubricProbes(NamedTuple):
     """What the probes show of a rubric, from so many `answers`.
 
     Of other drawn ones, `unjudged` have no valid output, and `unchanged` cannot be changed; `invalid` variants have no
@@ -292,8 +294,8 @@ class Probes(NamedTuple):
     unjudged: int
     unchanged: int
     invalid: int
-    kinds: tuple[Probed, ...]
-    levels: Levels
+    kinds: tuple[ProbeResult, ...]
+    levels: ProbeLevels
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
@@ -320,9 +322,9 @@ class Probes(NamedTuple):
                 plain = f"better with {what} ({count.rose} of {n}, worse {count.fell})"
                 plain = f"the verdict is {plain}" if name is None else plain
                 yield name, rule, (Severity.WARNING if is_rewarded else Severity.HINT), message, plain
-            if each.outcome is Outcome.UNNOTICED:
+            if each.outcome is ProbeOutcome.UNNOTICED:
                 advice = "If that matters, say in a criterion what must be right and complete"
-                message = f"nothing notices {what}: {word_most(each)}. {advice}."
+                message = f"nothing notices {what}: {format_most(each)}. {advice}."
                 yield None, rule, Severity.HINT, message, message
 
 
@@ -338,20 +340,20 @@ def read_scored(name: str, rubrics: Mapping[str, ScoringRubric]) -> dict[tuple[s
     return found
 
 
-def is_in(answer: Answer, results: Mapping[tuple[str, Key], Scored]) -> bool:
+def has_result(answer: Answer, results: Mapping[tuple[str, Key], Scored]) -> bool:
     """Return whether an answer has a result."""
     return (answer.rubric.name, make_id_key(answer.record["id"])) in results
 
 
-def compare(
+def compare_variants(
     rubric: ScoringRubric,
     drawn: Iterable[Answer],
     answers: Mapping[tuple[str, Key], Scored],
     judged: Mapping[tuple[str, Key], Scored],
-) -> Probes:
+) -> RubricProbes:
     """Compare the variants of the drawn answers with these, as far as both have results."""
     own = [each for each in drawn if each.rubric.name == rubric.name]
-    varied = [list(make_variants(each)) for each in own if is_in(each, answers)]
+    varied = [list(make_variants(each)) for each in own if has_result(each, answers)]
     names = [*(each.id for each in rubric.criteria), None]
     kinds, invalid = [], 0
     for kind in PROBES:
@@ -359,9 +361,9 @@ def compare(
         both = [(make_id_key(each[_OF]), judged.get((rubric.name, make_id_key(each["id"])))) for each in made]
         pairs = [_compare(answers[rubric.name, was], now) for was, now in both if now]
         invalid += len(made) - len(pairs)
-        kinds.append(decide(kind, len(made), pairs, names))
-    levels = Levels.of(len(rubric.criteria))
-    return Probes(sum(map(bool, varied)), len(own) - len(varied), varied.count([]), invalid, tuple(kinds), levels)
+        kinds.append(decide_probe(kind, len(made), pairs, names))
+    levels = ProbeLevels.of(len(rubric.criteria))
+    return RubricProbes(sum(map(bool, varied)), len(own) - len(varied), varied.count([]), invalid, tuple(kinds), levels)
 
 
 def name_measures(names: Sequence[str | None], most: int = 3) -> str:
@@ -371,7 +373,7 @@ def name_measures(names: Sequence[str | None], most: int = 3) -> str:
     return join_words([*ids[:most], *more, *(["the verdict"] if None in names else [])])
 
 
-def word_most(each: Probed) -> str:
+def format_most(each: ProbeResult) -> str:
     """Say in how many variants anything fell or rose."""
     way = "better" if PROBES[each.kind].adds else "worse"
     share = each.most

@@ -12,7 +12,7 @@ from typing import Any
 from rubric_lint.formats.agentv.convert import at_path
 from rubric_lint.formats.search.locate import find_claim
 from rubric_lint.lint.engine import DEFAULTS, Examined, build_rubrics, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, word_new
+from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, format_new_finding
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark
 from rubric_lint.model.finding import Finding, Severity
@@ -24,7 +24,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import new_line
-from rubric_lint.source.patch import Refused, put, rename, track, write_all
+from rubric_lint.source.patch import RefusedChange, put, rename, track, write_all
 from rubric_lint.source.path import Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.scalar import resolve
@@ -55,7 +55,7 @@ def raise_file(
     if unmet := tuple(_find_obstacles(before, raised)):
         return replace(fixed, unmet=unmet)
     text = _write(source, raised)
-    if isinstance(text, Refused):
+    if isinstance(text, RefusedChange):
         finding = Finding(VERSION_3, Severity.ERROR, text.reason, text.span, text.document.pointer(text.path))
         return replace(fixed, unmet=(Left(finding, text.reason),))
     source = source._replace(text=text)
@@ -130,7 +130,7 @@ def _find_new(before: Examined, after: Examined) -> Iterator[Left]:
             yield Left(finding, reason)
 
 
-def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | Refused:
+def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | RefusedChange:
     """Return the text in which the rubrics have their marks, and the documents name the schema of version 3."""
     changed = []
     unnamed = [document for document, _ in raised if find_claim(document) is None]
@@ -145,7 +145,7 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
         if needs_field or any(marks.values()):
             changed.append((document, data))
     text = write_all(changed) if changed else source.text
-    if isinstance(text, Refused):
+    if isinstance(text, RefusedChange):
         return text
     edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]
     if unnamed and not unnamed[0].kind.is_json:
@@ -180,7 +180,7 @@ def _find_doubt(before: Examined, after: Examined) -> str:
     then, now = (Counter(finding.rule for finding in each.result.findings) for each in (before, after))
     for finding in after.result.findings:
         if now[finding.rule] > then[finding.rule]:
-            return word_new(after.result, finding)
+            return format_new_finding(after.result, finding)
     pairs = zip(before.rubrics, after.rubrics, strict=False)
     is_same = len(before.rubrics) == len(after.rubrics) and all(
         _describe(old) == _describe(new) and new.version == VERSION_3 for (_, old), (_, new) in pairs

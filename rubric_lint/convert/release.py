@@ -26,7 +26,7 @@ from rubric_lint.model.schema_files import BASE
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import name_variables
-from rubric_lint.source.patch import Refused, former_path, write_all
+from rubric_lint.source.patch import RefusedChange, former_path, write_all
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Edit, Source, UndecodableError, splice
@@ -215,7 +215,7 @@ class _Rewriting:
         if blockers := [self._leave(each.document, blocker) for each in converted for blocker in each.blockers]:
             return replace(self.fixed, unmet=_sort(blockers))
         text = write_all([(each.document, each.data) for each in converted])
-        if isinstance(text, Refused):
+        if isinstance(text, RefusedChange):
             refusal = Unmet(text.reason, text.path, Part.VALUE)
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
         numbers = {document.number for document in suites}

@@ -13,8 +13,8 @@ from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.model.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
-from rubric_lint.scoring.records.mapping import RECORDS, RESERVED, pointer_of, word_missing
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.mapping import RECORDS, RESULT_FIELDS, format_missing_field, pointer_of
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 
 FIELDS = ("id", "answer", "question", "reference", "rubric", RECORDS)
 """The fields of an answer, which `--map` may read from other ones."""
@@ -106,7 +106,7 @@ def _write_call(call: Any, path: str) -> str:
     return f"calls {function['name']} with {shown}"
 
 
-_TAKEN = (RESERVED - {"rubric"}) | {"output", "outputs", "judge"}
+_TAKEN = (RESULT_FIELDS - {"rubric"}) | {"output", "outputs", "judge"}
 """The fields that a judge run and the scorer write, and that answers therefore must not have."""
 
 _MOST_FAULTS = 10
@@ -149,7 +149,7 @@ def check_answers(
     """
     faults: list[str] = []
     seen: dict[str, tuple[int, JudgedCase]] = {}
-    for number, content in read_entries(chunks, Asked(mapping, name)):
+    for number, content in read_entries(chunks, StreamOptions(mapping, name)):
         try:
             answer = _read_answer(content, rubrics, mapping, taken)
         except OutputError as fault:
@@ -180,7 +180,7 @@ def read_answers(
     name: str = "",
 ) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
-    for _, content in read_entries(chunks, Asked(mapping, name)):
+    for _, content in read_entries(chunks, StreamOptions(mapping, name)):
         yield _read_answer(content, rubrics, mapping, frozenset())
 
 
@@ -209,7 +209,7 @@ def _read_answer(
 def _word_missing(name: str, record: Mapping[str, Any], mapping: Mapping[str, str]) -> str:
     """Return the message for a field that a record does not have."""
     if name in mapping:
-        return word_missing(name, mapping[name], record)
+        return format_missing_field(name, mapping[name], record)
     near = find_near(name, record)
     return f"missing field `{name}`" + (f"; did you misspell it as `{near[0]}`?" if near else "")
 

@@ -17,7 +17,7 @@ from rubric_lint.judge.prompt import Message, divide, order_criteria, output_sch
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.verdict import WHOLE, Reading
+from rubric_lint.scoring.records.verdict import WHOLE, ParseOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Plan:
     samples: int = 1
     max_attempts: int = 3
     concurrency: int = 8
-    reading: Reading = WHOLE
+    reading: ParseOptions = WHOLE
     per_criterion: bool = False
     shuffle: int | None = None
 

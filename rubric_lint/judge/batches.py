@@ -17,7 +17,7 @@ from rubric_lint.judge.prompt import Message
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.scoring.records.entries import LIMIT
-from rubric_lint.scoring.records.reply import UnreadableError, find_fault, read_reply_of, shorten
+from rubric_lint.scoring.records.reply import ReplyError, find_fault, read_reply_of, shorten
 
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 """The endpoint of Anthropic's batches, if no other is named."""
@@ -190,7 +190,7 @@ class BatchResults(ExitStack):
         file.seek(found.offset)
         try:
             return _read_exchange(json.loads(file.readline(LIMIT)))
-        except UnreadableError as fault:
+        except ReplyError as fault:
             raise UnansweredError(f"the result of the batch: {shorten(str(fault))}") from None
 
     def list_foreign(self, requests: Iterable[Request]) -> list[str]:
@@ -270,7 +270,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
 
 
 def _read_exchange(result: Mapping[str, Any]) -> Exchange:
-    """Return the reply of a result without a fault, and when it was written; raise UnreadableError if it is not one."""
+    """Return the reply of a result without a fault, and when it was written; raise ReplyError if it is not one."""
     body = None if "result" in result else result["response"].get("body")
     created = body.get("created") if isinstance(body, dict) else None
     sent = datetime.fromtimestamp(created, UTC) if type(created) is int and 0 < created < 1 << 34 else None
@@ -281,6 +281,6 @@ def _hash_reply(result: Mapping[str, Any]) -> bytes:
     try:
         reply = _read_exchange(result).reply
         held = [reply.text, reply.fault]
-    except UnreadableError as fault:
+    except ReplyError as fault:
         held = ["", str(fault)]
     return hashlib.sha256(json.dumps(held).encode()).digest()

@@ -17,7 +17,14 @@ from rubric_lint.model.messages import join_words, whole
 from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import APPLICABLE
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.meaning import JudgeField, read_groups, read_own, read_task, read_told, read_told_of_group
+from rubric_lint.scoring.meaning import (
+    JudgeField,
+    list_group_fields,
+    list_judge_fields,
+    list_written_fields,
+    read_groups,
+    read_task,
+)
 from rubric_lint.scoring.records.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.source.path import Path
 
@@ -48,7 +55,7 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
     """
     parts = [_OPENING, f"# Rubric\n\n{_introduce(rubric)}"]
     if rubric.shape is Shape.HOLISTIC:
-        told = [each for entry in rubric.model.entries for each in read_told(entry)]
+        told = [each for entry in rubric.model.entries for each in list_written_fields(entry)]
         parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
     else:
         parts += _describe_all(rubric)
@@ -185,12 +192,12 @@ def _describe_all(rubric: ScoringRubric) -> Iterator[str]:
             if before[: depth + 1] != around[: depth + 1]:
                 yield "\n".join(_describe_group(group, "#" * (depth + 2)))
         before = around
-        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), read_own(rubric.model, criterion)))
+        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), list_judge_fields(rubric.model, criterion)))
 
 
 def _describe_group(group: Group, mark: str) -> Iterator[str]:
     yield f"{mark} Group {_quote(group.id)}"
-    if told := read_told_of_group(group):
+    if told := list_group_fields(group):
         yield ""
     for each in told:
         yield _indent("What is judged: " if each.name == "expected_outcome" else "Applies if: ", each.text)

@@ -15,7 +15,7 @@ from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, kind_of
 
 
-class Name(NamedTuple):
+class RuleName(NamedTuple):
     """The name of a rule in an ignore comment, and its place."""
 
     text: str
@@ -31,7 +31,7 @@ class Ignore:
     """
 
     comment: Span
-    names: tuple[Name, ...]
+    names: tuple[RuleName, ...]
     silences: Span
     fault: str | None = None
 
@@ -74,7 +74,7 @@ def _read_ignore(
 ) -> Ignore:
     found = _IGNORE.match(source.text, *comment)
     names = tuple(
-        Name(name[0], Span(*name.span()))
+        RuleName(name[0], Span(*name.span()))
         for name in (_NAME.finditer(source.text, *found.span("names")) if found else ())
     )
     if found is None or not names:
@@ -121,10 +121,10 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
     """Return the findings that no comment silences, and for each silenced one the comment and the name of its rule."""
     kept: list[Finding] = []
     silenced: list[tuple[Ignore, str]] = []
-    by_rule: dict[str, _Silencing] = {}
+    by_rule: dict[str, _SilencingComments] = {}
     for ignore in sorted(ignores, key=lambda ignore: ignore.silences.start):
         for rule in {name.text for name in ignore.names}:
-            by_rule.setdefault(rule, _Silencing()).ignores.append(ignore)
+            by_rule.setdefault(rule, _SilencingComments()).ignores.append(ignore)
     for finding in sorted(findings, key=lambda finding: finding.span.start):
         by = by_rule[finding.rule].find(finding.span) if finding.rule in by_rule else None
         if by is None:
@@ -134,7 +134,7 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
     return kept, silenced
 
 
-class _Silencing:
+class _SilencingComments:
     """The comments for one rule, ordered by where they apply; call `find` in the order of findings."""
 
     def __init__(self) -> None:

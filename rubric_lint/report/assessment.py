@@ -8,14 +8,23 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.analysis import list_among_people
 from rubric_lint.assess.agreement.reading import NO_RESULT, REFUSALS
-from rubric_lint.assess.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, find_void, is_against
-from rubric_lint.assess.assess import Assessed as Criterion
+from rubric_lint.assess.assess import (
+    MOST_LOOKS,
+    Assessment,
+    AssessOptions,
+    Evidence,
+    Standing,
+    Trust,
+    find_void,
+    is_against,
+)
+from rubric_lint.assess.assess import AssessedCriterion as Criterion
 from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares
 from rubric_lint.assess.measure.labelled import count_units
 from rubric_lint.assess.measure.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
-from rubric_lint.assess.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
+from rubric_lint.assess.probes import PROBES, ProbeOutcome, ProbeResult, RubricProbes, format_most, name_measures
 from rubric_lint.judge.account import Ending
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import counted, join_words, list_names, render_report, visible
@@ -78,9 +87,9 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
             parts.append(f"noticed by {name_measures(each.fell)} (worse in {most} of {n})")
         if others := [name for name in each.rose if name not in each.rewarded]:
             parts.append(f"{name_measures(others)} better: look whether that is right")
-        if each.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
-            parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {word_most(each)}")
-        elif not parts and each.outcome is Outcome.NOT_MADE:
+        if each.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
+            parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {format_most(each)}")
+        elif not parts and each.outcome is ProbeOutcome.NOT_MADE:
             parts.append("no answer can be changed in this way")
         elif not parts and not n:
             parts.append("no variant has a valid output")
@@ -89,7 +98,7 @@ def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
         yield each.kind, "; ".join(parts)
 
 
-def _word_undecided(probed: Probed) -> str:
+def _word_undecided(probed: ProbeResult) -> str:
     """Return what a probe shows of which chance may be all: the criterion that moves most, with both of its sides."""
     n, adds = probed.most.n, PROBES[probed.kind].adds
     most = max(probed.counts, key=lambda each: each.rose if adds else each.fell)
@@ -100,7 +109,7 @@ def _word_undecided(probed: Probed) -> str:
     return f"inconclusive: {seen}, which may be chance{more}"
 
 
-def _head_probes(probes: Probes) -> str:
+def _head_probes(probes: RubricProbes) -> str:
     parts = [f"Probes: {counted(probes.answers, 'answer') if probes.answers else 'no answer'} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
@@ -191,9 +200,9 @@ def _repeat(found: Assessment, given: Given) -> dict[str, Value]:
     return {"results": () if is_known else given.results, **_list_asked(found.asked, given)}
 
 
-def _list_asked(asked: Asked, given: Given) -> dict[str, Value]:
+def _list_asked(asked: AssessOptions, given: Given) -> dict[str, Value]:
     """Return the options that say how to read the files, ask for other than the usual, and choose the settings."""
-    usual, options = Asked(), dict[str, Value](map=given.mapping)
+    usual, options = AssessOptions(), dict[str, Value](map=given.mapping)
     if asked.target != usual.target:
         options["target"] = f"{float(asked.target):.10g}"
     if asked.line is not usual.line:
@@ -205,7 +214,7 @@ def _list_asked(asked: Asked, given: Given) -> dict[str, Value]:
     return {**options, **given.settings}
 
 
-def _list_label_scales(asked: Asked) -> list[str]:
+def _list_label_scales(asked: AssessOptions) -> list[str]:
     return [
         f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in asked.label_scales.items()
     ]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.assess.agreement.reading import LeftOut
-from rubric_lint.assess.diff.changes import INVALID, Change, Effect, Effects, Value, What
-from rubric_lint.assess.diff.runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
+from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
+from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangeKind, OutputEffect, OutputEffects, Value
 from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import counted, escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
     old: str
     new: str
     changes: tuple[Change, ...]
-    effects: Effects | None = None
+    effects: OutputEffects | None = None
     findings: tuple[tuple[Source, Finding], ...] = ()
     tests: tuple[tuple[Source, Finding], ...] = ()
     skipped: tuple[str, ...] = ()
@@ -49,17 +49,17 @@ class Comparison(NamedTuple):
 def word(change: Change) -> tuple[str, str, str]:
     """Return the subject of a change and both sides in words; a missing side is empty."""
     subject, describe = _WORDS[change.what]
-    if change.what is What.SCORES:
+    if change.what is ChangeKind.SCORES:
         subject = name_scores(change.scores)
-    elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
+    elif change.what is ChangeKind.SHARE and change.new and len(change.new["shares"]) > 1:
         groups = sum("group" in each for each in change.new["shares"])
         in_groups = f"{counted(groups, 'group')} and " if groups else ""
         subject = f"shares of {in_groups}{counted(len(change.new['shares']) - groups, 'criterion', 'criteria')}"
     elif "critical_failure" in (change.new or change.old or {}):
         subject = "critical failure"
-    elif change.what is What.FIELD:
+    elif change.what is ChangeKind.FIELD:
         subject = (change.new or change.old or {})["field"]
-    elif change.what is What.LEVEL:
+    elif change.what is ChangeKind.LEVEL:
         subject = f"level {change.scores[0]}"
     old, new = ("" if side is None else describe(side) for side in (change.old, change.new))
     return subject, old, new
@@ -123,27 +123,27 @@ def _mark(side: Value, mark: float) -> str:
     return f"{worst + mark * (best - worst):g}"
 
 
-_WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
-    What.RUBRIC_ADDED: ("rubric", _rubric),
-    What.RUBRIC_REMOVED: ("rubric", _rubric),
-    What.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
-    What.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
-    What.THRESHOLDS: (
+_WORDS: Mapping[ChangeKind, tuple[str, Callable[[Value], str]]] = {
+    ChangeKind.RUBRIC_ADDED: ("rubric", _rubric),
+    ChangeKind.RUBRIC_REMOVED: ("rubric", _rubric),
+    ChangeKind.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
+    ChangeKind.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
+    ChangeKind.THRESHOLDS: (
         "verdict",
         lambda side: f"pass from {_mark(side, side['pass'])}, borderline from {_mark(side, side['borderline'])}",
     ),
-    What.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
-    What.GRADES: ("grades", _grades),
-    What.ADDED: ("criterion", _criterion),
-    What.REMOVED: ("criterion", _criterion),
-    What.RENAMED: ("id", lambda side: str(side["id"])),
-    What.OUTCOME: ("outcome", _outcome),
-    What.FIELD: ("field", lambda side: str(side["text"])),
-    What.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
-    What.SHARE: ("share", _shares),
-    What.GATE: ("gate", _gate),
-    What.SCORES: ("scores", _outcome),
-    What.LEVEL: ("level", _level),
+    ChangeKind.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
+    ChangeKind.GRADES: ("grades", _grades),
+    ChangeKind.ADDED: ("criterion", _criterion),
+    ChangeKind.REMOVED: ("criterion", _criterion),
+    ChangeKind.RENAMED: ("id", lambda side: str(side["id"])),
+    ChangeKind.OUTCOME: ("outcome", _outcome),
+    ChangeKind.FIELD: ("field", lambda side: str(side["text"])),
+    ChangeKind.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
+    ChangeKind.SHARE: ("share", _shares),
+    ChangeKind.GATE: ("gate", _gate),
+    ChangeKind.SCORES: ("scores", _outcome),
+    ChangeKind.LEVEL: ("level", _level),
 }
 
 
@@ -155,9 +155,9 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
             subject, old, new = (visible(text.replace("\n", " ")) for text in word(change))
             about = f"{visible(change.criterion)}: " if change.criterion else ""
             where = f" ({visible(_where(change))})" if any(change.places) else ""
-            if change.old is None and change.what is not What.SCORES:
+            if change.old is None and change.what is not ChangeKind.SCORES:
                 yield _paint(f"  + {about}{subject}: {new}{where}", color, fg="green")
-            elif change.new is None and change.what is not What.SCORES:
+            elif change.new is None and change.what is not ChangeKind.SCORES:
                 yield _paint(f"  - {about}{subject}: {old}{where}", color, fg="red")
             else:
                 yield f"  ~ {about}{subject}{where}"
@@ -222,7 +222,7 @@ def _count(comparison: Comparison) -> str:
     return f"{counted(len(comparison.changes), 'change')} in {counted(rubrics, 'rubric')} from {old} to {new}."
 
 
-def _summary(effects: Effects) -> str:
+def _summary(effects: OutputEffects) -> str:
     """Return how many verdicts change, by old and new verdict."""
     sides = sorted(effects.verdicts, key=lambda sides: [_ORDER.index(side) for side in sides])
     moved = {sides: effects.verdicts[sides] for sides in sides if sides[0] != sides[1]}
@@ -238,7 +238,7 @@ def _summary(effects: Effects) -> str:
 _ORDER = (*Verdict, None)
 
 
-def _word_left_out(effects: Effects) -> Iterator[str]:
+def _word_left_out(effects: OutputEffects) -> Iterator[str]:
     """Yield the lines on the outputs that are invalid by a version."""
     return word_left_out(effects.count_to_json()["left_out"], _VERSIONS)
 
@@ -246,11 +246,11 @@ def _word_left_out(effects: Effects) -> Iterator[str]:
 _VERSIONS = {BEFORE: "the old version", NOW: "the new version", BOTH: "both versions"}
 
 
-def _name(effect: Effect) -> str:
+def _name(effect: OutputEffect) -> str:
     return visible(effect.name)
 
 
-def _side(effect: Effect, which: str) -> str:
+def _side(effect: OutputEffect, which: str) -> str:
     return word_result(effect.to_json()[which])
 
 
@@ -260,7 +260,7 @@ def word_result(data: Mapping[str, Any]) -> str:
     return f"{data['verdict']}{score}"
 
 
-def _reason(effect: Effect) -> str:
+def _reason(effect: OutputEffect) -> str:
     fault = effect.new.error or effect.old.error
     return f" ({visible(fault.message)})" if fault else ""
 
@@ -286,7 +286,7 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
         yield from ("", "**Not compared**", "", *(f"- {escape(line)}" for line in comparison.skipped))
 
 
-def _write_effects(effects: Effects, *, is_branch: bool) -> Iterator[str]:
+def _write_effects(effects: OutputEffects, *, is_branch: bool) -> Iterator[str]:
     """Yield the lines of the comment on the effects on judge outputs."""
     yield ""
     yield escape(_summary(effects))
@@ -310,7 +310,7 @@ MARK = "<!-- rubric-lint diff -->"
 
 def _row(change: Change) -> tuple[str, ...]:
     subject, old, new = word(change)
-    if change.what is What.SCORES:
+    if change.what is ChangeKind.SCORES:
         old, new = old or _NOT_ALLOWED, new or _NOT_ALLOWED
     return change.rubric or "", change.criterion or "", subject, old, new, _where(change)
 

@@ -24,7 +24,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS
-from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import word_gate
 from rubric_lint.model.messages import join_words

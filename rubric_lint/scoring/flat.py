@@ -13,7 +13,7 @@ from rubric_lint.model.messages import find_near, list_names
 from rubric_lint.scoring.form import describe_answer, write_check
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, shorten
-from rubric_lint.scoring.records.mapping import CRITERION, FIELDS, RESERVED, SHEET, fold_column
+from rubric_lint.scoring.records.mapping import CRITERION, RECORD_FIELDS, RESULT_FIELDS, SHEET, fold_column
 from rubric_lint.source.path import pointer
 
 _VERDICT_COLUMNS = ("verdict", "label")
@@ -32,11 +32,11 @@ NOTHING = frozenset({"n/a", "na", "n.a.", "-", "--", "?", "none", "null", "unkno
 OF_TABLE = frozenset({"points", "full", "gates_missed"})
 """The columns of our own tables of results that follow from the others."""
 
-_KNOWN = frozenset({*FIELDS, *RESERVED, *OF_TABLE, "error_path", "file", "line", SHEET, "rater", "chosen"})
+_KNOWN = frozenset({*RECORD_FIELDS, *RESULT_FIELDS, *OF_TABLE, "error_path", "file", "line", SHEET, "rater", "chosen"})
 """The fields with a meaning of their own, which are never taken for a misspelt criterion."""
 
 
-class Columns(NamedTuple):
+class SheetColumns(NamedTuple):
     """The names of the fields with the answer to each criterion, and with the verdict; None where there is none."""
 
     criteria: tuple[str | None, ...]
@@ -44,29 +44,29 @@ class Columns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SheetLayout:
     """Where records with certain names of fields have a judgement: the `used` fields, and the `others`.
 
     `flags` are those of the others that say in yes or no whether an answer passes. `seen` has for each criterion the
     answers that texts mean: a table repeats a few.
     """
 
-    columns: Columns
+    columns: SheetColumns
     used: frozenset[str]
     others: tuple[str, ...]
     flags: tuple[str, ...]
     seen: tuple[dict[str, AnswerValue | None], ...]
 
 
-class Flat(NamedTuple):
+class SheetRow(NamedTuple):
     """A judgement: the answer to each criterion and the verdict, each None if it is not given."""
 
-    layout: Layout
+    layout: SheetLayout
     answers: tuple[AnswerValue | None, ...]
     verdict: Verdict | None
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> SheetColumns:
         """The fields of the judgement."""
         return self.layout.columns
 
@@ -75,7 +75,7 @@ def list_fields(rubrics: Iterable[ScoringRubric]) -> frozenset[str]:
     """Return the names that the columns of judgements may have, folded."""
     found = set(_VERDICT_COLUMNS)
     for rubric in rubrics:
-        found.update(fold_column(each.id) for each in rubric.criteria)
+        found.update(fold_column(criterion.id) for criterion in rubric.criteria)
         if len(rubric.criteria) == 1 and rubric.criteria[0].shape is not Shape.CHECKLIST:
             found.add(_SCORE)
     return frozenset(found)
@@ -89,7 +89,7 @@ def is_judged(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
         return True
 
 
-def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
+def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow | None:
     """Return the judgement in the fields of a record; None if it has none of them.
 
     An empty text and null count as unanswered. A number and a word may be texts, as they are in tables.
@@ -103,7 +103,7 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
     try:
         layout = _lay_out(names, rubric)
     except _SharedError:  # in a table of several rubrics, the columns of the others are blank
-        own = {each.id for each in rubric.criteria}
+        own = {criterion.id for criterion in rubric.criteria}
         filled = [name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own]
         layout = _lay_out(tuple(filled), rubric)
     if not layout.used:
@@ -121,12 +121,12 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> Flat | None:
         answers.append(seen[cell])
     verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
     if columns.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
-        earning = [each.answer for each in rubric.criteria[0].grades if rubric.weigh([each]).verdict is verdict]
+        earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]
         answers = [earning[0] if len(earning) == 1 else None]
-    return Flat(layout, tuple(answers), verdict)
+    return SheetRow(layout, tuple(answers), verdict)
 
 
-def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringRubric) -> None:
+def _refuse_compact(value: Mapping[str, Any], columns: SheetColumns, rubric: ScoringRubric) -> None:
     """Refuse a score beside a verdict that may be a compact result, where 1 is the best score and not nearly the worst.
 
     Raises:
@@ -153,7 +153,7 @@ def _refuse_compact(value: Mapping[str, Any], columns: Columns, rubric: ScoringR
 
 
 @lru_cache(maxsize=1000)
-def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> Layout:
+def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> SheetLayout:
     """Return where records with these fields have the judgement.
 
     Raises:
@@ -171,14 +171,14 @@ def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> Layout:
                     f"no column `{criterion.id}`; did you misspell it as `{folded[near[0]]}`? If not, rename that"
                 )
     flags = tuple(name for name in others if name.lower() in _FLAGS)
-    return Layout(columns, used, others, flags, tuple({} for _ in rubric.criteria))
+    return SheetLayout(columns, used, others, flags, tuple({} for _ in rubric.criteria))
 
 
 class _SharedError(OutputError):
     """Two fields may be that of one criterion."""
 
 
-def read_whole(flat: Flat, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
+def read_whole(flat: SheetRow, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
     """Return the answers of a judgement.
 
     Raises:
@@ -189,7 +189,7 @@ def read_whole(flat: Flat, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
         return given
     if flat.verdict and not given:
         raise OutputError("a verdict alone is a label, which says nothing about the criteria; use it with --labels")
-    missing = [each.id for each, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
+    missing = [criterion.id for criterion, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
     raise OutputError(f"no value for {list_names(missing)}; an output needs one for each criterion")
 
 
@@ -210,7 +210,7 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
         return {**rest, criterion.field: answers[0]}
-    checks = [write_check(each, answer) for each, answer in zip(rubric.criteria, answers, strict=True)]
+    checks = [write_check(criterion, answer) for criterion, answer in zip(rubric.criteria, answers, strict=True)]
     return {**rest, "checks": checks}
 
 
@@ -223,7 +223,7 @@ def list_values(others: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def find_other_flag(flat: Flat, record: Mapping[str, Any], verdict: Verdict) -> str | None:
+def find_other_flag(flat: SheetRow, record: Mapping[str, Any], verdict: Verdict) -> str | None:
     """Return the first field next to a judgement that says in yes or no the opposite of its verdict."""
     opposite = {Verdict.PASS: _NO, Verdict.FAIL: _YES}.get(verdict, frozenset())
     return next((name for name in flat.layout.flags if _read_word(read_cell(record[name])) in opposite), None)
@@ -250,14 +250,14 @@ def list_check(name: str, check: Any) -> Any:
     return {"id": name, **check}
 
 
-def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
+def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> SheetColumns:
     """Find the fields of a rubric by their exact names, or by their folded ones; two for one purpose are an error."""
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(fold_column(name), []).append(name)
 
-    def find(wanted: str, exact: str | None, taken: Collection[str | None] = ()) -> str | None:
-        alike = [name for name in folded.get(fold_column(wanted), []) if name not in taken and name != exact]
+    def find(wanted: str, exact: str | None, excluded: Collection[str | None] = ()) -> str | None:
+        alike = [name for name in folded.get(fold_column(wanted), []) if name not in excluded and name != exact]
         if exact is not None:
             alike = [exact, *(name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS)]
         if len(alike) > 1:
@@ -268,20 +268,20 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> Columns:
         return next((name for name in exact if name in names), None)
 
     # A criterion may be named as the column of the verdict is; its own column is `criteria.verdict` then.
-    exact = [find_exactly(f"{CRITERION}{each.id}", each.id) for each in rubric.criteria]
-    criteria = [find(each.id, name, exact) for each, name in zip(rubric.criteria, exact, strict=True)]
+    exact = [find_exactly(f"{CRITERION}{criterion.id}", criterion.id) for criterion in rubric.criteria]
+    criteria = [find(criterion.id, name, exact) for criterion, name in zip(rubric.criteria, exact, strict=True)]
     if shared := [name for name, times in Counter(criteria).items() if name and times > 1]:
-        ids = [each.id for each, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
+        ids = [criterion.id for criterion, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
         raise _SharedError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
-    taken = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
-    free = [name for name in _VERDICT_COLUMNS if name not in taken]
-    verdicts = list(filter(None, (find(name, find_exactly(name), taken) for name in free)))
+    used = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
+    free = [name for name in _VERDICT_COLUMNS if name not in used]
+    verdicts = list(filter(None, (find(name, find_exactly(name), used) for name in free)))
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
         raise _SharedError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None
     if criteria == [None] and rubric.criteria[0].shape is not Shape.CHECKLIST:
         criteria = [find(_SCORE, find_exactly(_SCORE, f"{CRITERION}{_SCORE}"))]
-    return Columns(tuple(criteria), verdict)
+    return SheetColumns(tuple(criteria), verdict)
 
 
 def read_cell(value: Any) -> str:

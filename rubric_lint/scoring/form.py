@@ -19,11 +19,11 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
 )
 from rubric_lint.scoring.records.decoding import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Extract, Reading
+from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, Extract, ParseOptions
 from rubric_lint.source.path import Path, pointer
 
 
-def read_object(value: Any, rubric: ScoringRubric, reading: Reading = DEFAULT_READING) -> JudgeOutput:
+def read_object(value: Any, rubric: ScoringRubric, reading: ParseOptions = DEFAULT_OPTIONS) -> JudgeOutput:
     """Validate an object as a judge output for this rubric; its notes name the fields that nobody asked for.
 
     Raises:
@@ -76,7 +76,7 @@ _OF_EXTRA_FIELDS = frozenset({"additionalProperties", "unread"})
 _KINDS = {"array": "a list", "boolean": "true or false", "integer": "an integer", "number": "a number"}
 
 
-class Form:
+class OutputForm:
     """The form of judge outputs that a definition of the schema says, as `v2/checklist`.
 
     `holds_checks` says whether there is an answer for each criterion, in `checks`. `field` is the field with the
@@ -98,8 +98,8 @@ class Form:
         self._required = tuple(outer["required"]), tuple(inner["required"])
         self._rules = tuple(
             [
-                {name: _resolve(rule, definitions) for name, rule in each["properties"].items()}
-                for each in (outer, inner)
+                {name: _resolve(rule, definitions) for name, rule in definition["properties"].items()}
+                for definition in (outer, inner)
             ]
         )
         own = [name for name, rule in self._rules[1].items() if rule is not False and name not in _OF_ANY_CHECK]
@@ -119,7 +119,7 @@ class Form:
                 yield from [((*path, name), item[name]) for name in item if name not in known]
 
     def refuse_extra_fields(
-        self, extra: Iterable[tuple[Path, Any]], reading: Reading, ids: Sequence[str]
+        self, extra: Iterable[tuple[Path, Any]], reading: ParseOptions, ids: Sequence[str]
     ) -> Iterator[OutputError]:
         """Yield an error for each field that nobody asked for and that the reading refuses, or that decides too.
 
@@ -160,7 +160,7 @@ class Form:
         """Return the fields of the output, or of the check, that a path leads into."""
         return [name for name, rule in self._rules[len(path) > 1].items() if rule is not False]
 
-    def _refuse_extra(self, path: Path, value: Any, reading: Reading) -> OutputError:
+    def _refuse_extra(self, path: Path, value: Any, reading: ParseOptions) -> OutputError:
         described = f"unknown field `{path[-1]}` is {describe_answer(value)}"
         if reading.extra_fields or reading.extract is Extract.WHOLE:
             known = join_words([f"`{name}`" for name in self._fields_of(path)], "or")
@@ -272,9 +272,9 @@ def _raise_first(faults: Sequence[OutputError]) -> None:
 
 
 @cache
-def form_of(name: str) -> Form:
+def form_of(name: str) -> OutputForm:
     """Return the form of judge outputs with this name, as `ScoringRubric.form` has it."""
-    return Form(name)
+    return OutputForm(name)
 
 
 def field_of(shape: Shape) -> str:
@@ -375,8 +375,8 @@ def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError],
     others = {*_find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
     if not others:
         return fault
-    told = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
-    return OutputError(told, fault.path, fault.line, fault.offset)
+    message = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
+    return OutputError(message, fault.path, fault.line, fault.offset)
 
 
 def _name_check(path: str) -> str:
@@ -392,7 +392,9 @@ def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric
     if rubric.shape is Shape.HOLISTIC or not isinstance(checks, list | tuple):
         return
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
-    named = [(at, each) for at, each in enumerate(checks) if isinstance(each, Mapping) and type(each.get("id")) is str]
+    named = [
+        (at, check) for at, check in enumerate(checks) if isinstance(check, Mapping) and type(check.get("id")) is str
+    ]
     found: dict[str, int] = {}
     wrong = [f"/checks/{place}" for place in _find_wrong_ids(named, criteria, found)]
     yield from wrong

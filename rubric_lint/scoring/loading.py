@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
-from rubric_lint.lint.project.files import name_other_kind, word_other_kind
+from rubric_lint.lint.project.files import format_other_kind, name_other_kind
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
@@ -27,7 +27,7 @@ from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.grading import RubricError as RubricError  # noqa: PLC0414 (it is imported from here)
-from rubric_lint.scoring.groups import Member, ScoringGroup
+from rubric_lint.scoring.groups import GroupMember, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, part_of
@@ -57,15 +57,24 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         grades = _scores(rubric.scales[0], None, rubric.span)
         drafts.append(ScoringCriterion(OVERALL, Decimal(1), none, None, None, grades, shape, field_of(shape)))
     conditional = frozenset(_list_conditional(rubric))
-    for index, each in enumerate(rubric.criteria):
-        if each.weight is None or not math.isfinite(float(each.weight)):
-            raise UnscorableError(f"the weight of `{each.id}` is not a finite number of at least 0")
-        own = each.shapes[0]
+    for index, criterion in enumerate(rubric.criteria):
+        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
+            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
+        own = criterion.shapes[0]
         drafts.append(
             ScoringCriterion(
-                *(each.id, each.weight, none, each.gate, each.outcome, _grades(each), own, field_of(own)),
+                *(
+                    criterion.id,
+                    criterion.weight,
+                    none,
+                    criterion.gate,
+                    criterion.outcome,
+                    _grades(criterion),
+                    own,
+                    field_of(own),
+                ),
                 may_not_apply=index in conditional,
-                is_failure=each.is_failure,
+                is_failure=criterion.is_failure,
             )
         )
     ids = Counter(draft.id for draft in drafts)
@@ -84,7 +93,11 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
         weights: Sequence[Decimal | None] = [draft.weight for draft in drafts]
         weights = view.outline.flatten(weights) if view and view.outline else weights
         criteria, full = _give_points(drafts, [weight or Decimal(0) for weight in weights])
-        tree = _as_tree(view.outline, [each.share for each in criteria], add=True) if view and view.outline else None
+        tree = (
+            _as_tree(view.outline, [criterion.share for criterion in criteria], add=True)
+            if view and view.outline
+            else None
+        )
     lowest = [Fraction(threshold) * full for threshold in rubric.thresholds]
     pass_from, borderline_from = lowest if varies else map(math.ceil, lowest)
     return ScoringRubric(
@@ -123,9 +136,9 @@ def _find_shape(rubric: Rubric) -> Shape:
 
 def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
     """Return the name of the form of judge outputs: that of version 2, unless only version 3 has such answers."""
-    is_older = not any(each.may_not_apply or each.has_hundredths for each in criteria)
+    is_older = not any(criterion.may_not_apply or criterion.has_hundredths for criterion in criteria)
     if shape in (Shape.SCORE_RANGES, Shape.HOLISTIC):
-        is_older = is_older and all({*each.numbers} <= {*SCORES} for each in criteria)
+        is_older = is_older and all({*criterion.numbers} <= {*SCORES} for criterion in criteria)
     if shape is Shape.MIXED or not is_older:
         return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
     return f"{CURRENT}/{shape}"
@@ -134,7 +147,7 @@ def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
 def _list_conditional(rubric: Rubric) -> Iterator[int]:
     """Yield the indexes of the criteria that may not apply, as they or a group around them have a condition."""
     if rubric.view and rubric.view.tree:
-        yield from (index for index, each in enumerate(rubric.criteria) if each.applies_if)
+        yield from (index for index, criterion in enumerate(rubric.criteria) if criterion.applies_if)
         for group in rubric.view.tree.groups:
             if group.applies_if:
                 yield from group.leaves
@@ -147,12 +160,12 @@ def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) ->
         UnscorableError: if it, or a group inside it, has no weight above 0.
     """
     members = []
-    for each in group.members:
-        if isinstance(each, Group):
-            weight = sum((weights[leaf] for leaf in each.leaves), Fraction(0)) if add else Fraction(each.weight)
-            members.append(Member(weight, _as_tree(each, weights, add=add)))
+    for member in group.members:
+        if isinstance(member, Group):
+            weight = sum((weights[leaf] for leaf in member.leaves), Fraction(0)) if add else Fraction(member.weight)
+            members.append(GroupMember(weight, _as_tree(member, weights, add=add)))
         else:
-            members.append(Member(weights[each], each))
+            members.append(GroupMember(weights[member], member))
     found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members), group.units)
     if not found.earning:
         where = f"the group `{group.id}`" if group.id else "the rubric"
@@ -274,7 +287,7 @@ class InvalidRubricError(RubricError):
     """A file with findings of severity error; `faults` lists them."""
 
 
-class Loaded(NamedTuple):
+class LoadedRubric(NamedTuple):
     """A rubric as it was linted, its name, and its document.
 
     If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it. `file` has
@@ -367,7 +380,7 @@ def read_rubrics(path: str | os.PathLike[str]) -> dict[str, ScoringRubric]:
     return load_rubrics(name, read_file(name, LIMIT), SettingsFinder().for_file(name))
 
 
-def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
+def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, LoadedRubric]:
     """Return the rubrics of a file by name, before they are prepared for scoring.
 
     Raises:
@@ -390,10 +403,10 @@ def refuse_other_kind(name: str) -> None:
         RubricError: if it is not.
     """
     if kind := name_other_kind(name):
-        raise RubricError(word_other_kind(name, kind))
+        raise RubricError(format_other_kind(name, kind))
 
 
-def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
+def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:
     """Return the rubrics of an examined file by name, before they are prepared for scoring.
 
     Raises:
@@ -432,10 +445,10 @@ def _word_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
     elif not unread:
         yield f"{name}: no rubrics found; a rubric is the value of a field `rubrics`"
     firsts: dict[str, Unread] = {}
-    for each in unread:
-        firsts.setdefault(each.reason, each)
-    for each in firsts.values():
-        yield f"{name}:{each.line}:{each.column}: no rubrics found: {each.reason}"
+    for miss in unread:
+        firsts.setdefault(miss.reason, miss)
+    for miss in firsts.values():
+        yield f"{name}:{miss.line}:{miss.column}: no rubrics found: {miss.reason}"
 
 
 def _write_place(source: Source, offset: int) -> str:
@@ -443,11 +456,11 @@ def _write_place(source: Source, offset: int) -> str:
     return f"{source.name}:{position.line}:{position.column}"
 
 
-def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:
+def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[LoadedRubric]:
     """Return the rubrics of a file with their names, which `load_rubrics` describes; two may have the same name."""
     names = find_names(file, rubrics)
     return [
-        Loaded(name, rubric, document, case, evaluator)
+        LoadedRubric(name, rubric, document, case, evaluator)
         for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)
     ]
 
@@ -462,7 +475,7 @@ class RubricPart(NamedTuple):
 class RubricPlaces:
     """The places of one rubric."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedRubric) -> None:
         self.loaded = loaded
         self.rubric = loaded.rubric
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}

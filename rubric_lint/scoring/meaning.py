@@ -78,7 +78,7 @@ def _list_told(kind: str) -> tuple[str, ...]:
     return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM[kind])
 
 
-def read_told(entry: Criterion) -> tuple[JudgeField, ...]:
+def list_written_fields(entry: Criterion) -> tuple[JudgeField, ...]:
     """Return what a judge is told of an entry besides the fields with a form of their own, in order of the fields."""
     fields = entry.fields or {}
     band = json.dumps(fields["score_range"], default=str) if "score_range" in fields else ""
@@ -91,24 +91,24 @@ def read_told(entry: Criterion) -> tuple[JudgeField, ...]:
     return tuple(found)
 
 
-def read_own(rubric: Rubric, entry: Criterion) -> tuple[JudgeField, ...]:
+def list_judge_fields(rubric: Rubric, entry: Criterion) -> tuple[JudgeField, ...]:
     """Return what a judge is told of an entry in fields, with what only version 3 has: its condition and its scale."""
-    found = read_told(entry)
+    found = list_written_fields(entry)
     if rubric.view is None or rubric.view.dialect is not OWN:
         return found
-    own = {"applies_if": entry.applies_if, "scale": word_scale(entry)}
+    own = {"applies_if": entry.applies_if, "scale": format_scale(entry)}
     return (*found, *(JudgeField("", name, text, entry.path) for name, text in own.items() if text))
 
 
-def word_scale(entry: Criterion) -> str:
+def format_scale(entry: Criterion) -> str:
     """Return the scale of a criterion of version 3 in words; empty if it has none, or the usual one of bands."""
     ends = (entry.fields or {}).get(SPAN)
     if ends is None or not (entry.scale or entry.levels) or (entry.scale and ends == (LOWEST, HIGHEST)):
         return ""
-    return word_ends(ends)
+    return format_ends(ends)
 
 
-def word_ends(ends: tuple[Any, Any]) -> str:
+def format_ends(ends: tuple[Any, Any]) -> str:
     """Return the worst and the best score of a scale in words."""
     hundredths = ", with at most two decimals" if isinstance(ends[0], Hundredth) else ""
     return f"from {ends[0]}, the worst, to {ends[1]}, the best{hundredths}"
@@ -125,7 +125,7 @@ def read_groups(rubric: Rubric) -> dict[str, tuple[Group, ...]]:
     return found
 
 
-def read_told_of_group(group: Group) -> tuple[JudgeField, ...]:
+def list_group_fields(group: Group) -> tuple[JudgeField, ...]:
     """Return what a judge is told of a group besides its id."""
     texts = {"expected_outcome": group.outcome, "applies_if": group.applies_if}
     return tuple(JudgeField(group.id, name, text, group.path) for name, text in texts.items() if text)
@@ -137,9 +137,9 @@ def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[
     return [JudgeField(where, name, text, path) for name, text in texts]
 
 
-def list_words(told: Sequence[JudgeField]) -> list[tuple[str, str, Words]]:
+def list_field_words(fields: Sequence[JudgeField]) -> list[tuple[str, str, Words]]:
     """Return the words of what a judge is told in fields, whatever their order."""
-    return sorted((each.where, each.name, words(each.text)) for each in told)
+    return sorted((field.where, field.name, words(field.text)) for field in fields)
 
 
 def read_task(rubric: Rubric) -> str | None:
@@ -154,10 +154,10 @@ def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
     return criterion.gate if criterion.scale or criterion.levels else 10
 
 
-def says(criterion: Criterion, scoring: ScoringCriterion, fields: Sequence[JudgeField]) -> Hashable:
+def list_visible(criterion: Criterion, scoring: ScoringCriterion, fields: Sequence[JudgeField]) -> Hashable:
     """Return everything that a judge sees of a criterion except its id."""
-    told = tuple(list_words(fields))
-    return words(criterion.outcome), read_scores(scoring), read_levels(criterion), told
+    texts = tuple(list_field_words(fields))
+    return words(criterion.outcome), read_scores(scoring), read_levels(criterion), texts
 
 
 def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: ScoringGroup | None = None) -> str:
@@ -205,8 +205,8 @@ def hash_criteria(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[
         return {OVERALL: _hash([whole, described["scores"]])}
     hidden = {"share", "gate", "turned"}
     return {
-        each["id"]: _hash([whole, {name: value for name, value in each.items() if name not in hidden}])
-        for each in described["criteria"]
+        criterion["id"]: _hash([whole, {name: value for name, value in criterion.items() if name not in hidden}])
+        for criterion in described["criteria"]
     }
 
 
@@ -223,7 +223,7 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
         "task": words(read_task(rubric)),
     }
     if rubric.shape is Shape.HOLISTIC:
-        told = [each for entry in rubric.entries for each in read_told(entry)]
+        told = [field for entry in rubric.entries for field in list_written_fields(entry)]
         return {**described, "scores": read_scores(criteria[0]), **_describe_told(told)}
     around = read_groups(rubric)
     listed: list[dict[str, Any]] = []
@@ -241,8 +241,8 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
                 **({"failure": True} if scoring.is_failure else {}),
                 **_describe_told(
                     [
-                        *read_own(rubric, criterion),
-                        *[each for group in around.get(criterion.id, ()) for each in read_told_of_group(group)],
+                        *list_judge_fields(rubric, criterion),
+                        *[field for group in around.get(criterion.id, ()) for field in list_group_fields(group)],
                     ]
                 ),
             }
@@ -250,6 +250,6 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
     return {**described, "criteria": sorted(listed, key=lambda item: str(item["id"]))}
 
 
-def _describe_told(told: Sequence[JudgeField]) -> Mapping[str, Any]:
+def _describe_told(fields: Sequence[JudgeField]) -> Mapping[str, Any]:
     """Return what fields tell a judge, or nothing: a rubric without such fields keeps its hash."""
-    return {"told": list_words(told)} if told else {}
+    return {"told": list_field_words(fields)} if fields else {}

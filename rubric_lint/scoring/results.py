@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -23,10 +24,11 @@ from rubric_lint.scoring.grading import (
     ScoringCriterion,
     ScoringRubric,
     Verdict,
+    find_middle_verdict,
 )
-from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
+from rubric_lint.scoring.output import MOST_GRADED, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
-from rubric_lint.scoring.records.mapping import CRITERION, RESERVED
+from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
@@ -59,7 +61,7 @@ def read_result(entry: Mapping[str, Any]) -> Scored:
     if not isinstance(entry["criteria"], list):
         raise OutputError("`criteria` must be a list in a result", "/criteria")
     is_table = "shape" not in entry
-    criteria = tuple([_read_criterion(each, place, is_table=is_table) for place, each in enumerate(entry["criteria"])])
+    criteria = tuple([_read_criterion(item, place, is_table=is_table) for place, item in enumerate(entry["criteria"])])
     if len({name for name, *_ in criteria}) < len(criteria):
         raise OutputError("`criteria` has an id more than once", "/criteria")
     named = entry.get("rubric_hash")
@@ -86,10 +88,10 @@ def _read_criterion(criterion: Any, place: int, *, is_table: bool) -> tuple[Any,
     raise OutputError(f"a criterion of a result needs {needed}", f"/criteria/{place}")
 
 
-@lru_cache(maxsize=MOST_KNOWN)
+@lru_cache(maxsize=MOST_GRADED)
 def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written: tuple[tuple[Any, ...], ...]) -> Scored:
     """Return a result as it is written; equal ones are one object."""
-    rubric = _describe(name, rubric_hash, tuple([(each[0], *each[5:7]) for each in written]))
+    rubric = _describe(name, rubric_hash, tuple([(criterion[0], *criterion[5:7]) for criterion in written]))
     criteria = []
     for criterion, (_, _, answer, worth, met, _, _, share) in zip(rubric.criteria, written, strict=True):
         grade = Grade(answer, Fraction(worth), 0, met, None)
@@ -97,7 +99,7 @@ def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written:
     return Scored(rubric, Fraction(score), verdict, tuple(criteria))
 
 
-@lru_cache(maxsize=MOST_KNOWN)
+@lru_cache(maxsize=MOST_GRADED)
 def _describe(name: str, rubric_hash: str, written: tuple[tuple[str, float, int | None], ...]) -> ScoringRubric:
     """Return what results say of their rubric: its criteria with their weights and gates, but no points."""
     criteria = tuple([
@@ -126,7 +128,7 @@ def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
     """
     if row.get("error"):
         raise OutputError(f"no score: {row['error']}")
-    names = [*_CELLS, *[f"{CRITERION}{each.id}" for each in (rubric.criteria if rubric else ())]]
+    names = [*_CELLS, *[f"{CRITERION}{criterion.id}" for criterion in (rubric.criteria if rubric else ())]]
     try:
         return _build_row(tuple([row.get(name) for name in names]), rubric)
     except (ValueError, TypeError, KeyError, ZeroDivisionError, OverflowError):
@@ -136,7 +138,7 @@ def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
 _CELLS = ("rubric", "rubric_hash", "points", "full", "score", "verdict", "gates_missed")
 
 
-@lru_cache(maxsize=MOST_KNOWN)
+@lru_cache(maxsize=MOST_GRADED)
 def _build_row(cells: tuple[Any, ...], rubric: ScoringRubric | None) -> Scored:
     """Return a row of results as it is written; equal ones are one object."""
     name, rubric_hash, points, full, rounded, verdict, missed, *answers = cells
@@ -169,7 +171,6 @@ def _is_score(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
-_FROM_WORST = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
 _CHANGED = "the result was changed after it was written, or cut"
 
 
@@ -216,18 +217,18 @@ class ResultScorer(Scorer):
         reader = find_rubric(value, self._readers)
         _check_version(found, reader.rubric)
         is_of_table = "shape" not in value
-        own = RESERVED | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
+        own = RESULT_FIELDS | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
         record = {name: item for name, item in value.items() if name not in own}
-        given = {each.criterion.id: each.grade.answer for each in found.criteria}
-        ids = [each.id for each in reader.rubric.criteria]
-        for each in reader.rubric.criteria if is_of_table else ():
-            if each.shape is Shape.CHECKLIST and each.id in given:
-                given[each.id] = {0: False, 1: True}.get(given[each.id], given[each.id])
+        given = {result.criterion.id: result.grade.answer for result in found.criteria}
+        ids = [criterion.id for criterion in reader.rubric.criteria]
+        for criterion in reader.rubric.criteria if is_of_table else ():
+            if criterion.shape is Shape.CHECKLIST and criterion.id in given:
+                given[criterion.id] = {0: False, 1: True}.get(given[criterion.id], given[criterion.id])
         if given.keys() != set(ids):
             raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
         output = JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids))
-        known = reader.know(output)
-        if "verdicts" in value or any("share" in each for each in value["criteria"]):
+        known = reader.check_answers(output)
+        if "verdicts" in value or any("share" in item for item in value["criteria"]):
             return RecordResult(_read_median(value, found, known), record=record, rubric=reader.rubric.name)
         if float(found.score) != float(known.score):
             raise OutputError(
@@ -239,7 +240,9 @@ class ResultScorer(Scorer):
                 f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
             )
         groups = value.get("groups") if "groups" in reader.rubric.own_fields else ()
-        missed = [each.get("id") for each in groups or () if isinstance(each, dict) and each.get("gate_met") is False]
+        missed = [
+            group.get("id") for group in groups or () if isinstance(group, dict) and group.get("gate_met") is False
+        ]
         if {*found.gates_missed, *missed} != {*known.gates_missed}:
             raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
         return RecordResult(known, record=record, rubric=reader.rubric.name)
@@ -249,7 +252,7 @@ class ResultScorer(Scorer):
         if not is_result(record):
             return super()._refuse(record, fault)
         named = record.get("rubric")
-        kept = {name: item for name, item in record.items() if name not in RESERVED}
+        kept = {name: item for name, item in record.items() if name not in RESULT_FIELDS}
         record = {**kept, "output": ""}  # its other fields are carried, as those of a record with an output
         return RecordResult(
             record=record, rubric=named if isinstance(named, str) else None, error=fault.forget_frames()
@@ -305,8 +308,8 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
     score = Fraction(round(found.score * 2 * rubric.full), 2 * rubric.full)  # it may lie between two points
     if float(score) != float(found.score):
         raise OutputError(f"`score` is {float(found.score)!r}, which this rubric never gives: {_CHANGED}", "/score")
-    shares = {each.criterion.id: each.share for each in found.criteria}
-    criteria = tuple([replace(each, share=shares[each.criterion.id]) for each in known.criteria])
+    shares = {result.criterion.id: result.share for result in found.criteria}
+    criteria = tuple([replace(result, share=shares[result.criterion.id]) for result in known.criteria])
     median = Scored(rubric, score, found.verdict, criteria)
     if "verdicts" not in entry:
         return median
@@ -318,9 +321,9 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
         verdicts = _list_verdicts(group)
         samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
         models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
-    ordered = sorted([each.verdict for each in samples], key=_FROM_WORST.index)
-    is_median = bool(ordered) and ordered[(len(ordered) - 1) // 2] is found.verdict
-    if not is_median or ordered != sorted(_list_verdicts(entry), key=_FROM_WORST.index):
+    given = [sample.verdict for sample in samples]
+    is_median = bool(given) and find_middle_verdict(given) is found.verdict
+    if not is_median or Counter(given) != Counter(_list_verdicts(entry)):
         raise OutputError(f"`verdict` is not the median of `verdicts`: {_CHANGED}", "/verdicts")
     votes = entry.get("independent_votes_at_most")
     return replace(

@@ -13,7 +13,7 @@ from rubric_lint.model.messages import find_near, join_words, list_names, point_
 from rubric_lint.scoring.flat import (
     NOTHING,
     OF_TABLE,
-    Flat,
+    SheetRow,
     find_other_flag,
     is_judged,
     list_fields,
@@ -36,20 +36,26 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.output import (
     JUDGEMENTS,
-    MOST_KNOWN,
-    Reader,
+    MOST_GRADED,
+    OutputReader,
     RecordResult,
     read_judged_by,
 )
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
-from rubric_lint.scoring.records.graders import find_by_texts, has_items, lift, name_test
-from rubric_lint.scoring.records.mapping import COVERING, HELD, RESERVED, SHOWN, fold_column
+from rubric_lint.scoring.records.graders import find_by_texts, has_items, move_to_output, name_test
+from rubric_lint.scoring.records.mapping import (
+    INPUT_FIELDS,
+    OUTPUT_FIELDS,
+    OVERWRITING_FIELDS,
+    RESULT_FIELDS,
+    fold_column,
+)
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, ExtraFields, Reading, read_quotable
+from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ExtraFields, ParseOptions, read_quotable
 from rubric_lint.source.path import pointer
 
 
-class Member(NamedTuple):
+class PanelMember(NamedTuple):
     """A model of a panel, by a name that no other of the panel has, and how many of the outputs are its own.
 
     `models` are the models that replied, or the one that was asked if no reply says it.
@@ -67,22 +73,22 @@ def name_models(models: Iterable[tuple[str, str]]) -> list[str]:
     return [model if named.count(model) == 1 else f"{model}@{endpoint}" for model, endpoint in models]
 
 
-def read_panel(record: Mapping[str, Any]) -> tuple[Member, ...]:
+def read_panel(record: Mapping[str, Any]) -> tuple[PanelMember, ...]:
     """Return the models of the panel that judged a record, in the order of its outputs; empty without a panel."""
     about = record.get("judge")
     listed = about.get("panel") if isinstance(about, dict) else None
     if not isinstance(listed, list) or not all(map(_is_member, listed)):
         return ()
-    names = name_models((each["model"], str(each.get("endpoint", ""))) for each in listed)
+    names = name_models((model["model"], str(model.get("endpoint", ""))) for model in listed)
     members = []
-    for name, each in zip(names, listed, strict=True):
-        answered = each.get("answered_by")
+    for name, entry in zip(names, listed, strict=True):
+        answered = entry.get("answered_by")
         models = [model for model in answered if isinstance(model, str)] if isinstance(answered, list) else []
-        members.append(Member(name, each["outputs"], frozenset(models or [each["model"]])))
+        members.append(PanelMember(name, entry["outputs"], frozenset(models or [entry["model"]])))
     return tuple(members)
 
 
-def count_votes(panel: Iterable[Member]) -> int:
+def count_votes(panel: Iterable[PanelMember]) -> int:
     """Return how many different models a panel has: one that judges twice, as at two endpoints, has one vote."""
     groups: list[frozenset[str]] = []
     for member in panel:
@@ -98,7 +104,7 @@ def _is_member(listed: Any) -> bool:
     return False
 
 
-def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> None:
+def refuse_missing_votes(panel: tuple[PanelMember, ...], outputs: int, path: str) -> None:
     """Refuse a record that does not have the outputs of each model of its panel.
 
     Raises:
@@ -106,11 +112,11 @@ def refuse_missing_votes(panel: tuple[Member, ...], outputs: int, path: str) -> 
     """
     if not panel:
         return
-    told = sum(member.outputs for member in panel)
-    if told != outputs:
+    expected = sum(member.outputs for member in panel)
+    if expected != outputs:
         have = "1 output" if outputs == 1 else f"{outputs} outputs"
         raise OutputError(
-            f"the record has {have}, but its panel gave {told}; remove this record and judge its answer again", path
+            f"the record has {have}, but its panel gave {expected}; remove this record and judge its answer again", path
         )
     if silent := [f"`{member.name}`" for member in panel if not member.outputs]:
         raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
@@ -151,7 +157,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
         from rubric_lint.scoring.records.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
         given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
-        ids = {key: {each.id for each in rubric.criteria} for key, rubric in given.items()}
+        ids = {key: {criterion.id for criterion in rubric.criteria} for key, rubric in given.items()}
         found = find_graded(record, ids)
         if len(found) == 1:
             return rubrics[found[0]]
@@ -172,7 +178,9 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     for keys in ({name_test(record)} & rubrics.keys(), rubrics):  # most are of their test, and there may be thousands
         if not named:
             given = {key: getattr(rubrics[key], "rubric", rubrics[key]).criteria for key in keys}
-            named = find_by_texts(record, {key: [(each.id, each.outcome) for each in given[key]] for key in given})
+            named = find_by_texts(
+                record, {key: [(criterion.id, criterion.outcome) for criterion in given[key]] for key in given}
+            )
     if len(named) == 1:
         return named[0]
     message = "the texts in the record are not those of all criteria of one rubric"
@@ -198,14 +206,14 @@ _OF_VERSION_3 = frozenset({"rubric_score", "rubric_grade"})
 
 def _are_groups(value: Any) -> bool:
     """Return whether a field of a result has the results of groups, of whichever version of the rubric."""
-    return isinstance(value, list) and any(isinstance(each, dict) and "gate_met" in each for each in value)
+    return isinstance(value, list) and any(isinstance(item, dict) and "gate_met" in item for item in value)
 
 
-_PLAIN = frozenset({"id", "rubric", "output", *SHOWN})
+_PLAIN = frozenset({"id", "rubric", "output", *INPUT_FIELDS})
 """The fields of a record that is in the expected form."""
 
 
-def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> RecordResult | None:
+def _score_flat(value: dict[str, Any], reader: OutputReader, reading: ParseOptions) -> RecordResult | None:
     """Score a record or an object with a field for each criterion; None if it has none."""
     rubric = reader.rubric
     if value.keys().isdisjoint({"id", "rubric"}) and (output := unfold(value, rubric)) is not value:
@@ -222,13 +230,13 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Reco
             )
     if fault := _find_fault(value):
         raise OutputError(f"invalid when it was judged: {fault}")
-    known = reader.find(read_whole(flat, rubric))
+    known = reader.grade(read_whole(flat, rubric))
     layout = flat.layout
     others = {name: value[name] for name in layout.others}
     if not is_result or read_judged_by(value) in {None, rubric.hash}:
         _refuse_other_result(value, flat, known, is_result=is_result)
     if is_result:
-        own = COVERING | OF_TABLE | _OF_VERSION_3
+        own = OVERWRITING_FIELDS | OF_TABLE | _OF_VERSION_3
         others = {name: item for name, item in others.items() if name not in own}
     form_of(rubric.form).check_record(others, is_single=len(rubric.criteria) == 1)
     accepts = reading.extra_fields is ExtraFields.ACCEPT
@@ -244,7 +252,7 @@ def _score_flat(value: dict[str, Any], reader: Reader, reading: Reading) -> Reco
     return RecordResult(known, None, others if "id" in value else {}, rubric.name, notes=notes)
 
 
-def _refuse_other_result(record: Mapping[str, Any], flat: Flat, known: Scored, *, is_result: bool) -> None:
+def _refuse_other_result(record: Mapping[str, Any], flat: SheetRow, known: Scored, *, is_result: bool) -> None:
     """Refuse a verdict or a score that does not follow from the criteria beside it; a score may be out of 1, 10 or 100.
 
     Raises:
@@ -286,9 +294,9 @@ def _list_filled(record: Mapping[str, Any]) -> list[str]:
 class Scorer:
     """A scorer of entries for some rubrics; `only` reads outputs for the only one, and is None if there are several."""
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], reading: Reading = DEFAULT_READING) -> None:
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], reading: ParseOptions = DEFAULT_OPTIONS) -> None:
         self._rubrics = rubrics
-        self._readers = {name: Reader(rubric) for name, rubric in rubrics.items()}
+        self._readers = {name: OutputReader(rubric) for name, rubric in rubrics.items()}
         self.only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._reading = reading
 
@@ -321,13 +329,13 @@ class Scorer:
         Raises:
             OutputError: if it is not valid.
         """
-        if not HELD.isdisjoint(value):
+        if not OUTPUT_FIELDS.isdisjoint(value):
             return self._score_held(value)
         if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
             return self._score_again(value)
-        held = lift(value) if self._may_lift(value) else None
-        if held:
-            return self._score_held(held)
+        lifted = move_to_output(value) if self._may_lift(value) else None
+        if lifted:
+            return self._score_held(lifted)
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
             reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
@@ -342,7 +350,7 @@ class Scorer:
                 f'the record has no field `output` (found: {names}); expected {{"id": ..., "output": {{...}}}}'
             )
         if not any(key in value for key in JUDGEMENTS):
-            near = [key for key in value if isinstance(key, str) and find_near(key, (*HELD, *JUDGEMENTS))]
+            near = [key for key in value if isinstance(key, str) and find_near(key, (*OUTPUT_FIELDS, *JUDGEMENTS))]
             hint = f"; is it `{near[0]}`?" if near else ""
             raise OutputError(f"the object has no field `output`, `outputs`, `checks` or `score`{hint}")
         return find_rubric({}, self._readers).read_object(value, self._reading)
@@ -350,12 +358,14 @@ class Scorer:
     @cached_property
     def _criteria(self) -> frozenset[str]:
         """The names that columns of judgements may have, as they are compared."""
-        return frozenset(fold_column(each.id) for rubric in self._rubrics.values() for each in rubric.criteria)
+        return frozenset(
+            fold_column(criterion.id) for rubric in self._rubrics.values() for criterion in rubric.criteria
+        )
 
     def _may_lift(self, value: Mapping[str, Any]) -> bool:
         """Return whether no field of a record is that of a criterion, which would be its judgement."""
         reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
-        return reader is None or value.keys().isdisjoint(each.id for each in reader.rubric.criteria)
+        return reader is None or value.keys().isdisjoint(criterion.id for criterion in reader.rubric.criteria)
 
     def _score_again(self, value: dict[str, Any]) -> RecordResult:
         """Score the answers of a result that `score` wrote, as its rubric may have changed."""
@@ -364,7 +374,7 @@ class Scorer:
             raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
         reader = find_rubric(value, self._readers)
         rubric = reader.rubric
-        given = [each if isinstance(each, Mapping) else {} for each in value["criteria"]]
+        given = [item if isinstance(item, Mapping) else {} for item in value["criteria"]]
         output: dict[str, Any]
         if rubric.shape is Shape.HOLISTIC:
             output = {rubric.criteria[0].field: given[0].get("raw") if given else None}
@@ -372,12 +382,14 @@ class Scorer:
             known = {criterion.id: criterion for criterion in rubric.criteria}
             is_table = "shape" not in value
             output = {
-                "checks": [_read_check(each, known.get(str(each.get("id"))), is_table=is_table) for each in given]
+                "checks": [_read_check(item, known.get(str(item.get("id"))), is_table=is_table) for item in given]
             }
         value = {name: item for name, item in value.items() if name not in rubric.own_fields | _OF_VERSION_3}
         if _are_groups(value.get("groups")):
             value.pop("groups")
-        kept = {name: item for name, item in value.items() if name not in RESERVED or name in {"rubric", "rubric_hash"}}
+        kept = {
+            name: item for name, item in value.items() if name not in RESULT_FIELDS or name in {"rubric", "rubric_hash"}
+        }
         if "shape" not in value:
             kept = {name: item for name, item in kept.items() if name not in OF_TABLE}
         found = self._score_held({**kept, "output": output})
@@ -393,10 +405,10 @@ class Scorer:
     def _refuse_unread(self, fault: OutputError) -> RecordResult:
         """Return the result of an entry that could not be read; a place within its output starts there."""
         record, (_, field, *_) = fault.record, [*fault.path.split("/"), ""]
-        if field in HELD:
+        if field in OUTPUT_FIELDS:
             record = {**record, field: ""}
         found = RecordResult(record=record, error=fault.forget_frames())
-        if not HELD.isdisjoint(record) and field != "rubric":
+        if not OUTPUT_FIELDS.isdisjoint(record) and field != "rubric":
             found.rubric = self._name_rubric(record)
         if fault.path.startswith("/output/"):
             found.error = OutputError(fault.message, fault.path.removeprefix("/output"))
@@ -405,7 +417,7 @@ class Scorer:
     def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
         """Return the result of an entry that is not valid, with what is known of it."""
         found = RecordResult(record=record, error=fault.forget_frames())
-        if not HELD.isdisjoint(record) and COVERING.isdisjoint(record):
+        if not OUTPUT_FIELDS.isdisjoint(record) and OVERWRITING_FIELDS.isdisjoint(record):
             found.rubric = self._name_rubric(record)
         return found
 
@@ -441,15 +453,17 @@ class Scorer:
         if isinstance(output, str):
             return reader.read(output, reading=self._reading)
         if isinstance(output, JudgeOutput):
-            return RecordResult(reader.know(output), output, rubric=reader.rubric.name)
+            return RecordResult(reader.check_answers(output), output, rubric=reader.rubric.name)
         found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
         raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
     def _score_held(self, record: dict[str, Any]) -> RecordResult:
         """Score a record with one or several outputs."""
         # An `error` that is null or empty says that there is none.
-        if name := next((name for name in record if name in COVERING and (name != "error" or record[name])), None):
-            if not any(map(record.get, HELD)):
+        if name := next(
+            (name for name in record if name in OVERWRITING_FIELDS and (name != "error" or record[name])), None
+        ):
+            if not any(map(record.get, OUTPUT_FIELDS)):
                 refuse_failed(record)
             raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
         output = record.get("output")
@@ -472,7 +486,7 @@ class Scorer:
         found.record = record
         return found
 
-    def _score_samples(self, reader: Reader, record: Mapping[str, Any]) -> RecordResult:
+    def _score_samples(self, reader: OutputReader, record: Mapping[str, Any]) -> RecordResult:
         """Return the median of the outputs of a record."""
         if "output" in record:
             raise OutputError("`output` beside `outputs`: unclear which one counts; remove one", "/outputs")
@@ -507,11 +521,11 @@ class Scorer:
             result = replace(result, models=models, votes=count_votes(panel))
         return RecordResult(result, rubric=reader.rubric.name, notes=notes)
 
-    def _read(self, reader: Reader, output: Any, record: Mapping[str, Any]) -> RecordResult:
+    def _read(self, reader: OutputReader, output: Any, record: Mapping[str, Any]) -> RecordResult:
         if not isinstance(output, str):
             return reader.read_object(output, self._reading)
         try:
-            return reader.read(output, lambda: read_quotable(*map(record.get, SHOWN)), self._reading)
+            return reader.read(output, lambda: read_quotable(*map(record.get, INPUT_FIELDS)), self._reading)
         except OutputError as fault:
             if not fault.path and not isinstance(fault, NothingAppliesError):
                 raise OutputError(f"in the raw text: {fault.message}", line=fault.line) from None
@@ -519,9 +533,9 @@ class Scorer:
 
     def forget(self) -> None:
         """Forget the combinations of answers if there are many."""
-        if sum(len(reader.known) for reader in self._readers.values()) > MOST_KNOWN:
+        if sum(len(reader.graded) for reader in self._readers.values()) > MOST_GRADED:
             for reader in self._readers.values():
-                reader.known.clear()
+                reader.graded.clear()
 
 
 def refuse_failed(record: Mapping[str, Any]) -> None:
@@ -560,9 +574,9 @@ def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
         for name, value in record.items()
         if isinstance(name, str)
         and (value.strip() if isinstance(value, str) else value is not None)
-        and (name not in HELD or value != [])
+        and (name not in OUTPUT_FIELDS or value != [])
     }
-    fields = HELD.union(JUDGEMENTS, list_fields([rubric]))
+    fields = OUTPUT_FIELDS.union(JUDGEMENTS, list_fields([rubric]))
     return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 
 

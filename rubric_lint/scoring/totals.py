@@ -146,7 +146,7 @@ class RubricTotals:
         self.grades += other.grades
         for name, group in self.groups.items():
             group.add(other.groups[name])
-        answers = {each.criterion.id: each.answers for each in other.criteria}
+        answers = {totals.criterion.id: totals.answers for totals in other.criteria}
         for criterion in self.criteria:
             criterion.answers += answers[criterion.criterion.id]
 
@@ -366,7 +366,7 @@ def _count_points(result: Scored) -> Fraction:
     if not result.rubric.cuts_mean:
         return result.score * result.rubric.full
     if not result.samples:
-        return Fraction(sum(each.grade.points for each in result.criteria))
+        return Fraction(sum(result.grade.points for result in result.criteria))
     points = sorted(map(_count_points, result.samples))
     return (points[(len(points) - 1) // 2] + points[len(points) // 2]) / 2  # the median, as of the scores
 

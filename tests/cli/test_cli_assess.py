@@ -18,7 +18,7 @@ import played_judges as played
 import pytest
 from chat_server import Response, completion, serving
 
-from rubric_lint.assess.agreement.reading import NO_ANSWER, Reader
+from rubric_lint.assess.agreement.reading import NO_ANSWER, RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.model.messages import Causes
 from rubric_lint.model.schema_files import load_bundled
@@ -328,7 +328,7 @@ def test_what_an_invalid_record_counts_as_is_said(invalid, labels, counts, said)
     said(
         [line for line in read_sentences(page).split(". ") if "nvalid" in line or "left out" in line or "wrong" in line]
     )
-    reader = Reader(load_rubrics(FILES[0], played.RUBRIC))
+    reader = RatingReader(load_rubrics(FILES[0], played.RUBRIC))
     reader.read_records("j", enumerate(json.dumps(each).encode() for each in [*records, *invalid]))
     reader.gather()
     assert [each.outputs for each in reader.invalid] == counts

@@ -15,7 +15,7 @@ from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.records.reply import Tokens
-from rubric_lint.scoring.records.verdict import Extract, Reading
+from rubric_lint.scoring.records.verdict import Extract, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 SUITE = b"""\
@@ -395,7 +395,7 @@ def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path, said):
         ({}, {}, {"samples": 3}, "number of samples"),
         ({}, {}, {"per_criterion": True}, "--per-criterion"),
         ({}, {}, {"shuffle": 1}, "--shuffle"),
-        ({}, {}, {"reading": Reading(Extract.LAST)}, "rubric, --extract or --extra-fields"),
+        ({}, {}, {"reading": ParseOptions(Extract.LAST)}, "rubric, --extract or --extra-fields"),
         ({}, {"model": "judge-2"}, {"samples": 2}, "model and number of samples"),
     ],
 )

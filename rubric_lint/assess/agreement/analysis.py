@@ -7,27 +7,39 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.comparison import (
+    AgreementOptions,
     Between,
-    Compared,
-    Comparison,
     Contest,
-    Flips,
-    Plan,
+    RaterComparison,
+    SampleFlips,
+    ScaleComparison,
     Units,
     compare,
     compare_samples,
-    contend,
+    compare_with_labels,
 )
-from rubric_lint.assess.agreement.label_scale import Doubted
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels
 from rubric_lint.assess.agreement.ratings import Judgement, Judgements, Ratings, combine_people, pool, sort_keys
 from rubric_lint.assess.agreement.scales import Kind, Measure, measure_verdicts, measures_of
 from rubric_lint.assess.measure.by_verdict import bound_by_verdict
-from rubric_lint.assess.measure.decision import Reason, find_doubts, word_missing
-from rubric_lint.assess.measure.gates import Gate, find_standard, find_standard_of_criterion, measure_gate, word_gate
-from rubric_lint.assess.measure.groups import JudgeShares, measure_groups, word_ungrouped
+from rubric_lint.assess.measure.decision import Reason, find_doubts, format_missing
+from rubric_lint.assess.measure.gates import (
+    GateMeasure,
+    find_standard,
+    find_standard_of_criterion,
+    format_gate,
+    measure_gate,
+)
+from rubric_lint.assess.measure.groups import JudgeShares, format_ungrouped, measure_groups
 from rubric_lint.assess.measure.intervals import Share
-from rubric_lint.assess.measure.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
-from rubric_lint.assess.measure.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
+from rubric_lint.assess.measure.labelled import (
+    LabelledAnswers,
+    count_ungrouped,
+    find_units,
+    list_judges,
+    pair_with_labels,
+)
+from rubric_lint.assess.measure.pass_rate import Estimate, LabelSelection, PassCounts, correct_pass_rate
 from rubric_lint.assess.measure.shares import compare_people
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 from rubric_lint.scoring.ids import Key, name_key
@@ -57,7 +69,7 @@ class Disagreement(NamedTuple):
     ratings: tuple[Rating, ...]
 
 
-class Listed(NamedTuple):
+class DisagreementList(NamedTuple):
     """How many disagreements there are in all, and the worst ones."""
 
     total: int
@@ -73,7 +85,7 @@ def list_disagreements(
     measures: Sequence[Measure],
     most: int | None,
     among: Sequence[Disagreement] = (),
-) -> Listed:
+) -> DisagreementList:
     """List the disagreements of pairs of raters; the flag says whether the first one is the label.
 
     First come those `among` people, who are not of one mind on these answers, so that there is no label to compare a
@@ -90,7 +102,7 @@ def list_disagreements(
         ranked = [each for each in ranked if each[1].id not in disputed]
         count += len(ranked)
         found = sorted([*found, *ranked], key=itemgetter(0))[:most]
-    return Listed(count, [disagreement for _, disagreement in found])
+    return DisagreementList(count, [disagreement for _, disagreement in found])
 
 
 def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
@@ -195,18 +207,18 @@ class Rater(NamedTuple):
     answers: int
 
 
-class Contests(NamedTuple):
+class JudgeContests(NamedTuple):
     """Two judges, and on each scale which of them is right."""
 
     judges: tuple[str, ...]
     measures: list[Contest]
 
 
-class Samples(NamedTuple):
+class RaterFlips(NamedTuple):
     """A rater, and how often its samples differ on each scale."""
 
     rater: str
-    measures: list[Flips]
+    measures: list[SampleFlips]
 
 
 class Agreement(NamedTuple):
@@ -218,13 +230,13 @@ class Agreement(NamedTuple):
     rubric: ScoringRubric | None
     answers: int
     raters: tuple[Rater, ...]
-    chosen: Chosen | None
-    comparisons: tuple[Comparison, ...]
+    chosen: LabelSelection | None
+    comparisons: tuple[RaterComparison, ...]
     pass_rates: tuple[PassRate, ...]
-    contests: tuple[Contests, ...]
-    samples: tuple[Samples, ...]
+    contests: tuple[JudgeContests, ...]
+    samples: tuple[RaterFlips, ...]
     groups: tuple[JudgeShares, ...]
-    disagreements: Listed
+    disagreements: DisagreementList
     ungrouped: str = ""
     runs: int = 1
     ungrouped_outputs: int = 0
@@ -246,7 +258,7 @@ class Agreement(NamedTuple):
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
-def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
+def analyse_all(several: Sequence[Ratings], plan: AgreementOptions) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
     found = [analyse(ratings, plan) for ratings in several]
     if len(several) < 2:
@@ -256,7 +268,7 @@ def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
     return [analyse(pool(several), plan, doubted), *found]
 
 
-def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agreement:
+def analyse(ratings: Ratings, plan: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
     """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
 
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
@@ -294,7 +306,7 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
         samples=tuple(_compare_samples({**people, **judges}, measures, units)),
         groups=tuple(measure_groups(ratings, laid_out, plan.by, plan.look)),
         disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
-        ungrouped=word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
+        ungrouped=format_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
         runs=plan.runs,
         ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
         has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
@@ -318,23 +330,30 @@ def _list_raters(ratings: Ratings) -> Iterator[Rater]:
 
 def _contend(
     judges: Mapping[str, Judgements], label: Judgements, measures: Sequence[Measure], units: Units
-) -> Iterator[Contests]:
+) -> Iterator[JudgeContests]:
     """Yield for each two judges which of them is right."""
     for two in _pairs(judges):
-        yield Contests(two, contend(label, [judges[name] for name in two], measures, units))
+        yield JudgeContests(two, compare_with_labels(label, [judges[name] for name in two], measures, units))
 
 
-def _compare_samples(raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units) -> Iterator[Samples]:
+def _compare_samples(
+    raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
+) -> Iterator[RaterFlips]:
     """Yield how often the samples of a rater differ, of each that has several."""
     for name, given in raters.items():
         flips = compare_samples(given, measures, units)
         if flips:
-            yield Samples(name, flips)
+            yield RaterFlips(name, flips)
 
 
 def _list_disagreements(
-    ratings: Ratings, labels: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, *, are_split: bool
-) -> Listed:
+    ratings: Ratings,
+    labels: Mapping[str, Judgements],
+    measures: Sequence[Measure],
+    plan: AgreementOptions,
+    *,
+    are_split: bool,
+) -> DisagreementList:
     """List on which answers judges and people differ; without both, on which two people or two judges do."""
     judges = ratings.judges or ratings.panels
     among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
@@ -348,14 +367,14 @@ def _list_disagreements(
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
-) -> dict[str, dict[int, Gate]]:
+    ratings: Ratings, measures: Sequence[Measure], plan: AgreementOptions, known: DoubtedLabels | None
+) -> dict[str, dict[int, GateMeasure]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, plan.line, plan.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    found = dict[str, dict[int, Gate]]()
+    found = dict[str, dict[int, GateMeasure]]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
         of_verdict = find_standard(plan.target, plan.look, judges)
@@ -372,9 +391,9 @@ def _measure_gates(
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
-            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
+            missing = format_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
-            reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
+            reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             found[name][number] = gate._replace(reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
             bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
@@ -386,7 +405,7 @@ def _measure_gates(
 
 def _lay_out(
     ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int
-) -> Labelled | None:
+) -> LabelledAnswers | None:
     """Return the labelled answers on a scale; none of them if no label is of a judged answer.
 
     None if nothing tells good from bad; bands do not by themselves.
@@ -394,15 +413,15 @@ def _lay_out(
     if measure.scale.kind is Kind.BAND:
         return None
     if ratings.has_joined_labels:
-        return lay_out(ratings, judge, measure, units, runs)
-    return None if measure.meets is None else Labelled((), ())
+        return pair_with_labels(ratings, judge, measure, units, runs)
+    return None if measure.meets is None else LabelledAnswers((), ())
 
 
-def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:
+def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: AgreementOptions) -> dict[str, LabelledAnswers]:
     """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
     names = [name for name in list_judges(ratings) if name in judges]
-    laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in names}
+    laid_out = {name: pair_with_labels(ratings, name, measure, units, plan.runs) for name in names}
     return {name: each for name, each in laid_out.items() if each is not None}
 
 
@@ -414,7 +433,7 @@ def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
 
 def _compare_side(
     between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
-) -> Iterator[Comparison]:
+) -> Iterator[RaterComparison]:
     """Compare the raters of one side: all together if there are more than two, and each two of them."""
     if len(side) > 2:
         yield compare(between, side, measures, units)
@@ -422,7 +441,9 @@ def _compare_side(
         yield compare(between, {name: side[name] for name in two}, measures, units)
 
 
-def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:
+def _rate(
+    name: str, judge: Judgements, labels: Judgements, chosen: LabelSelection | None, *, is_alone: bool
+) -> PassRate:
     """Return the pass rates of the answers that the judge judged; labels of other answers do not count.
 
     If the labels are of separate answers, the rates are of the answers without a label.
@@ -438,15 +459,15 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
             passed += passes
     counts = PassCounts(times, passed, others)
     reason = None
-    if chosen is Chosen.BY_VERDICT:
+    if chosen is LabelSelection.BY_VERDICT:
         reason = "the labels were chosen by the judge's verdict, so their share of passes is not that of all answers"
-    elif chosen is Chosen.SEPARATE:
+    elif chosen is LabelSelection.SEPARATE:
         reason = "the labels are of other answers, so their share of passes is not that of these"
     elif not counts.labels:
         reason = "no judged answer has a label"
-    judged = Share(passed, others) if chosen is Chosen.SEPARATE else counts.judged
+    judged = Share(passed, others) if chosen is LabelSelection.SEPARATE else counts.judged
     corrected = correct_pass_rate(counts, chosen)
-    if chosen is Chosen.BY_VERDICT and not is_alone:
+    if chosen is LabelSelection.BY_VERDICT and not is_alone:
         why = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
         corrected = Estimate(None, reason=why)
     return PassRate(name, judged, None if reason else counts.people, reason, corrected)
@@ -456,7 +477,7 @@ STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
-class Condition(NamedTuple):
+class AgreementLimit(NamedTuple):
     """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
 
     Of several rubrics, `all` is the verdicts of all rubrics together.
@@ -487,7 +508,7 @@ class Breach(NamedTuple):
         return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
 
 
-def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Condition]) -> list[Breach]:
+def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[AgreementLimit]) -> list[Breach]:
     """Return each value that breaks a condition.
 
     Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
@@ -496,7 +517,7 @@ def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Conditio
     return [breach for condition in conditions for breach in _find_of(agreements, condition)]
 
 
-def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[Breach]:
+def _find_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
     statistic, limit, _ = condition
     for agreement in agreements:
@@ -519,7 +540,7 @@ def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[
         yield Breach(*about, statistic, limit, None, "no comparison has this statistic")
 
 
-def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
+def _measure(compared: ScaleComparison, statistic: str) -> tuple[float | None, str | None] | None:
     """Return a value and why it is undefined; None if the comparison does not have the statistic."""
     if statistic == "alpha":
         return compared.alpha.value, compared.alpha.reason

@@ -25,13 +25,13 @@ class Suspicion(StrEnum):
     REVERSED = "reversed"
 
 
-Scales = Mapping[str, tuple[int, int]]
+LabelScales = Mapping[str, tuple[int, int]]
 """The scales that labels are on by the person, from the worst label to the best; `EVERYBODY` has that of all others."""
 
 EVERYBODY = ""
 
 
-class Doubted(NamedTuple):
+class DoubtedLabels(NamedTuple):
     """Labels of a person that seem to be on another scale than the rubric's, and the greatest of them.
 
     Others labelled too if the person `is_one_of_several`.
@@ -65,7 +65,7 @@ class Doubted(NamedTuple):
         return f"{self.person}={scale}" if self.is_one_of_several else scale
 
 
-def suspect(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]) -> Suspicion | None:
+def find_suspicion(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]) -> Suspicion | None:
     """Return what seems to be wrong with labels, beside the judge's values of the same answers and criteria.
 
     They are on a shorter scale if none is above the middle and a quarter of the judge's values are above the greatest;
@@ -84,12 +84,12 @@ def suspect(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]
     return Suspicion.REVERSED if t >= t_quantile(_LEVEL, n - 2) else None
 
 
-def find_doubted(
+def find_doubted_labels(
     people: Mapping[str, Judgements],
     judges: Mapping[str, Judgements],
     measures: Sequence[Measure],
     known: Collection[str] = (),
-) -> Doubted | None:
+) -> DoubtedLabels | None:
     """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's.
 
     Nobody asks about those whose scale is `known`.
@@ -101,7 +101,9 @@ def find_doubted(
     return found and found._replace(is_one_of_several=len(people) > 1)
 
 
-def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]) -> Doubted | None:
+def _find_doubted(
+    people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]
+) -> DoubtedLabels | None:
     """Return the first person whose labels seem to be on another scale, in all criteria of one scale together."""
     scales: dict[Scale, list[Measure]] = {}
     for measure in measures:
@@ -114,12 +116,12 @@ def _find_doubted(people: Mapping[str, Judgements], judge: Judgements, measures:
             pairs = [(measure.find(given[key].given), measure.find(judge[key].given)) for measure, key in places]
             both = [(values[label], values[value]) for label, value in pairs if label is not None and value is not None]
             labels, judged = [label for label, _ in both], [value for _, value in both]
-            found = suspect(labels, judged, (values[0], values[-1]))
+            found = find_suspicion(labels, judged, (values[0], values[-1]))
             if found is None:
                 continue
             low, high, greatest = values[0] // unit, values[-1] // unit, math.ceil(max(labels) / unit)
             if found is Suspicion.REVERSED or greatest < high:  # from 0.0 to 1.0 there is no shorter scale
-                return Doubted(person, found, low, high, greatest)
+                return DoubtedLabels(person, found, low, high, greatest)
     return None
 
 

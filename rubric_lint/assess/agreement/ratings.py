@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import Row, find_distances
 from rubric_lint.assess.agreement.scales import VERDICTS, Measure, Signature
-from rubric_lint.assess.agreement.units import About
-from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.agreement.units import AnswerContext
+from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.ids import Key, name_key
 
@@ -66,20 +66,20 @@ class Ratings(NamedTuple):
     rubric: ScoringRubric | None
     judges: Mapping[str, Judgements]
     people: Mapping[str, Judgements]
-    ways: Mapping[Chosen | None, int] = MappingProxyType({})
+    ways: Mapping[LabelSelection | None, int] = MappingProxyType({})
     panels: Mapping[str, Judgements] = MappingProxyType({})
-    about: Mapping[Key, About] = MappingProxyType({})
+    about: Mapping[Key, AnswerContext] = MappingProxyType({})
     failed: Mapping[str, Mapping[Key, Outputs]] = MappingProxyType({})
     refused: tuple[int, int] = (0, 0)
 
     @property
-    def chosen(self) -> Chosen | None:
+    def chosen(self) -> LabelSelection | None:
         """How labels were chosen, None if they differ or one does not say it.
 
         With some chosen by verdict, all count as such: together they do not stand for all answers either.
         """
-        if Chosen.BY_VERDICT in self.ways:
-            return Chosen.BY_VERDICT
+        if LabelSelection.BY_VERDICT in self.ways:
+            return LabelSelection.BY_VERDICT
         return next(iter(self.ways)) if len(self.ways) == 1 else None
 
     @property
@@ -114,7 +114,7 @@ def pool(several: Sequence[Ratings]) -> Ratings:
     judges: dict[str, dict[Key, Judgement]] = {}
     people: dict[str, dict[Key, Judgement]] = {}
     panels: dict[str, dict[Key, Judgement]] = {}
-    about: dict[Key, About] = {}
+    about: dict[Key, AnswerContext] = {}
     failed: dict[str, dict[Key, Outputs]] = {}
     for ratings in several:
         rubric = ratings.rubric.name if ratings.rubric else ""
@@ -130,7 +130,7 @@ def pool(several: Sequence[Ratings]) -> Ratings:
                     outputs = tuple(None if each is None else ((), each[1]) for each in judgement.outputs)
                     bare = Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
                     verdicts[_place_in(rubric, key)] = bare
-    ways = Counter[Chosen | None]()
+    ways = Counter[LabelSelection | None]()
     for ratings in several:
         ways.update(ratings.ways if ratings.has_joined_labels else {})
     refused = sum(each.refused[0] for each in several), sum(each.refused[1] for each in several)
@@ -213,7 +213,7 @@ def find_middle(
 
 
 @dataclass(frozen=True)
-class Rated:
+class RatedAnswers:
     """The answers with at least two ratings on one scale: their ratings, and the unit of each.
 
     Related answers, such as those to one question, are one unit. `higher` has the better of two in the middle.
@@ -230,7 +230,7 @@ class Rated:
         return find_distances(self.rows, self.higher, self.measure.scale)
 
 
-class NotApplicable(NamedTuple):
+class NotApplicableCounts(NamedTuple):
     """On how many answers raters say that a criterion does not apply: `every` rater, or only `some` of them.
 
     `by` has for each rater how many of the latter that one leaves out.
@@ -241,7 +241,7 @@ class NotApplicable(NamedTuple):
     by: tuple[int, ...]
 
 
-class Joined:
+class JoinedRatings:
     """The answers that at least one of some raters judged, in the order of their ids.
 
     `units` has the unit of each answer. Without it, no answers are related.
@@ -253,7 +253,7 @@ class Joined:
         self._given = [[found.ends if (found := rater.get(key)) else _NO_ENDS for rater in raters] for key in keys]
         self._is_even = any(lower is not better for given in self._given for lower, better in given)
 
-    def rate(self, measure: Measure) -> Rated:
+    def rate(self, measure: Measure) -> RatedAnswers:
         """Return the ratings on one scale of the answers with at least two."""
         rows, higher, units = list[Row](), list[Row](), list[Hashable]()
         find = measure.find
@@ -264,9 +264,9 @@ class Joined:
                 units.append(unit)
                 if self._is_even:
                     higher.append(tuple([None if better is None else find(better) for _, better in given]))
-        return Rated(measure, rows, higher or rows, units)
+        return RatedAnswers(measure, rows, higher or rows, units)
 
-    def count_left_out(self, measure: Measure) -> NotApplicable:
+    def count_left_out(self, measure: Measure) -> NotApplicableCounts:
         """Return on how many of the answers with at least two ratings a criterion does not apply."""
         every = some = 0
         by = [0] * (len(self._given[0]) if self._given else 0)
@@ -284,7 +284,7 @@ class Joined:
             some += 1
             for number, said in enumerate(says):
                 by[number] += said is True
-        return NotApplicable(every, some, tuple(by))
+        return NotApplicableCounts(every, some, tuple(by))
 
 
 _NO_ENDS = (None, None)

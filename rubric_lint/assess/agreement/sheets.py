@@ -7,8 +7,8 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rubric_lint.assess.agreement.reading import LABEL_FIELDS, Reader
-from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.agreement.reading import LABEL_FIELDS, RatingReader
+from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.convert.export.tables import fill, save
 from rubric_lint.formats.sheets.csv_file import armed
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
@@ -27,7 +27,7 @@ class SheetError(ValueError):
     """A sheet that cannot be written, and why."""
 
 
-def draw(answers: Iterable[Answer], sample: int, seed: int) -> tuple[list[Answer], int]:
+def draw_sample(answers: Iterable[Answer], sample: int, seed: int) -> tuple[list[Answer], int]:
     """Return a random sample of answers in random order, the same on every machine, and the number of all.
 
     One that occurs twice counts once.
@@ -50,7 +50,7 @@ def find_open(
     """
     rated = []
     for files, are_labels in ((results, False), (labels, True)):
-        reader = Reader(rubrics)
+        reader = RatingReader(rubrics)
         for name, chunks in files.items():
             reader.read(name, chunks, labels=are_labels)
         rated.append(
@@ -71,7 +71,7 @@ def find_open(
     return is_open
 
 
-def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> list[list[Any]]:
+def make_rows(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> list[list[Any]]:
     """Return the header and a row for each answer: what is judged, then an empty cell for each criterion."""
     several = ["rubric"] if len(rubrics) > 1 else []
     texts = [name for name in ("question", "reference", "answer") if any(getattr(each.case, name) for each in answers)]
@@ -81,7 +81,7 @@ def lay_out(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> 
     for answer in answers:
         shown = [getattr(answer.case, name) or "" for name in texts]
         names = [answer.rubric.name] if several else []
-        end = [str(Chosen.RANDOM), answer.rubric.hash]
+        end = [str(LabelSelection.RANDOM), answer.rubric.hash]
         rows.append([answer.record["id"], *names, *shown, *[None] * len(criteria), *end])
     return rows
 

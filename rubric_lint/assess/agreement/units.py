@@ -36,7 +36,7 @@ OTHER = "with a value that is no text or number in"
 """Why answers cannot be grouped by a field that they have."""
 
 
-class About(NamedTuple):
+class AnswerContext(NamedTuple):
     """What records say of an answer besides judgements: its question, its text, and its other fields as JSON.
 
     An empty text of an answer is known, an empty question is none.
@@ -48,16 +48,16 @@ class About(NamedTuple):
     fields: Mapping[str, str] = {}
     unusable: Mapping[str, str] = {}
 
-    def or_else(self, other: "About") -> "About":
+    def or_else(self, other: "AnswerContext") -> "AnswerContext":
         """Return what this one says, and of what it does not say what another one does."""
         fields, unusable = {**other.fields, **self.fields}, {**other.unusable, **self.unusable}
         answer = self.answer or other.answer
         if answer is None:
             answer = self.answer
-        return About(self.question or other.question, answer, fields, unusable)
+        return AnswerContext(self.question or other.question, answer, fields, unusable)
 
 
-def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
+def read_context(record: Mapping[str, Any], known: frozenset[str]) -> AnswerContext:
     """Return what a record says of its answer; fields that are `known` have a meaning of their own."""
     fields, unusable = dict[str, str](), dict[str, str]()
     for name, value in record.items():
@@ -73,7 +73,7 @@ def describe(record: Mapping[str, Any], known: frozenset[str]) -> About:
                 fields[key] = _name(each)
             else:
                 unusable[key] = OTHER
-    return About(_as_text(record.get("question")) or None, _as_text(record.get("answer")), fields, unusable)
+    return AnswerContext(_as_text(record.get("question")) or None, _as_text(record.get("answer")), fields, unusable)
 
 
 def _name(value: str | float) -> str:
@@ -103,7 +103,7 @@ def _as_text(value: object) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def group_units(several: Sequence[About]) -> list[Hashable]:
+def group_units(several: Sequence[AnswerContext]) -> list[Hashable]:
     """Return the unit of each answer: its question, or without one its text, of which near-copies are one.
 
     An answer of which neither is known is its own unit.

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.assess import Evidence, sort_findings
 from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, require_all, say
 from rubric_lint.lint.engine import Examined, examine
-from rubric_lint.lint.fix.following import DataChange
-from rubric_lint.lint.fix.proof import find_doubt
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix.proof import find_proof_failure
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.model.repairs import divide
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
-from rubric_lint.scoring.loading import Loaded, RubricError, load_examined
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_examined
 from rubric_lint.scoring.records.decoding import OutputError, decode
 from rubric_lint.scoring.records.verdict import blank_thoughts
 from rubric_lint.source.edits.intents import Fix, Intent, Repair, ReplaceValue
@@ -66,7 +66,7 @@ class Refusal(StrEnum):
     NOT_WRITABLE = "cannot-be-written"
 
 
-class RefusedError(Exception):
+class RefusedProposalError(Exception):
     """A proposal that is rejected, and why; `said` has its texts and its parts, as far as they can be read."""
 
     def __init__(self, why: Refusal, detail: str = "") -> None:
@@ -76,13 +76,13 @@ class RefusedError(Exception):
         self.said: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
 
 
-class Base(NamedTuple):
+class RubricState(NamedTuple):
     """A file of rubrics as it is now, and one of its rubrics."""
 
     name: str
     settings: FileSettings
     examined: Examined
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
 
     @property
@@ -96,7 +96,7 @@ class Base(NamedTuple):
         return sort_findings(result.source, result.findings, [self.loaded])[0]
 
 
-class Text(NamedTuple):
+class CriterionText(NamedTuple):
     """A text of a criterion and its place; `key` is `outcome`, the lowest score of a band, or a level."""
 
     key: str
@@ -113,7 +113,7 @@ class Proposal(NamedTuple):
     fix: Fix
 
 
-def list_texts(loaded: Loaded, name: str) -> list[Text]:
+def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
     rubric, view = loaded.rubric, loaded.rubric.view
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
@@ -124,17 +124,17 @@ def list_texts(loaded: Loaded, name: str) -> list[Text]:
         bands = criterion.scale.bands if criterion.scale else ()
         found += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
         found += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
-    return [Text(key, text, view.place(path) if view else path) for key, text, path in found if text]
+    return [CriterionText(key, text, view.place(path) if view else path) for key, text, path in found if text]
 
 
-def find_own(base: Base, name: str) -> list[Finding]:
+def find_findings(base: RubricState, name: str) -> list[Finding]:
     """Return the findings of the linter in a criterion."""
     result = base.examined.result
     told = ((each, sort_findings(result.source, [each], [base.loaded])[0]) for each in result.findings)
     return [finding for finding, evidence in told if any(each.criterion == name for each in evidence)]
 
 
-def apply(base: Base, name: str, fix: Fix, *, may_split: bool) -> Base:
+def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> RubricState:
     """Return the rubric with a fix of one criterion. Only a split, where it `may_split`, adds criteria.
 
     Raises:
@@ -143,26 +143,26 @@ def apply(base: Base, name: str, fix: Fix, *, may_split: bool) -> Base:
     old, document = base.examined.result.source, base.loaded.document
     pointer = document.pointer(base.loaded.rubric.path)
     new = old._replace(text=splice(old.text, fix.edits))
-    if doubt := find_doubt(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings):
-        raise RefusedError(Refusal.NOT_WRITABLE, doubt)
+    if doubt := find_proof_failure(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings):
+        raise RefusedProposalError(Refusal.NOT_WRITABLE, doubt)
     examined = examine(new, base.settings)
     try:
         loaded = load_examined(base.name, examined)[base.loaded.name]
-        made = Base(base.name, base.settings, examined, loaded, loaded.prepare())
+        made = RubricState(base.name, base.settings, examined, loaded, loaded.prepare())
     except RubricError as fault:
-        raise RefusedError(Refusal.LINT, fault.faults[0]) from None
+        raise RefusedProposalError(Refusal.LINT, fault.faults[0]) from None
     except KeyError:
-        raise RefusedError(Refusal.OTHER_FIELDS, "the rubric would have another name") from None
+        raise RefusedProposalError(Refusal.OTHER_FIELDS, "the rubric would have another name") from None
     added = [each for each in made.ids if each not in base.ids]
     if [each for each in made.ids if each not in added] != base.ids or (added and not may_split):
-        raise RefusedError(Refusal.OTHER_FIELDS, "the criteria would be others")
+        raise RefusedProposalError(Refusal.OTHER_FIELDS, "the criteria would be others")
     if not added and _describe(made.rubric) != _describe(base.rubric):
-        raise RefusedError(Refusal.OTHER_FIELDS, "scores, weights or gates would change")
+        raise RefusedProposalError(Refusal.OTHER_FIELDS, "scores, weights or gates would change")
     known = Counter((each.rule, each.criterion) for each in base.find_evidence())
     for each in made.find_evidence():
         known[each.rule, each.criterion] -= 1
         if each.criterion in {name, *added} or known[each.rule, each.criterion] < 0:
-            raise RefusedError(Refusal.LINT, f"{each.rule}: {each.statement}")
+            raise RefusedProposalError(Refusal.LINT, f"{each.rule}: {each.statement}")
     return made
 
 
@@ -171,26 +171,26 @@ def _describe(rubric: ScoringRubric) -> object:
     return criteria, rubric.full, rubric.pass_from, rubric.borderline_from, rubric.tree
 
 
-class Shown(NamedTuple):
+class ShownAnswer(NamedTuple):
     """An answer that the model is shown: its case, and what judges and people said of it."""
 
     case: JudgedCase
     told: str
 
 
-class Writer(NamedTuple):
+class ProposalWriter(NamedTuple):
     """All that a model needs to write a criterion anew, and what its proposals are checked against.
 
     `faults` says what is to be fixed; `shown` are some answers, none of which a proposal is judged on.
     """
 
-    base: Base
+    base: RubricState
     criterion: str
     faults: Sequence[str]
-    shown: Sequence[Shown]
+    shown: Sequence[ShownAnswer]
 
     @property
-    def texts(self) -> list[Text]:
+    def texts(self) -> list[CriterionText]:
         """The texts of the criterion."""
         return list_texts(self.base.loaded, self.criterion)
 
@@ -255,8 +255,8 @@ class Writer(NamedTuple):
         fix = self._write({each.key: f"States point {number}" for number, each in enumerate(self.texts, 1)}, ()).fix
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
-        after = {each.rule for each in find_own(base._replace(examined=examined), self.criterion)}
-        return after & {each.rule for each in find_own(base, self.criterion)}
+        after = {each.rule for each in find_findings(base._replace(examined=examined), self.criterion)}
+        return after & {each.rule for each in find_findings(base, self.criterion)}
 
     def read(self, reply: str) -> Proposal:
         """Read the reply of a model and check its form and its words.
@@ -270,23 +270,25 @@ class Writer(NamedTuple):
             text = (fenced[1] if fenced else text).strip()
             value, end = decode(text)
         except OutputError as fault:
-            raise RefusedError(Refusal.INVALID, fault.message) from None
+            raise RefusedProposalError(Refusal.INVALID, fault.message) from None
         if not isinstance(value, dict) or text[end:].strip():
-            raise RefusedError(Refusal.INVALID, "not one JSON object")
+            raise RefusedProposalError(Refusal.INVALID, "not one JSON object")
         asked = self.schema["properties"].keys()
         if more := sorted(name for name in value.keys() - asked if value[name] not in ([], None)):
-            raise RefusedError(Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{each}`' for each in more])}")
+            raise RefusedProposalError(
+                Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{each}`' for each in more])}"
+            )
         parts = value.get("parts") or []
         if not isinstance(parts, list) or not all(isinstance(each, str) and each.strip() for each in parts):
-            raise RefusedError(Refusal.INVALID, "`parts` is not a list of texts")
+            raise RefusedProposalError(Refusal.INVALID, "`parts` is not a list of texts")
         if len(parts) == 1 or len(parts) > _MOST_PARTS:
-            raise RefusedError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
+            raise RefusedProposalError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
         parts = tuple(each.strip() for each in parts)
         texts = self._read_texts(value)
         try:
             self._check(texts, parts)
             return self._write(texts, parts)
-        except RefusedError as refused:
+        except RefusedProposalError as refused:
             refused.said = texts, parts
             raise
 
@@ -295,16 +297,16 @@ class Writer(NamedTuple):
         new = {}
         if "outcome" in texts:
             if not isinstance(outcome := value.get("outcome", ""), str):
-                raise RefusedError(Refusal.INVALID, "`outcome` is not a text")
+                raise RefusedProposalError(Refusal.INVALID, "`outcome` is not a text")
             new["outcome"] = outcome.strip() or texts["outcome"]
         bands = value.get("bands", {})
         if not isinstance(bands, dict):
-            raise RefusedError(Refusal.INVALID, "`bands` is not an object")
+            raise RefusedProposalError(Refusal.INVALID, "`bands` is not an object")
         for key, text in bands.items():
             if key == "outcome" or key not in texts:
-                raise RefusedError(Refusal.OTHER_FIELDS, f"the scale would change: {shorten(json.dumps(key))}")
+                raise RefusedProposalError(Refusal.OTHER_FIELDS, f"the scale would change: {shorten(json.dumps(key))}")
             if not isinstance(text, str):
-                raise RefusedError(Refusal.INVALID, f"band {key} is not a text")
+                raise RefusedProposalError(Refusal.INVALID, f"band {key} is not a text")
             new[key] = text.strip() or texts[key]
         return {**texts, **new}
 
@@ -312,16 +314,16 @@ class Writer(NamedTuple):
         before = {each.key: each.text for each in self.texts}
         written = list(parts) or [text for key, text in texts.items() if text.strip() != before[key].strip()]
         if not written:
-            raise RefusedError(Refusal.SAME)
+            raise RefusedProposalError(Refusal.SAME)
         most = sum(map(_find_most_words, before.values())) if parts else 0
         for key, text in [("parts", " ".join(parts))] if parts else texts.items():
             allowed = most or _find_most_words(before[key])
             if len(text.split()) > allowed and text in {*written, " ".join(parts)}:
-                raise RefusedError(Refusal.LONG, f"{len(text.split())} words, at most {allowed}")
+                raise RefusedProposalError(Refusal.LONG, f"{len(text.split())} words, at most {allowed}")
         own = {run for text in before.values() for run in _list_runs(text)}
         runs = {run for each in self.shown for run in _list_runs(each.case.answer)} - own
         if copied := next((run for text in written for run in _list_runs(text) if run in runs), None):
-            raise RefusedError(Refusal.COPIED, " ".join(copied))
+            raise RefusedProposalError(Refusal.COPIED, " ".join(copied))
         loaded = self.base.loaded
         names = [*self.base.ids, self.base.rubric.question or ""]
         known = _list_content(
@@ -330,7 +332,7 @@ class Writer(NamedTuple):
         if len(known) < _FEW_WORDS:
             known |= _list_content(" ".join(each.case.answer for each in self.shown))
         if not known & _list_content(" ".join(written)):
-            raise RefusedError(Refusal.LANGUAGE, "no word of the rubric is in it")
+            raise RefusedProposalError(Refusal.LANGUAGE, "no word of the rubric is in it")
 
     def _write(self, texts: Mapping[str, str], parts: tuple[str, ...]) -> Proposal:
         document = self.base.loaded.document
@@ -340,7 +342,9 @@ class Writer(NamedTuple):
             if new[each.key] == each.text:
                 continue
             if document.value(each.path) != each.text:
-                raise RefusedError(Refusal.NOT_WRITABLE, "the file has this text in another form; change it by hand")
+                raise RefusedProposalError(
+                    Refusal.NOT_WRITABLE, "the file has this text in another form; change it by hand"
+                )
             # Plain where the old text is plain and nothing in it could be read otherwise; else as JSON, which is YAML.
             text = new[each.key]
             start = document.source.text[document.span(each.path).start]
@@ -355,13 +359,13 @@ class Writer(NamedTuple):
                 adding = divide(self.base.loaded.rubric, entry, parts)
                 if adding is None:
                     told = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
-                    raise RefusedError(Refusal.NOT_WRITABLE, told)
+                    raise RefusedProposalError(Refusal.NOT_WRITABLE, told)
                 intents += adding
             paths = [each.path for found, each in self.base.examined.rubrics if found is document]
-            sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
-            fix = make_fix(sharing, Repair(title, tuple(intents), safe=False))
+            aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
+            fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
-            raise RefusedError(Refusal.NOT_WRITABLE, str(fault)) from None
+            raise RefusedProposalError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(title, texts, parts, fix)
 
 

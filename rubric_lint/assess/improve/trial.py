@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.agreement.coefficients import correlate, flips
 from rubric_lint.assess.agreement.ratings import Judgement, Judgements, Ratings, combine_people, sort_keys
 from rubric_lint.assess.agreement.scales import Signature, measure_verdicts
-from rubric_lint.assess.judged.outcomes import Decision
-from rubric_lint.assess.judged.rules import FINDERS
-from rubric_lint.assess.judged.table import Column, Table, build_table
+from rubric_lint.assess.judged.outcomes import JudgedStatement
+from rubric_lint.assess.judged.rules import JUDGED_FINDERS
+from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable, build_table
 from rubric_lint.assess.measure.bounds import lower_tail, t_quantile
-from rubric_lint.assess.measure.intervals import Share, Sides, random_words
+from rubric_lint.assess.measure.intervals import DiscordantPairs, Share, random_words
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue
 from rubric_lint.scoring.ids import Key
 
@@ -41,7 +41,7 @@ _MOST_WORSE = 0.1
 _DRAWS = 1999
 """The draws of a permutation test."""
 
-Fold = tuple[tuple[int, ...], ...]
+PartPlaces = tuple[tuple[int, ...], ...]
 """For each criterion of the first rubric the places of what stands for it now: itself, or the parts of a split."""
 
 
@@ -55,7 +55,7 @@ class Gain(StrEnum):
     APART = "tells-apart"
 
 
-class Reason(StrEnum):
+class TrialReason(StrEnum):
     """Why a wording that was judged is offered, or rejected."""
 
     BETTER = "better"
@@ -69,7 +69,7 @@ class Reason(StrEnum):
     FAILS_TEST = "fails-rubric-test"
 
 
-class Figure(NamedTuple):
+class PairedFigure(NamedTuple):
     """A paired difference: both shares, how many answers are better and worse afterwards, and the two-sided p value.
 
     For pairs told apart, `better` and `worse` count pairs. `of` names another criterion, None the whole rubric.
@@ -96,28 +96,28 @@ class Figure(NamedTuple):
         return {**self._asdict(), "before": self.before._asdict(), "after": self.after._asdict()}
 
 
-class Decided(NamedTuple):
+class TrialResult(NamedTuple):
     """What the trial of a wording came to. `figures` has those of the criterion, then those of others that are worse.
 
     `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed_tests`
     has the rubric tests that no longer hold.
     """
 
-    reason: Reason
+    reason: TrialReason
     answers: int
     level: float = 0.0
     gained: tuple[Gain, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PairedFigure, ...] = ()
     rules: tuple[str, ...] = ()
     failed_tests: tuple[str, ...] = ()
 
     @property
     def is_better(self) -> bool:
         """Whether the wording is offered."""
-        return self.reason is Reason.BETTER
+        return self.reason is TrialReason.BETTER
 
 
-def keep(ratings: Ratings, keys: Collection[Key]) -> Ratings:
+def keep_answers(ratings: Ratings, keys: Collection[Key]) -> Ratings:
     """Return the judgements of some answers only."""
 
     def cut(side: Mapping[str, Mapping[Key, Judgement]]) -> dict[str, Mapping[Key, Judgement]]:
@@ -135,7 +135,7 @@ def join_parts(answers: Sequence[AnswerValue | None]) -> AnswerValue | None:
     return all(applying) if applying else NOT_APPLICABLE
 
 
-def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[str, dict[Key, Judgement]]:
+def join_splits(judges: Mapping[str, Mapping[Key, Judgement]], places: PartPlaces) -> dict[str, dict[Key, Judgement]]:
     """Return judgements in terms of the first rubric: what was split is met if all its parts are."""
 
     def join(signature: Signature) -> Signature:
@@ -148,7 +148,7 @@ def fold(judges: Mapping[str, Mapping[Key, Judgement]], places: Fold) -> dict[st
     return {rater: {key: change(each) for key, each in given.items()} for rater, given in judges.items()}
 
 
-class Paired:
+class PairedJudgements:
     """The judgements of the same answers before and after a change, in terms of the first rubric, and labels.
 
     Labels are those of `before`; on a criterion on which as many people say the one as the other, there is none.
@@ -157,18 +157,18 @@ class Paired:
     def __init__(self, before: Ratings, after: Mapping[str, Mapping[Key, Judgement]]) -> None:
         judged = set[Key]().union(*before.judges.values()) & set[Key]().union(*after.values())
         self.keys = sort_keys(judged)
-        self.before = keep(before, judged)
-        self.after = keep(before._replace(judges=after), judged)
-        self._seen: dict[int | None, tuple[list[_Seen], list[_Seen]]] = {}
+        self.before = keep_answers(before, judged)
+        self.after = keep_answers(before._replace(judges=after), judged)
+        self._seen: dict[int | None, tuple[list[_JudgedAnswer], list[_JudgedAnswer]]] = {}
 
     @cached_property
-    def tables(self) -> tuple[Table, Table]:
+    def tables(self) -> tuple[JudgedTable, JudgedTable]:
         """The columns before and after."""
         rubric = self.before.rubric
         assert rubric is not None  # noqa: S101 (only verdicts of several rubrics have none)
         return build_table(self.before, rubric), build_table(self.after, rubric)
 
-    def measure(self, place: int | None) -> dict[Gain, Figure]:
+    def measure(self, place: int | None) -> dict[Gain, PairedFigure]:
         """Return the paired differences of a criterion, None for the verdict, as far as the data have them."""
         values = self._find_column(place).measure.scale.values
         widest = values[-1] - values[0]
@@ -189,7 +189,7 @@ class Paired:
         name = None if place is None else self._find_column(place).name
         return {test: _compare(test, found, name) for test, found in pairs.items() if found}
 
-    def _find_column(self, place: int | None) -> Column:
+    def _find_column(self, place: int | None) -> JudgedColumn:
         return _VERDICT if place is None else self.tables[0].columns[place]
 
     def _read_labels(self, place: int | None) -> list[int | None]:
@@ -226,7 +226,7 @@ class Paired:
         disputed = [key for key, label in zip(self.keys, labels, strict=True) if label is None and key in labelled]
         return sum(key not in left_out for key in disputed)
 
-    def _observe(self, place: int | None) -> "tuple[list[_Seen], list[_Seen]]":
+    def _observe(self, place: int | None) -> "tuple[list[_JudgedAnswer], list[_JudgedAnswer]]":
         """Return what judges gave each answer for a criterion, or as the verdict (None), before and after."""
         if place not in self._seen:
             column = self._find_column(place)
@@ -249,7 +249,7 @@ class Paired:
         both = [(one, two) for one, two in pairs if one is not None and two is not None]
         return [[one for one, _ in both], [two for _, two in both]]
 
-    def compare_pairs(self, place: int) -> Figure:
+    def compare_pairs(self, place: int) -> PairedFigure:
         """Compare how many pairs of answers all samples put in one order, so that chance tells none apart.
 
         The p value is that of a permutation test, which exchanges before and after within answers at random. There is
@@ -271,7 +271,7 @@ class Paired:
         total = math.comb(len(ranges[0]), 2)
         p = (extreme + 1) / (_DRAWS + 1) if changed > 0 else None
         shares = [Share(count, total) for count in counts]
-        return Figure(Gain.APART, shares[0], shares[1], max(changed, 0), max(-changed, 0), p, column.name)
+        return PairedFigure(Gain.APART, shares[0], shares[1], max(changed, 0), max(-changed, 0), p, column.name)
 
     def may_harm(self, place: int, test: Gain) -> bool:
         """Return whether more than a tenth of bad answers, or of good ones, may have turned from right to wrong.
@@ -298,20 +298,20 @@ class Paired:
         return r is not None and r > chance and kept >= _KEPT * len(steady)
 
 
-_VERDICT = Column(
+_VERDICT = JudgedColumn(
     measure_verdicts("verdict"), None, is_gated=False, worth=(), points=(), best=2, given=(), used=frozenset()
 )
 
 
-def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> Figure:
+def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> PairedFigure:
     """Compare how bad each answer was with how bad it is; 0 is good."""
-    sides = Sides(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
+    sides = DiscordantPairs(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
     counts = [sum((each == 0) is not (test is Gain.STEADY) for each in side) for side in zip(*pairs, strict=True)]
     before, after = (Share(count, len(pairs)) for count in counts)
-    return Figure(test, before, after, *sides, _find_p(test, sides), of)
+    return PairedFigure(test, before, after, *sides, _find_p(test, sides), of)
 
 
-def _find_p(test: Gain, sides: Sides) -> float | None:
+def _find_p(test: Gain, sides: DiscordantPairs) -> float | None:
     return sides.mid if test in {Gain.CAUGHT, Gain.PASSED} else sides.exact
 
 
@@ -323,7 +323,7 @@ def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
     )
 
 
-class _Seen(NamedTuple):
+class _JudgedAnswer(NamedTuple):
     """What the judges gave one answer: the position of their median value, and the sides of all samples.
 
     If the criterion does not apply by the median, the value is None, and by all samples, the range; for flips, and
@@ -345,8 +345,8 @@ _LEFT_OUT = -1
 """The side of a sample by which a criterion does not apply."""
 
 
-def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: Column) -> list[_Seen]:
-    found = list[_Seen]()
+def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: JudgedColumn) -> list[_JudgedAnswer]:
+    found = list[_JudgedAnswer]()
     for key in keys:
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
         samples = [[column.measure.find(given) for given in each.samples or (each.given,)] for each in judged]
@@ -358,11 +358,11 @@ def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: Colu
         mean = sum(every) * 1000 // max(len(every), 1)
         value, ends = column.measure.find(middle[key].given), (min(every), max(every)) if every else None
         used = frozenset(side for each in sides for side in each)
-        found.append(_Seen(value, differing, bool(sampled), ends, mean, used))
+        found.append(_JudgedAnswer(value, differing, bool(sampled), ends, mean, used))
     return found
 
 
-class Fault(NamedTuple):
+class CriterionFault(NamedTuple):
     """What is to be better: the place of a criterion, the rules that found something, and how many proposals share it.
 
     Several proposals for one criterion are several tests, whose number is fixed before the first.
@@ -394,29 +394,29 @@ _WANTED = {
 }
 
 
-def can_gain(before: Ratings, fault: Fault) -> bool:
+def can_gain(before: Ratings, fault: CriterionFault) -> bool:
     """Return whether any wording could be offered: one that is right on all answers that are wrong now, and no other.
 
     If so few are wrong that even this may be chance, no request for a proposal is worth its cost.
     """
-    pairs = Paired(before, before.judges)
+    pairs = PairedJudgements(before, before.judges)
     place, classes = fault.place, (Gain.CAUGHT, Gain.PASSED)
     if Gain.APART in fault.wanted and not any(pairs.may_harm(place, each) for each in classes):
         return True
     for test, figure in pairs.measure(place).items():
         count, answers = figure.before
         wrong = count if test is Gain.STEADY else answers - count
-        p = _find_p(test, Sides(wrong, 0))
+        p = _find_p(test, DiscordantPairs(wrong, 0))
         if test in fault.wanted and p is not None and p <= fault.level:
             return True
     return False
 
 
-def decide(pairs: Paired, fault: Fault) -> Decided:
+def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
     """Decide whether what was judged anew is better, as far as outputs show it; rubric tests are another matter."""
     n = len(pairs.keys)
     if n < LEAST:
-        return Decided(Reason.FEW, n)
+        return TrialResult(TrialReason.FEW, n)
     place = fault.place
     found = pairs.measure(place)
     if Gain.APART in fault.wanted and Gain.CAUGHT in found and Gain.PASSED in found:
@@ -424,34 +424,37 @@ def decide(pairs: Paired, fault: Fault) -> Decided:
     gained = tuple(test for test in found if test in fault.wanted and found[test].gains(fault.level))
     if Gain.APART in gained and any(pairs.may_harm(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
         gained = tuple(test for test in gained if test is not Gain.APART)
-    made = Decided(Reason.BETTER, n, fault.level, gained, tuple(found.values()))
+    made = TrialResult(TrialReason.BETTER, n, fault.level, gained, tuple(found.values()))
     nearer = found.get(Gain.NEARER)
     if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
-        return made._replace(reason=Reason.WORSE)
+        return made._replace(reason=TrialReason.WORSE)
     table = pairs.tables[1]
     name = table.columns[place].name
     rules = tuple(
         rule
-        for rule in sorted(fault.rules & FINDERS.keys())
-        if any(isinstance(each, Decision) and each.target.criterion == name for each in FINDERS[rule].find(table))
+        for rule in sorted(fault.rules & JUDGED_FINDERS.keys())
+        if any(
+            isinstance(each, JudgedStatement) and each.target.criterion == name
+            for each in JUDGED_FINDERS[rule].find(table)
+        )
     )
     if rules:  # they fired, and still do
-        return made._replace(reason=Reason.STILL, rules=rules)
-    reason = Reason.BETTER if gained else Reason.NO_BETTER
-    more: list[Figure] = []
+        return made._replace(reason=TrialReason.STILL, rules=rules)
+    reason = TrialReason.BETTER if gained else TrialReason.NO_BETTER
+    more: list[PairedFigure] = []
     if gained == (Gain.STEADY,):
         # A judge that always says the same is steady too, and so is one that reads something else.
         apart = pairs.count_ordered(place)
         if apart[1] < apart[0]:
-            reason, more = Reason.TIES, [pairs.compare_pairs(place)]
+            reason, more = TrialReason.TIES, [pairs.compare_pairs(place)]
         elif not pairs.keeps_meaning(place):
-            reason = Reason.OTHER_MEANING
-    if reason is Reason.BETTER and (more := _find_harm(pairs, place)):
-        reason = Reason.OTHERS_WORSE
+            reason = TrialReason.OTHER_MEANING
+    if reason is TrialReason.BETTER and (more := _find_harm(pairs, place)):
+        reason = TrialReason.OTHERS_WORSE
     return made._replace(reason=reason, figures=(*made.figures, *more))
 
 
-def _find_harm(pairs: Paired, place: int) -> list[Figure]:
+def _find_harm(pairs: PairedJudgements, place: int) -> list[PairedFigure]:
     """Return the figures of other criteria, and of the verdict, that are worse."""
     others = [number for number in range(len(pairs.tables[0].columns)) if number != place]
     places: list[int | None] = [*others, None]

@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.judged.table import Column, Table
+from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
 from rubric_lint.model.messages import join_words
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import AnswerValue
 from rubric_lint.scoring.ids import name_key
 
 
-class Target(NamedTuple):
+class RubricTarget(NamedTuple):
     """A place in a rubric: all of it (without a criterion), a criterion, its gate, or what one answer earns."""
 
     criterion: str | None = None
@@ -25,14 +25,14 @@ class Target(NamedTuple):
     answer: AnswerValue | None = None
 
 
-class Decision(NamedTuple):
+class JudgedStatement(NamedTuple):
     """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
-    target: Target
+    target: RubricTarget
     code: str
     values: Mapping[str, object]
-    other: Target | None = None
+    other: RubricTarget | None = None
 
 
 class Untested(NamedTuple):
@@ -59,7 +59,7 @@ class Untested(NamedTuple):
         return {"rule": rule, "of": names, "reason": reason, "needed": needed, "unit": unit}
 
 
-Outcomes = Iterator[Decision | Untested]
+Outcomes = Iterator[JudgedStatement | Untested]
 
 
 @cache
@@ -123,11 +123,11 @@ def corrected(tests: int) -> str:
     return f"corrected for {tests} test{'' if tests == 1 else 's'}"
 
 
-def names_of(columns: Iterable[Column]) -> tuple[str, ...]:
+def names_of(columns: Iterable[JudgedColumn]) -> tuple[str, ...]:
     """Return the ids of criteria."""
     return tuple(column.name for column in columns)
 
 
-def name_answers(table: Table, numbers: Sequence[int]) -> str:
+def name_answers(table: JudgedTable, numbers: Sequence[int]) -> str:
     """Name the first answers to look at."""
     return join_words([f"`{name_key(table.keys[number])}`" for number in numbers[:3]])

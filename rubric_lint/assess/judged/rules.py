@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import correlate, rank
 from rubric_lint.assess.judged.outcomes import (
-    Decision,
+    JudgedStatement,
     Outcomes,
-    Target,
+    RubricTarget,
     Untested,
     at_least,
     at_most,
@@ -23,10 +23,10 @@ from rubric_lint.assess.judged.outcomes import (
     names_of,
     share_of,
 )
-from rubric_lint.assess.judged.table import Column, Table
+from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
 from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, upper_bound, upper_tail
 from rubric_lint.assess.measure.decision import Reason
-from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.messages import join_words, percent
 from rubric_lint.scoring.ids import name_key
@@ -50,7 +50,7 @@ _LEAST_LENGTHS = 60
 """The fewest answers for a statement about lengths."""
 
 
-def find_flat(table: Table) -> Outcomes:
+def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
     tests, columns = len(table.columns), [column for column in table.columns if not column.is_failure]
     needed = count_needed(_MOST_ALIKE, share_of(tests))
@@ -78,10 +78,10 @@ def find_flat(table: Table) -> Outcomes:
         if differing and not table.void:
             code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
-        yield Decision("judged-flat", Target(column.name), code, values)
+        yield JudgedStatement("judged-flat", RubricTarget(column.name), code, values)
 
 
-def _name_step(column: Column, step: int) -> str:
+def _name_step(column: JudgedColumn, step: int) -> str:
     """Say what an answer got: a check, a band, a level or a score."""
     if column.is_check:
         return "met it" if step else "missed it"
@@ -89,9 +89,11 @@ def _name_step(column: Column, step: int) -> str:
     return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
 
 
-def _list_few(rule: str, table: Table, counts: Iterable[tuple[Column, int]], needed: int) -> Iterator[Untested]:
+def _list_few(
+    rule: str, table: JudgedTable, counts: Iterable[tuple[JudgedColumn, int]], needed: int
+) -> Iterator[Untested]:
     """Yield the criteria with fewer answers than a rule needs, those with equally many together."""
-    few: dict[int, list[Column]] = {}
+    few: dict[int, list[JudgedColumn]] = {}
     for column, n in counts:
         if n < needed:
             few.setdefault(n, []).append(column)
@@ -108,7 +110,7 @@ def _all(n: int) -> str:
     return "the only answer" if n == 1 else f"all {n} answers"
 
 
-def find_unstable(table: Table) -> Outcomes:
+def find_unstable(table: JudgedTable) -> Outcomes:
     """Find gates and verdicts that change between samples of one answer.
 
     The number of answers that flip is the sum of their shares of differing pairs, rounded down, and its bound that of
@@ -141,7 +143,7 @@ def find_unstable(table: Table) -> Outcomes:
             "samples": samples,
         }
         if place is None:
-            yield Decision("judged-unstable", Target(), "verdict", values)
+            yield JudgedStatement("judged-unstable", RubricTarget(), "verdict", values)
         else:
             column = table.columns[place]
             meets, names = column.measure.meets or (), column.measure.scale.names
@@ -149,10 +151,12 @@ def find_unstable(table: Table) -> Outcomes:
             advice = f"say what separates {names[gate - 1]} from {names[gate]}"
             if column.is_check:
                 advice = "say what an answer must have to meet it"
-            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", {**values, "advice": advice})
+            yield JudgedStatement(
+                "judged-unstable", RubricTarget(column.name, is_gate=True), "gate", {**values, "advice": advice}
+            )
 
 
-def find_inverse(table: Table) -> Outcomes:
+def find_inverse(table: JudgedTable) -> Outcomes:
     """Find the criterion whose worth falls most clearly when that of the others rises."""
     columns, n, rule = table.columns, table.answers, "judged-inverse"
     if len(columns) < 3:
@@ -177,12 +181,12 @@ def find_inverse(table: Table) -> Outcomes:
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
         values = {"r": f"{r:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
         code = "turned" if column.is_turned else "correlation"
-        yield Decision(rule, Target(column.name), code, {**values, "advice": advice})
+        yield JudgedStatement(rule, RubricTarget(column.name), code, {**values, "advice": advice})
     for n in dict.fromkeys(n for _, _, n in hidden.values()):
         yield from _list_hidden([(column, r) for column, r, of in hidden.values() if of == n], n)
 
 
-def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Iterator[Untested]:
+def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) -> Iterator[Untested]:
     """Yield the criteria whose direction the answers hide, by their correlations."""
     constant, alone, blind, needed = list[str](), list[str](), list[str](), 0
     for column, r in hidden:
@@ -204,7 +208,7 @@ def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Itera
         yield Untested("judged-inverse", tuple(blind), reason, needed, "more answers with another value")
 
 
-def correlate_with_rest(columns: Sequence[Column]) -> list[tuple[float | None, int]]:
+def correlate_with_rest(columns: Sequence[JudgedColumn]) -> list[tuple[float | None, int]]:
     """Return for each column the correlation of its worth with the mean of the others, and of how many answers.
 
     It is None if one of the two is constant. Criteria that do not apply to an answer are left out of its mean.
@@ -229,7 +233,7 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[tuple[float | None, i
     return found
 
 
-def find_disagreement(table: Table) -> Outcomes:
+def find_disagreement(table: JudgedTable) -> Outcomes:
     """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones, or else verdicts.
 
     That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
@@ -247,7 +251,7 @@ def find_disagreement(table: Table) -> Outcomes:
     if not compared:
         yield from _list_void(table, needed)
         return
-    bounds = _Bounds(level, needed, corrected(tests), judges)
+    bounds = _ComparisonBounds(level, needed, corrected(tests), judges)
     is_reported = False
     for place, column in (*enumerate(table.columns), (None, None)):
         laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
@@ -256,7 +260,7 @@ def find_disagreement(table: Table) -> Outcomes:
         if column is not None and column.is_idle:
             continue
         outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
-        if isinstance(outcome, Decision):
+        if isinstance(outcome, JudgedStatement):
             is_reported = True
             yield outcome
         elif outcome:
@@ -266,7 +270,7 @@ def find_disagreement(table: Table) -> Outcomes:
         yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=criteria)
 
 
-class _Bounds(NamedTuple):
+class _ComparisonBounds(NamedTuple):
     """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
 
     `judges` is the number of judges.
@@ -278,9 +282,9 @@ class _Bounds(NamedTuple):
     judges: int
 
 
-def _word_missing(table: Table, column: Column | None) -> str:
+def _word_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
     """Return that nothing says anything about a criterion, with what labels or outputs say instead; else nothing."""
-    missing = word_missing_labels(column) if column else ""
+    missing = explain_missing_labels(column) if column else ""
     if missing and table.bare:
         what = "label" if table.answers else "labelled answer"
         verb = "is" if table.answers else "has an output"
@@ -290,24 +294,26 @@ def _word_missing(table: Table, column: Column | None) -> str:
     return missing
 
 
-def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column | None = None) -> Decision | str:
+def _compare(
+    laid_out: Mapping[str, LabelledAnswers], bounds: _ComparisonBounds, column: JudgedColumn | None = None
+) -> JudgedStatement | str:
     """Return that the worst judge surely errs too often on a criterion or the verdict, or why nothing can be said.
 
     An empty text: nothing is found.
     """
     found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
     if not found:
-        return ALIKE if column is None else word_unmeasured(column)
+        return ALIKE if column is None else explain_unmeasured(column)
     if any(shares.people.disagree(TARGET) for shares in found.values()):
         return "people disagree with each other"
     name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
     worst, of = found[name], laid_out[name]
     if worst.is_below(TARGET):
         gap = _describe_gap(worst, of, f"`{name}`" if bounds.judges > 1 else "the judge", column)
-        target, code = Target(), "verdict"
+        target, code = RubricTarget(), "verdict"
         if column is not None:
-            target, code = Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
-        return Decision("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
+            target, code = RubricTarget(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
+        return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
     if min(units for _, units in worst.asked) < bounds.needed:
         asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
         if of.inapplicable and of.inapplicable.judge:
@@ -321,14 +327,14 @@ IN_ONE_BAND = "its labels are all in one band, and it has no gate"
 IDLE = "its weight is 0, and it has no gate"
 
 
-def word_unmeasured(column: Column) -> str:
+def explain_unmeasured(column: JudgedColumn) -> str:
     """Return why nothing tells good from bad on a criterion."""
     if column.is_idle:
         return IDLE
     return ALIKE if len({*column.labels} - {None}) == 1 else IN_ONE_BAND
 
 
-def word_missing_labels(column: Column) -> str:
+def explain_missing_labels(column: JudgedColumn) -> str:
     """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
     if not column.known:
         return "by the judge it applies to no answer" if column.given else "no judge output has a value for it"
@@ -337,7 +343,7 @@ def word_missing_labels(column: Column) -> str:
     return "" if any(label is not None for label in column.labels) else "no label has a value for it"
 
 
-def _list_void(table: Table, needed: int) -> Outcomes:
+def _list_void(table: JudgedTable, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
         yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
@@ -357,7 +363,9 @@ def _lack(reason: str, needed: int) -> Untested:
     return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
 
 
-def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | None = None) -> dict[str, object]:
+def _describe_gap(
+    shares: Shares, of: LabelledAnswers, judge: str, column: JudgedColumn | None = None
+) -> dict[str, object]:
     """Return the values of a message on the worse of the two shares of a judge, on a criterion or on the verdict."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
     x, n = shares.asked[0 if is_bad else 1]
@@ -381,7 +389,7 @@ def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | Non
     }
 
 
-def find_length(table: Table) -> Outcomes:
+def find_length(table: JudgedTable) -> Outcomes:
     """Find criteria, and a score, by which longer answers get other values, of answers that people judge alike.
 
     Without labels nothing is found: longer answers may be better.
@@ -432,7 +440,7 @@ def find_length(table: Table) -> Outcomes:
             "budget": corrected(tests),
             "look": name_answers(table, [kept[i] for i in longest]),
         }
-        yield Decision(rule, Target(name), "score" if name is None else "criterion", figures)
+        yield JudgedStatement(rule, RubricTarget(name), "score" if name is None else "criterion", figures)
 
 
 Number = int | Fraction
@@ -485,21 +493,21 @@ def correlate_within(
     return Correlation(joint / math.sqrt(spread_1 * spread_2), incomplete_beta(1 - square, (freedom - 1) / 2, 0.5))
 
 
-def name_lengthened(table: Table) -> tuple[str | None, ...]:
+def name_lengthened(table: JudgedTable) -> tuple[str | None, ...]:
     """Return what length may influence: each criterion, and if there are several their score (None)."""
     return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
 
 
-def _is_whole(columns: Sequence[Column], number: int, labels: Sequence[int | None]) -> bool:
+def _is_whole(columns: Sequence[JudgedColumn], number: int, labels: Sequence[int | None]) -> bool:
     """Return whether people said something of every criterion of an answer, if only that it does not apply."""
     return all(label is not None or number in each.left_out for label, each in zip(labels, columns, strict=True))
 
 
-class Finder(NamedTuple):
+class JudgedRule(NamedTuple):
     """A rule: what it finds in a table, and which criteria it can be about (None: the rubric as a whole)."""
 
-    find: Callable[[Table], Outcomes]
-    concerns: Callable[[Table], Iterable[str | None]]
+    find: Callable[[JudgedTable], Outcomes]
+    concerns: Callable[[JudgedTable], Iterable[str | None]]
 
 
 class CriterionOutcome(NamedTuple):
@@ -514,43 +522,45 @@ class CriterionOutcome(NamedTuple):
     untested: tuple[Untested, ...]
 
 
-def _name_graded(table: Table) -> tuple[str, ...]:
+def _name_graded(table: JudgedTable) -> tuple[str, ...]:
     return names_of(column for column in table.columns if not column.is_failure)
 
 
-def _name_measured(table: Table) -> tuple[str, ...]:
+def _name_measured(table: JudgedTable) -> tuple[str, ...]:
     """Return the criteria on which an answer may be bad."""
     return names_of(column for column in table.columns if not column.is_idle)
 
 
-def _name_several(table: Table) -> tuple[str, ...]:
+def _name_several(table: JudgedTable) -> tuple[str, ...]:
     return names_of(table.columns) if len(table.columns) > 1 else ()
 
 
-FINDERS: Mapping[str, Finder] = {
-    "judged-flat": Finder(find_flat, _name_graded),
-    "judged-unstable": Finder(
+JUDGED_FINDERS: Mapping[str, JudgedRule] = {
+    "judged-flat": JudgedRule(find_flat, _name_graded),
+    "judged-unstable": JudgedRule(
         find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
     ),
-    "judged-inverse": Finder(find_inverse, _name_several),
-    "judged-disagrees": Finder(find_disagreement, _name_measured),
-    "judged-length": Finder(find_length, name_lengthened),
+    "judged-inverse": JudgedRule(find_inverse, _name_several),
+    "judged-disagrees": JudgedRule(find_disagreement, _name_measured),
+    "judged-length": JudgedRule(find_length, name_lengthened),
 }
 """The rules on judged data."""
 
 
-def decide(table: Table) -> list[Decision | Untested]:
+def apply_rules(table: JudgedTable) -> list[JudgedStatement | Untested]:
     """Return what all rules come to on a table."""
-    return [outcome for finder in FINDERS.values() for outcome in finder.find(table)]
+    return [outcome for finder in JUDGED_FINDERS.values() for outcome in finder.find(table)]
 
 
-def sort_by_criterion(table: Table, outcomes: Sequence[Decision | Untested]) -> tuple[CriterionOutcome, ...]:
+def sort_by_criterion(
+    table: JudgedTable, outcomes: Sequence[JudgedStatement | Untested]
+) -> tuple[CriterionOutcome, ...]:
     """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
-    concerned = {rule: set(finder.concerns(table)) for rule, finder in FINDERS.items()}
+    concerned = {rule: set(finder.concerns(table)) for rule, finder in JUDGED_FINDERS.items()}
     found = []
     for name in (*names_of(table.columns), None):
         untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
-        told = {each.rule for each in outcomes if isinstance(each, Decision) and each.target.criterion == name}
+        told = {each.rule for each in outcomes if isinstance(each, JudgedStatement) and each.target.criterion == name}
         told |= {each.rule for each in untested}
         quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
         found.append(CriterionOutcome(name, quiet, untested))

@@ -13,12 +13,12 @@ from rubric_lint.assess.agreement.coefficients import flips
 from rubric_lint.assess.agreement.ratings import Ratings, combine_people, sort_keys
 from rubric_lint.assess.agreement.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
 from rubric_lint.assess.measure.decision import Reason
-from rubric_lint.assess.measure.labelled import Labelled, find_units, is_idle, lay_out, list_judges
+from rubric_lint.assess.measure.labelled import LabelledAnswers, find_units, is_idle, list_judges, pair_with_labels
 from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
 
 
-class Column(NamedTuple):
+class JudgedColumn(NamedTuple):
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
@@ -72,7 +72,7 @@ class Column(NamedTuple):
         return int(gated[position]) if gated else self.measure.step(position)
 
 
-class Table(NamedTuple):
+class JudgedTable(NamedTuple):
     """The judged answers of a rubric.
 
     `flips` has for each gate, by the place of its criterion, and for the verdict the mean share of pairs of samples
@@ -84,13 +84,13 @@ class Table(NamedTuple):
     criterion may not apply, `sampled_of` has by its place how many of the sampled answers it applies to.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[JudgedColumn, ...]
     keys: Sequence[Key]
     flips: Mapping[int | None, Fraction]
     samples: tuple[int, ...] = ()
     lengths: Sequence[int | None] = ()
     sampled: int = 0
-    compared: Mapping[str, Mapping[int | None, Labelled]] = MappingProxyType({})
+    compared: Mapping[str, Mapping[int | None, LabelledAnswers]] = MappingProxyType({})
     void: Mapping[str, tuple[Reason, str]] = MappingProxyType({})
     bare: int = 0
     look: int = 1
@@ -131,10 +131,10 @@ def make_columns(
     used: Sequence[frozenset[int | None]] | None = None,
     labels: Sequence[Sequence[int | None]] | None = None,
     left_out: Sequence[frozenset[int]] | None = None,
-) -> tuple[Column, ...]:
+) -> tuple[JudgedColumn, ...]:
     """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
     return tuple(
-        Column(
+        JudgedColumn(
             measure,
             bands[0] if bands else None,
             len({grade.gate_met for grade in criterion.grades}) > 1,
@@ -152,7 +152,7 @@ def make_columns(
     )
 
 
-def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Verdict = Verdict.FAIL) -> Table:
+def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Verdict = Verdict.FAIL) -> JudgedTable:
     """Return the table of all judges' outputs and the combined labels of people; a judge's run has `runs` outputs.
 
     Verdicts at or below the `line` make an answer bad.
@@ -196,7 +196,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     measured: dict[int | None, Measure] = {place: column.measure for place, column in enumerate(columns)}
     measured[None] = measure_verdicts("verdict", line)
     for name in list_judges(ratings) if units else ():
-        laid_out = ((place, lay_out(ratings, name, each, units, runs)) for place, each in measured.items())
+        laid_out = ((place, pair_with_labels(ratings, name, each, units, runs)) for place, each in measured.items())
         compared[name] = {place: each for place, each in laid_out if each is not None}
     bare = 0
     for key in middle:
@@ -204,7 +204,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
         is_bare = None in middle[key].given[0] or all(answer is None for answer in answers)
         bare += verdict is not None and is_bare
     about = tuple(sorted(sizes)), known, len(sampled), compared
-    return Table(columns, keys, rates, *about, bare=bare, sampled_of=applying, rubric=rubric)
+    return JudgedTable(columns, keys, rates, *about, bare=bare, sampled_of=applying, rubric=rubric)
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:

@@ -69,7 +69,7 @@ def upper_bound(x: Fraction | int, n: int, level: float) -> float:
     return 1 - lower_bound(n - x, n, level)
 
 
-class Bounded(NamedTuple):
+class BoundedShare(NamedTuple):
     """A sum of shares `x` of `n` units, with two one-sided bounds, each wrong with the probability that was asked for.
 
     A unit that is right or wrong as a whole has the share 1 or 0, so that `x` counts.
@@ -96,11 +96,11 @@ class Bounded(NamedTuple):
         return {"x": x, "n": self.n, "value": self.value, "low": self.low, "high": self.high}
 
 
-def bound(x: Fraction | int, n: int, level: float) -> Bounded:
+def bound(x: Fraction | int, n: int, level: float) -> BoundedShare:
     """Return a share with both bounds, each wrong with the probability `level`; of nothing, any share is possible."""
     if not n:
-        return Bounded(x, n, 0.0, 1.0)
-    return Bounded(x, n, lower_bound(x, n, level), upper_bound(x, n, level))
+        return BoundedShare(x, n, 0.0, 1.0)
+    return BoundedShare(x, n, lower_bound(x, n, level), upper_bound(x, n, level))
 
 
 @lru_cache(maxsize=256)

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.agreement.ratings import Judgements
 from rubric_lint.assess.judged.outcomes import at_least, at_most
 from rubric_lint.assess.measure.bounds import bound
-from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.pass_rate import LEAST_EACH
 from rubric_lint.assess.measure.shares import LabelledAnswer, sum_units
 from rubric_lint.scoring.grading import Verdict, stops
 
 
-class Ends(NamedTuple):
+class ShareBounds(NamedTuple):
     """The two bounds of a share."""
 
     low: float
@@ -29,11 +29,11 @@ class Ends(NamedTuple):
         return self._asdict()
 
 
-class ByVerdict(NamedTuple):
+class VerdictBounds(NamedTuple):
     """Bounds of the shares of a judge; `stopped` and `passed` count the units with a label of each of its verdicts."""
 
-    bad_caught: Ends
-    good_passed: Ends
+    bad_caught: ShareBounds
+    good_passed: ShareBounds
     stopped: int
     passed: int
 
@@ -56,7 +56,7 @@ Counts = tuple[Fraction | int, int]
 """The sum of the shares of units that are bad, and the number of units."""
 
 
-def bound_shares(stopped: Counts, passed: Counts, share_stopped: float, level: float) -> ByVerdict:
+def bound_shares(stopped: Counts, passed: Counts, share_stopped: float, level: float) -> VerdictBounds:
     """Return bounds that are each wrong with the probability `level` at most.
 
     Bad caught rises with the share of bad answers among the stopped ones and falls with that among the passed ones;
@@ -72,11 +72,13 @@ def bound_shares(stopped: Counts, passed: Counts, share_stopped: float, level: f
     for (low, low_rest), (high, high_rest) in (caught, kept):
         least = low / (low + low_rest) if low else 0.0
         most = high / (high + high_rest) if high_rest else 1.0
-        ends.append(Ends(least, most))
-    return ByVerdict(ends[0], ends[1], stopped[1], passed[1])
+        ends.append(ShareBounds(least, most))
+    return VerdictBounds(ends[0], ends[1], stopped[1], passed[1])
 
 
-def bound_by_verdict(labelled: Labelled, judge: Judgements, line: Verdict, runs: int, level: float) -> ByVerdict | None:
+def bound_by_verdict(
+    labelled: LabelledAnswers, judge: Judgements, line: Verdict, runs: int, level: float
+) -> VerdictBounds | None:
     """Return the bounds of a judge from the labelled ones of its answers, of which each has one run.
 
     None if fewer than 5 units of one verdict have a label, or answers have several runs, of which nobody knows which

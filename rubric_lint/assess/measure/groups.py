@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.ratings import Ratings, sort_keys
-from rubric_lint.assess.agreement.units import EMPTY, OTHER, About
-from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext
+from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.messages import join_words
 from rubric_lint.scoring.ids import Key, name_key
@@ -48,7 +48,7 @@ class JudgeShares(NamedTuple):
 
 
 def measure_groups(
-    ratings: Ratings, laid_out: Mapping[str, Labelled], field: str, look: int = 1
+    ratings: Ratings, laid_out: Mapping[str, LabelledAnswers], field: str, look: int = 1
 ) -> Iterator[JudgeShares]:
     """Yield the shares of each group of answers by a field, those of most answers first; they share the errors."""
     members: dict[str, set[Key]] = defaultdict(set)
@@ -64,9 +64,9 @@ def measure_groups(
             yield JudgeShares(judge, measure_shares(part.answers, level), part.keys, name)
 
 
-def word_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
+def format_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
     """Return how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
-    abouts = [ratings.about.get(key, About()) for key in labelled] if field else []
+    abouts = [ratings.about.get(key, AnswerContext()) for key in labelled] if field else []
     reasons = Counter(about.unusable.get(field, "without") for about in abouts if field not in about.fields)
     if not reasons:
         return ""
@@ -75,7 +75,7 @@ def word_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> s
     return f"Labelled answer{ending} in no group: {join_words(parts)}."
 
 
-def count_values(about: Collection[About]) -> dict[str, int]:
+def count_values(about: Collection[AnswerContext]) -> dict[str, int]:
     """Return how many values each field has that at least half of the answers have."""
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for each in about:

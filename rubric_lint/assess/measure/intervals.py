@@ -69,7 +69,7 @@ def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
     return least and max(least, share.n)
 
 
-class Sides(NamedTuple):
+class DiscordantPairs(NamedTuple):
     """The answers that only the first and only the second of two raters gets right, and the p values of the difference.
 
     `exact` is McNemar's two-sided exact test, `mid` its mid-p variant: the exact p less the probability of the observed

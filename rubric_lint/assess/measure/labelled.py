@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rubric_lint.assess.agreement.ratings import Judgements, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.assess.agreement.scales import Measure, Signature, find_cut
-from rubric_lint.assess.agreement.units import QUESTION, About, count_copies, group_units
+from rubric_lint.assess.agreement.units import QUESTION, AnswerContext, count_copies, group_units
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.assess.measure.shares import LabelledAnswer
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict, stops
@@ -30,14 +30,14 @@ class Cut(NamedTuple):
         return f"below {self.start}" if is_bad is not self.costs else f"at {self.start} or above"
 
 
-class Inapplicable(NamedTuple):
+class InapplicableAnswers(NamedTuple):
     """On how many labelled answers a criterion does not apply: by people, and by the judge alone in any of its runs."""
 
     people: int = 0
     judge: int = 0
 
 
-class Labelled(NamedTuple):
+class LabelledAnswers(NamedTuple):
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
     `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
@@ -48,7 +48,7 @@ class Labelled(NamedTuple):
     keys: tuple[Key, ...]
     answers: tuple[LabelledAnswer, ...]
     cut: Cut | None = None
-    inapplicable: "Inapplicable | None" = None
+    inapplicable: "InapplicableAnswers | None" = None
 
     @property
     def are_questions(self) -> bool:
@@ -64,7 +64,7 @@ class Labelled(NamedTuple):
         """Return a number of units of a class in words."""
         return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
 
-    def without_invalid(self) -> "Labelled":
+    def without_invalid(self) -> "LabelledAnswers":
         """Return them without invalid outputs, which say nothing of the wording."""
         kept = []
         for each in self.answers:
@@ -72,7 +72,7 @@ class Labelled(NamedTuple):
             kept.append(each._replace(runs=runs, was_asked=bool(runs), left_out=0))
         return self._replace(answers=tuple(kept))
 
-    def narrow(self, keys: frozenset[Key]) -> "Labelled":
+    def narrow(self, keys: frozenset[Key]) -> "LabelledAnswers":
         """Return those with some ids."""
         kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
         return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
@@ -87,7 +87,7 @@ def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
 def find_units(ratings: Ratings, of: Collection[Key] | None = None) -> dict[Key, Hashable]:
     """Return the unit of each of some answers, or of those with a label."""
     keys = sort_keys(set().union(*ratings.people.values()) if of is None else of)
-    return dict(zip(keys, group_units([ratings.about.get(key, About()) for key in keys]), strict=True))
+    return dict(zip(keys, group_units([ratings.about.get(key, AnswerContext()) for key in keys]), strict=True))
 
 
 def list_judges(ratings: Ratings) -> Mapping[str, Judgements]:
@@ -95,9 +95,9 @@ def list_judges(ratings: Ratings) -> Mapping[str, Judgements]:
     return ratings.panels or ratings.judges
 
 
-def lay_out(
+def pair_with_labels(
     ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int = 1
-) -> Labelled | None:
+) -> LabelledAnswers | None:
     """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
 
     None if nothing tells good from bad: no gate, and all labels are equal, are in one band, or earn nothing. Without a
@@ -139,8 +139,8 @@ def lay_out(
         about = units[key], sides, kept
         answers.append(LabelledAnswer(*about, was_asked=bool(kept), left_out=inapplicable if kept else 0))
     cut = None if measure.meets else _name_cut(good, measure)
-    counts = Inapplicable(left_out[True], left_out[False]) if measure.may_not_apply else None
-    return Labelled(tuple(keys), tuple(answers), cut, counts)
+    counts = InapplicableAnswers(left_out[True], left_out[False]) if measure.may_not_apply else None
+    return LabelledAnswers(tuple(keys), tuple(answers), cut, counts)
 
 
 def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
@@ -208,7 +208,7 @@ def count_ungrouped(ratings: Ratings, runs: int) -> int:
     return count
 
 
-def word_ungrouped_outputs(count: int, runs: int) -> str:
+def format_ungrouped_outputs(count: int, runs: int) -> str:
     """Return how many outputs are in no run."""
     outputs, are = ("judge output", "is") if count == 1 else ("judge outputs", "are")
     return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
@@ -218,7 +218,7 @@ BY_CHANCE = Fraction(1, 100)
 """The probability from which chance may explain a difference."""
 
 
-class Skew(NamedTuple):
+class LabelSkew(NamedTuple):
     """How many of the answers that the judge stops have a label, and how many of those that it lets through."""
 
     stopped: int
@@ -227,7 +227,7 @@ class Skew(NamedTuple):
     of_passed: int
 
 
-def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
+def find_skew(ratings: Ratings, line: Verdict) -> LabelSkew | None:
     """Return how unevenly the judge's verdicts are labelled, if chance does not explain it."""
     labelled = set().union(*ratings.people.values())
     sides: dict[bool, list[bool]] = {True: [], False: []}
@@ -235,7 +235,7 @@ def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
         if (verdict := each.given[1]) is not None:
             sides[stops(verdict, line)].append(key in labelled)
     stopped, others = sides[True], sides[False]
-    skew = Skew(sum(stopped), len(stopped), sum(others), len(others))
+    skew = LabelSkew(sum(stopped), len(stopped), sum(others), len(others))
     return None if find_tail(*skew) >= BY_CHANCE else skew
 
 

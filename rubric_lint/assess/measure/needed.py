@@ -19,7 +19,7 @@ CHANCE = 0.8
 _STEP = 10
 
 
-class Seen(NamedTuple):
+class UnitsSoFar(NamedTuple):
     """The units of a class so far: the sum of the shares that the judge gets right, and their number.
 
     Lower bounds count `more_n` units besides, with the sum `more_x`, such as answers on which people are tied.
@@ -62,8 +62,8 @@ def is_beyond(least: int) -> bool:
 
 
 def count_labels(
-    bad: Seen,
-    good: Seen,
+    bad: UnitsSoFar,
+    good: UnitsSoFar,
     target: Fraction,
     level: float,
     strict: float | None = None,
@@ -92,7 +92,9 @@ def count_labels(
     return None
 
 
-def _chances(seen: Seen, more: int, target: Fraction, levels: tuple[float, float], slips: int) -> tuple[float, float]:
+def _chances(
+    seen: UnitsSoFar, more: int, target: Fraction, levels: tuple[float, float], slips: int
+) -> tuple[float, float]:
     """Return the chances that a class reaches the target, and that it is surely below it, after so many more units."""
     n, p = seen.n + more, float(seen.smoothed)
     if not n:

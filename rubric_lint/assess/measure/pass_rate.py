@@ -24,7 +24,7 @@ LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
 
 
-class Chosen(StrEnum):
+class LabelSelection(StrEnum):
     """How the labelled answers were chosen: at random from the judged ones, elsewhere, or by the judge's verdict."""
 
     RANDOM = "random"
@@ -73,24 +73,24 @@ class Estimate(NamedTuple):
     reason: str | None = None
 
 
-def correct_pass_rate(counts: PassCounts, chosen: Chosen | None) -> Estimate:
+def correct_pass_rate(counts: PassCounts, chosen: LabelSelection | None) -> Estimate:
     """Estimate the pass rate of all judged answers as people would judge them."""
     if reason := _find_obstacle(counts, chosen):
         return Estimate(None, reason=reason)
-    if chosen is Chosen.RANDOM:
+    if chosen is LabelSelection.RANDOM:
         return estimate_by_labels(counts)
     return _estimate_by_verdict(counts)
 
 
 _UNUSABLE = {
     None: "`chosen` is missing from labels or differs among them; say how their answers were chosen, or use --chosen",
-    Chosen.SEPARATE: (
+    LabelSelection.SEPARATE: (
         "labels of other answers do not say how many of these people would pass; label some of these at random"
     ),
 }
 
 
-def _find_obstacle(counts: PassCounts, chosen: Chosen | None) -> str | None:
+def _find_obstacle(counts: PassCounts, chosen: LabelSelection | None) -> str | None:
     """Return why no estimate holds, whatever the verdicts."""
     if not counts.labels:
         return "no judged answer has a label"

@@ -11,7 +11,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.assess.measure.bounds import Bounded, lower_bound, upper_bound
+from rubric_lint.assess.measure.bounds import BoundedShare, lower_bound, upper_bound
 
 LEAST_DOUBLE = 10
 """The fewest answers with two labels from which people can be said to disagree."""
@@ -72,7 +72,7 @@ class LabelledAnswer(NamedTuple):
         return (self.runs.count(side), n) if n else (0, 1)
 
 
-class People(NamedTuple):
+class PeopleAgreement(NamedTuple):
     """What the labels show of the people who gave them.
 
     Of the `labelled` answers `double` have two labels or more, on `tied` as many people say one thing as the other, and
@@ -111,9 +111,9 @@ class Shares(NamedTuple):
     the upper bounds leave them out.
     """
 
-    bad_caught: Bounded
-    good_passed: Bounded
-    people: People
+    bad_caught: BoundedShare
+    good_passed: BoundedShare
+    people: PeopleAgreement
     unscored: int = 0
     missing: tuple[int, ...] = ()
     slips: int = 0
@@ -143,7 +143,7 @@ class Shares(NamedTuple):
         return min(self.bad_caught.low, self.good_passed.low) >= target
 
 
-def compare_people(answers: Sequence[LabelledAnswer]) -> People:
+def compare_people(answers: Sequence[LabelledAnswer]) -> PeopleAgreement:
     """Return what the labels of answers show of the people who gave them."""
     answers = [answer for answer in answers if answer.labels]
     counts = Counter(person for answer in answers for person in answer.labels)
@@ -172,7 +172,7 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> People:
         means = {differs: sums[differs] / several[differs] if several[differs] else Fraction(1) for differs in sums}
         agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
     agreed = agree if double else None
-    return People(len(answers), double, len(ties), tuple(split), agreed, main, differing)
+    return PeopleAgreement(len(answers), double, len(ties), tuple(split), agreed, main, differing)
 
 
 def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
@@ -220,7 +220,7 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
 
 def _bound_class(
     answers: Sequence[LabelledAnswer], main: str, slips: int, level: float, *, is_good: bool, is_double: bool
-) -> tuple[Bounded, Counts]:
+) -> tuple[BoundedShare, Counts]:
     clear = [answer for answer in answers if answer.side is is_good]
     disputed = [] if is_double else [each for each in answers if each.side is None and each.labels.get(main) is is_good]
     against = [each for each in answers if not each.labels and not each.is_right(is_good)]
@@ -232,7 +232,7 @@ def _bound_class(
     right = [each for each in asked if each.is_right(is_good)]
     highs = sum_units([*wrong[slips:], *right], is_good, is_upper=True)
     low = lower_bound(*lows, level) if lows[1] else 0.0
-    return Bounded(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0), lows
+    return BoundedShare(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0), lows
 
 
 def sum_units(answers: Iterable[LabelledAnswer], is_good: bool, *, is_upper: bool = False) -> Counts:

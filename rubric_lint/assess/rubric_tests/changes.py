@@ -19,7 +19,7 @@ Points = Any
 """Points of a rubric, or its exact score in 0..1 if its points vary."""
 
 
-class Reached(Protocol):
+class ReachableScores(Protocol):
     """The points that answers reach which meet all gates; `least` are the fewest, perhaps below 0."""
 
     @property
@@ -103,7 +103,7 @@ def regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bo
     return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
 
 
-def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached) -> Iterator[Mutant]:
+def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: ReachableScores) -> Iterator[Mutant]:
     """Move each threshold to the next score that an answer which meets all gates can reach."""
     passes, borderline = rubric.pass_from, rubric.borderline_from
     # Two thresholds without a score between them are still two: each moves alone.
@@ -133,19 +133,19 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached
         yield move("borderline", borderline, lower, replace(rubric, borderline_from=lower))
 
 
-def _next_above(sums: Reached, threshold: Points) -> Points | None:
+def _next_above(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the second reachable score from a threshold on, so that the first one falls below it."""
     first = _lowest(sums, threshold)
     return None if first is None else sums.above(first)
 
 
-def _next_below(sums: Reached, threshold: Points) -> Points | None:
+def _next_below(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
     found = sums.highest(0, threshold)
     return 0 if found is None and sums.least < 0 < threshold else found
 
 
-def _lowest(sums: Reached, threshold: Points) -> Points | None:
+def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the lowest reachable score from a threshold on; a sum below 0 is the score 0."""
     return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
 

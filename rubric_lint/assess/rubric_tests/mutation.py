@@ -22,7 +22,7 @@ from rubric_lint.assess.rubric_tests.changes import (
     pair_grades,
     regate,
 )
-from rubric_lint.assess.rubric_tests.running import Check, Tested, find_unscored, make_check, word_given
+from rubric_lint.assess.rubric_tests.running import Check, TestedRubric, find_unscored, format_given, make_check
 from rubric_lint.assess.rubric_tests.tree_mutation import TreeEquivalence
 from rubric_lint.model.criterion import Shape, to_fraction
 from rubric_lint.model.finding import Problem
@@ -257,7 +257,7 @@ class Equivalence:
         return found
 
 
-class Mutation(NamedTuple):
+class MutationResult(NamedTuple):
     """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
 
     `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
@@ -275,7 +275,7 @@ class Mutation(NamedTuple):
         return self.made - self.equivalent - len(self.survivors)
 
 
-class _Case(NamedTuple):
+class _NoticingTest(NamedTuple):
     """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
 
     With `may_be_unscored`, it also allows that the answer has no score.
@@ -287,7 +287,7 @@ class _Case(NamedTuple):
     may_be_unscored: bool
 
 
-def mutate(tested: Tested) -> Mutation:
+def mutate(tested: TestedRubric) -> MutationResult:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
     if rubric.tree:  # a weight counts among those beside it in the group, which the points of a flat rubric do not say
@@ -299,7 +299,7 @@ def mutate(tested: Tested) -> Mutation:
     for test, file, answers, samples in runs:
         if check := make_check(test, file.document, rubric):
             given = tuple(sample.answers for sample in samples)
-            all_cases.append(_Case(answers, check, given, not any(find_unscored(test))))
+            all_cases.append(_NoticingTest(answers, check, given, not any(find_unscored(test))))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)
@@ -322,11 +322,11 @@ def mutate(tested: Tested) -> Mutation:
         reason = "its weights are too fine to find all scores that it can give; round them"
         if rubric.varies:
             reason = "its groups and conditions give too many different scores to decide what a change alters"
-        return Mutation(0, 0, (), reason)
-    return Mutation(made, equivalent, tuple(survivors), failing=failing)
+        return MutationResult(0, 0, (), reason)
+    return MutationResult(made, equivalent, tuple(survivors), failing=failing)
 
 
-def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
+def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_NoticingTest]) -> Iterator[bool]:
     """Yield for each test whether its expectations hold under a changed rubric."""
     tables = [
         {before.answer: after for before, after in pair_grades(*pair)}
@@ -355,7 +355,7 @@ def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     """Describe an answer: the changed criterion first, then the others, or only how many there are."""
     own = list(answers)[mutant.number] if mutant.number is not None else None
     ordered = [name for name in answers if name == own] + [name for name in answers if name != own]
-    named = [f"{word_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
+    named = [f"{format_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
     best = {criterion.id: criterion.from_worst[-1].answer for criterion in mutant.rubric.criteria}
     rest = ordered[_MOST_NAMED:]
     if rest:

@@ -10,8 +10,14 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.rubric_tests.changes import UNSCORED
 from rubric_lint.assess.rubric_tests.reading import RubricTest, RubricTests, read_tests
-from rubric_lint.assess.rubric_tests.recordings import Recording, Recordings, Verified, Verifier, read_recordings
-from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, report_faults
+from rubric_lint.assess.rubric_tests.recordings import (
+    Recording,
+    Recordings,
+    VerifiedRecording,
+    Verifier,
+    read_recordings,
+)
+from rubric_lint.lint.engine import FoundProblem, ProblemFinder, check_test_files, examine, report_faults
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
@@ -30,7 +36,7 @@ from rubric_lint.scoring.grading import (
     Weighed,
 )
 from rubric_lint.scoring.groups import GroupResult
-from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
@@ -144,11 +150,11 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
         if scores is not None and score is not None and not scores[0] <= score <= scores[1]:
             heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
             earned = tuple(_relate_answer(each, places) for each in heaviest)
-            values = {"expected": _word_range(scores), "score": word_score(score)}
+            values = {"expected": _word_range(scores), "score": format_score(score)}
             yield Problem("score", test.path_of(name), values=values, related=earned)
     if (grades := _read_grades(test)) and result.rubric_grade not in grades:
         values = {"expected": join_words(grades, "or"), "grade": result.rubric_grade or "below all grades"}
-        values["score"] = word_score(result.score)
+        values["score"] = format_score(result.score)
         yield Problem("grade", test.path_of("rubric_grade"), values=values)
     yield from _find_unmet_parts(test, document, result, places)
 
@@ -188,7 +194,7 @@ def _word_range(scores: _Range) -> str:
 
 
 def _word_group(group: GroupResult) -> str:
-    return str(NOT_APPLICABLE) if group.score is None else word_score(group.score)
+    return str(NOT_APPLICABLE) if group.score is None else format_score(group.score)
 
 
 def _allows_group(expected: _Range | None, score: Fraction | None) -> bool:
@@ -240,7 +246,7 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
     return check
 
 
-def word_score(score: Fraction) -> str:
+def format_score(score: Fraction) -> str:
     """Write a score with four digits, and exactly if that is short and differs."""
     shown = f"{float(score):.4g}"
     exact = str(score)
@@ -249,7 +255,7 @@ def word_score(score: Fraction) -> str:
 
 def _explain_verdict(result: Scored) -> str:
     missed = [f"`{name}`" for name in result.gates_missed]
-    score = f"score {word_score(result.score)}"
+    score = f"score {format_score(result.score)}"
     if missed:
         return f"{score}, and the gate{'' if len(missed) == 1 else 's'} of {join_words(missed)} missed"
     gates = [each.gate for each in result.rubric.criteria] + [each.gate for each in result.rubric.groups]
@@ -278,11 +284,11 @@ def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
 
 def _word_answer(each: CriterionResult) -> str:
     reason = " ".join((each.reasoning or "").split())
-    given = word_given(each.grade.answer)
+    given = format_given(each.grade.answer)
     return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
 
 
-def word_given(answer: AnswerValue) -> str:
+def format_given(answer: AnswerValue) -> str:
     """Write what a judge gives."""
     return str(answer).lower() if isinstance(answer, bool) else str(answer)
 
@@ -293,7 +299,7 @@ OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})
 OF_FORM = frozenset({"syntax", "schema", "unknown-field", "bounds", "duplicate-id", "duplicate-key"})
 
 
-class Ran(NamedTuple):
+class ScoredTest(NamedTuple):
     """A test that was scored, and whether all its expectations were met."""
 
     test: RubricTest
@@ -302,7 +308,7 @@ class Ran(NamedTuple):
     passed: bool
 
 
-class RanUnscored(NamedTuple):
+class UnscoredTest(NamedTuple):
     """A test whose only output has no score, as nothing in the rubric applies: what its judge gave each criterion."""
 
     test: RubricTest
@@ -310,7 +316,7 @@ class RanUnscored(NamedTuple):
     answers: tuple[AnswerValue, ...]
 
 
-class Needed(NamedTuple):
+class UnrecordedTest(NamedTuple):
     """A test without an output that counts: the recording to bring up to date, if any, and the criteria to judge."""
 
     test: RubricTest
@@ -320,17 +326,17 @@ class Needed(NamedTuple):
 
 
 @dataclass
-class Tested:
+class TestedRubric:
     """A rubric, and what its tests came to in all files of the run."""
 
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
     places: RubricPlaces
     settings: FileSettings
     verifier: Verifier
-    ran: list[Ran] = field(default_factory=list)
-    unscored: list[RanUnscored] = field(default_factory=list)
-    needed: list[Needed] = field(default_factory=list)
+    ran: list[ScoredTest] = field(default_factory=list)
+    unscored: list[UnscoredTest] = field(default_factory=list)
+    needed: list[UnrecordedTest] = field(default_factory=list)
     tests: int = 0
     mutation: Any = None
 
@@ -364,8 +370,8 @@ class Runner:
 
     def __init__(self, finder: SettingsFinder) -> None:
         self._finder = finder
-        self._loaded: dict[str, dict[str, Loaded] | RubricError] = {}
-        self.tested: dict[tuple[str, str], Tested] = {}
+        self._loaded: dict[str, dict[str, LoadedRubric] | RubricError] = {}
+        self.tested: dict[tuple[str, str], TestedRubric] = {}
         self.recordings: dict[tuple[str, str, tuple[tuple[str, str], ...]], Recordings] = {}
         self._used: dict[str, set[str]] = {}
         self.idle: dict[str, int] = {}
@@ -388,14 +394,16 @@ class Runner:
             return report_faults(fault.source, [fault], settings)
         failed: set[object] = set()
         tested: list[str] = []
-        look = Finder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
-        examined = examine(source, settings, look=look)
+        look = ProblemFinder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
+        examined = examine(source, settings, problem_finder=look)
         tests = count_tests(examined.documents)
         if any(finding.rule in OF_FORM for finding in examined.result.findings):
             return examined.result._replace(failed=tests)
         return examined.result._replace(passed=tests - len(failed), failed=len(failed), tested=tuple(tested))
 
-    def _look(self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]) -> Iterator[Found]:
+    def _look(
+        self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]
+    ) -> Iterator[FoundProblem]:
         """Find the problems of a file; add the ids of the tests that fail to `failed`, of all that run to `names`."""
         problems = list(check_test_files(documents))
         yield from problems
@@ -406,12 +414,12 @@ class Runner:
         tested = self.open_rubric(file.rubric, file.rubric_name)
         if isinstance(tested, str):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
+            yield FoundProblem("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
             return
         recordings = self._open_recordings(file, tested)
         if isinstance(recordings, Problem):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", recordings, document)
+            yield FoundProblem("broken-test", recordings, document)
             return
         if recordings is not None:
             used = self._used.setdefault(file.outputs, set())
@@ -424,10 +432,10 @@ class Runner:
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
-                yield Found(rule, problem._replace(values={"test": test.id, **problem.values}), document)
+                yield FoundProblem(rule, problem._replace(values={"test": test.id, **problem.values}), document)
 
     def _run_test(
-        self, test: RubricTest, file: RubricTests, tested: Tested, recordings: Recordings | None
+        self, test: RubricTest, file: RubricTests, tested: TestedRubric, recordings: Recordings | None
     ) -> Iterator[tuple[str, Problem]]:
         tested.tests += 1
         if impossible := list(find_impossible(test, tested.rubric, file.document)):
@@ -442,24 +450,24 @@ class Runner:
         else:
             recording = recordings.found.get(test.key) if recordings else None
         if recording is None:
-            tested.needed.append(Needed(test, file, None, tuple(tested.verifier.told)))
+            tested.needed.append(UnrecordedTest(test, file, None, tuple(tested.verifier.told)))
             values = {"reason": self._word_absence(test, file, recordings)}
             yield "unrecorded-test", Problem("missing", (*test.path, "id"), values=values)
             return
-        verified: Verified = tested.verifier.verify(recording, test.texts)
+        verified: VerifiedRecording = tested.verifier.verify(recording, test.texts)
         if verified.is_unscored:
             if verified.answers:
-                tested.unscored.append(RanUnscored(test, file, verified.answers))
+                tested.unscored.append(UnscoredTest(test, file, verified.answers))
             yield from (("unmet-expectation", problem) for problem in find_unscored(test))
             return
         if verified.result is None:
             if test.output is None:
-                tested.needed.append(Needed(test, file, recording, verified.stale))
+                tested.needed.append(UnrecordedTest(test, file, recording, verified.stale))
             code, step = ("invalid", "id") if test.output is None else ("invalid-output", "output")
             yield "unrecorded-test", Problem(code, (*test.path, step), values={"reason": verified.fault})
             return
         unmet = list(find_unmet(test, file.document, verified.result, tested.places))
-        tested.ran.append(Ran(test, file, verified.result, not unmet))
+        tested.ran.append(ScoredTest(test, file, verified.result, not unmet))
         yield from (("unmet-expectation", problem) for problem in unmet)
 
     def _word_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
@@ -479,7 +487,7 @@ class Runner:
         hint = near if near.startswith("did you") else "record it with --record, or add `output`"
         return f"{file.outputs} has none with the id `{test.id}`; {hint}"
 
-    def open_rubric(self, path: str, name: str) -> Tested | str:
+    def open_rubric(self, path: str, name: str) -> TestedRubric | str:
         """Return a rubric to test, the only one of its file if `name` is empty; or why it cannot be tested."""
         try:
             models = self._load(path)
@@ -500,10 +508,10 @@ class Runner:
             except RubricError as fault:
                 return f"the rubric cannot be tested: {fault}"
             settings = self._finder.for_file(path)
-            self.tested[key] = Tested(loaded, rubric, RubricPlaces(loaded), settings, Verifier(rubric))
+            self.tested[key] = TestedRubric(loaded, rubric, RubricPlaces(loaded), settings, Verifier(rubric))
         return self.tested[key]
 
-    def _load(self, path: str) -> dict[str, Loaded]:
+    def _load(self, path: str) -> dict[str, LoadedRubric]:
         """Return the rubrics of a file by name; raise RubricError if it cannot be read or has errors."""
         if path not in self._loaded:
             try:
@@ -521,7 +529,7 @@ class Runner:
             raise found.with_traceback(None)
         return found
 
-    def _open_recordings(self, file: RubricTests, tested: Tested) -> Recordings | Problem | None:
+    def _open_recordings(self, file: RubricTests, tested: TestedRubric) -> Recordings | Problem | None:
         """Return the recordings for a file, None if there are none, or the problem in reading them."""
         if not file.names_outputs and all(test.output is not None for test in file.tests):
             return None

@@ -37,8 +37,8 @@ from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
-from rubric_lint.lint.run.given import Input, read_given
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, point_to_known, visible
 from rubric_lint.model.suggest import name_in, suggest
@@ -58,7 +58,7 @@ class _Given(NamedTuple):
     settings reads them.
     """
 
-    input: Input
+    input: FileArgument
     documents: Sequence[Document]
     settings: FileSettings
     title: str
@@ -443,7 +443,7 @@ def _complain_of_known(given: _Given) -> None:
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
     """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
-    found = read_given(file, stdin_filename)
+    found = load_argument(file, stdin_filename)
     if kind_of(found.path).is_program:
         raise UserError(f"{found.label}: is a program; a table describes YAML, JSON and TOML")
     try:

@@ -12,8 +12,8 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
 from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
+from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.lint.run.given import read_given
 from rubric_lint.model.messages import join_words, list_names
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
-    from rubric_lint.lint.run.given import Input
+    from rubric_lint.lint.run.argument import FileArgument
     from rubric_lint.model.rubric import Rubric
-    from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.scoring.loading import LoadedRubric
 
 
 @command(
@@ -53,7 +53,7 @@ def convert(given: Given) -> int:
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
-    file = read_given(given.file, given.stdin_filename)
+    file = load_argument(given.file, given.stdin_filename)
     if given.target in _RELEASES and given.name is None:
         from rubric_lint.convert.release import is_agentv_suite  # noqa: PLC0415  (few targets are releases of AgentV)
 
@@ -65,7 +65,7 @@ def convert(given: Given) -> int:
     return _export(given, file)
 
 
-def _export(given: Given, file: "Input") -> int:
+def _export(given: Given, file: "FileArgument") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
     from rubric_lint.convert.export.target import ExportError, TargetError  # noqa: PLC0415
 
@@ -104,7 +104,7 @@ def _export(given: Given, file: "Input") -> int:
 
 
 def _write(
-    found: "Mapping[str, Loaded]", target: str, *, is_whole: bool
+    found: "Mapping[str, LoadedRubric]", target: str, *, is_whole: bool
 ) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
     """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
 
@@ -131,7 +131,7 @@ def _write(
     return sound, carried, writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
 
 
-def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
+def _find_targets(found: "Mapping[str, LoadedRubric]", given: Given) -> list[str]:
     """Return the names of the targets that take rubrics."""
     from rubric_lint.convert.export.target import ExportError  # noqa: PLC0415
 
@@ -143,19 +143,19 @@ def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
     return names
 
 
-def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
+def _is_in_version_3(found: "Iterable[LoadedRubric]") -> bool:
     """Return whether a YAML file says all of its rubrics in version 3 already."""
     from rubric_lint.convert.export.version_3 import is_written_in_version_3  # noqa: PLC0415
 
     return all(is_written_in_version_3(each.rubric) and each.document.kind is Kind.YAML for each in found)
 
 
-def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
+def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
     from rubric_lint.cli.fix.fix import exit_code, rewrite_suite  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults  # noqa: PLC0415
+    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, format_faults  # noqa: PLC0415
     from rubric_lint.lint.fix.together import convert_together  # noqa: PLC0415
-    from rubric_lint.lint.run.summary import Again, Unchecked  # noqa: PLC0415
+    from rubric_lint.lint.run.summary import RunScope, Unchecked  # noqa: PLC0415
     from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
 
     member, others = _find_with_others(given, file, settings)
@@ -166,16 +166,16 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     fixed = rewrite_suite(given, file.label, file.data, member.settings)
     [(_, fixed)] = convert_together([(member, fixed)], str(given.target))
     outcome = FixOutcome(fixed, remaining=len(fixed.result.findings))
-    totals = FixTotals(again=Again((file.label,)))
+    totals = FixTotals(scope=RunScope((file.label,)))
     totals.add(outcome)
     unchecked = Unchecked(())
     unchecked.add(file.label, fixed.result)
-    for line in (*word_faults(fixed, "fixed"), *word_troubles(outcome), *unchecked.word()):
+    for line in (*format_faults(fixed, "fixed"), *word_troubles(outcome), *unchecked.format_lines()):
         complain(line)
     code = exit_code(totals, is_rewriting=True)
     is_rewritten = fixed.conversion is not None
     if not is_rewritten:
-        for line in totals.word(is_dry=code is not Exit.CLEAN, is_rewriting=True).split("\n"):
+        for line in totals.format(is_dry=code is not Exit.CLEAN, is_rewriting=True).split("\n"):
             complain(line)
     if not is_rewritten and code is not Exit.CLEAN:
         return code
@@ -186,7 +186,7 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     return write_result(fixed.data, given.output) or code
 
 
-def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> "tuple[File, list[str]]":
+def _find_with_others(given: Given, file: "FileArgument", settings: "FileSettings") -> "tuple[File, list[str]]":
     """Return a suite with what its settings say of the files that it names, and the names of these files."""
     from rubric_lint.lint.project import suites  # noqa: PLC0415
     from rubric_lint.lint.project.files import File  # noqa: PLC0415
@@ -199,7 +199,7 @@ def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> 
     return found[0], [each.name for each in found[1:]]
 
 
-def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
+def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> bytes:
     """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
     from rubric_lint.report.show import ShowJson  # noqa: PLC0415
     from rubric_lint.scoring.show.source import show, summarize  # noqa: PLC0415
@@ -222,7 +222,7 @@ def _check_excel(output: str | None) -> None:
         raise click.UsageError("--to xlsx writes a file that is not text; name it with --output")
 
 
-def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
+def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
     from rubric_lint.convert.export.target import (  # noqa: PLC0415
         ExportSource,
         find_fields,
@@ -240,7 +240,7 @@ def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(found: "dict[str, LoadedRubric]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
@@ -267,7 +267,7 @@ def _is_one_of(value: object, texts: "Collection[str]") -> bool:
     return isinstance(value, str) and value in texts
 
 
-def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
+def _lost_comments(found: "dict[str, LoadedRubric]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
     from rubric_lint.convert.export.target import find_comments, find_kept_comments  # noqa: PLC0415
 
@@ -346,7 +346,7 @@ def import_table(given: Given) -> int:
                 raise click.UsageError(f"--map {each}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
         choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
-        file = read_given(given.file, given.stdin_filename)
+        file = load_argument(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(*file, of_file, choices, watch=progress.show_phase)
     except ChoiceError as wrong:

@@ -12,12 +12,12 @@ from contextlib import suppress
 
 import click
 
-from rubric_lint.assess.diff.changes import (
+from rubric_lint.assess.diff.rubric_diff import (
     Change,
-    Effects,
+    OutputEffects,
     RubricPair,
-    compare,
-    locate,
+    add_places,
+    compare_rubrics,
     pair_rubrics,
     prepare_all,
     score_both,
@@ -32,18 +32,18 @@ from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.settings import SettingsFinder
+from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
-from rubric_lint.lint.run.given import InvalidError, UnusableError, read_given
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
 from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
 from rubric_lint.scoring.flat import list_fields
-from rubric_lint.scoring.loading import Loaded, RubricError
+from rubric_lint.scoring.loading import LoadedRubric, RubricError
 from rubric_lint.scoring.records.entries import CHUNK
-from rubric_lint.scoring.records.mapping import JUDGE, Wanted, of_side
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, select_side
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.source.source import SUFFIXES, Source
 
 
@@ -54,7 +54,7 @@ def report_changes(given: Given) -> int:
     try:
         comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
-        raise UnusableError(*wrong.faults) from None
+        raise UnusableFileError(*wrong.faults) from None
     in_color = wants_color(given.color) and given.output is None
     if form == "json":
         text = as_json(comparison)
@@ -68,15 +68,15 @@ def report_changes(given: Given) -> int:
 
 def _compare_files(given: Given) -> Comparison:
     finder = given.finder()
-    files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
+    files = [load_argument(each, given.stdin_filename) for each in (given.old, given.new)]
     try:
         old = load_given(files[0], finder)
-    except InvalidError as wrong:
+    except InvalidRubricsError as wrong:
         mend = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
             mend = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
         advice = f"{mend} (`rubric-lint` says how), then compare again"
-        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
+        raise UnusableFileError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
     loaded = [old, load_given(files[1], finder)]
     pairs = pair_rubrics(*map(prepare_all, loaded))
     if given.name is not None:
@@ -84,7 +84,7 @@ def _compare_files(given: Given) -> Comparison:
         require_rubric(given.name, names)
         pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
     effects = _score(given, pairs) if given.outputs else None
-    changes = tuple(locate(change, *loaded) for change in compare(pairs))
+    changes = tuple(add_places(change, *loaded) for change in compare_rubrics(pairs))
     return Comparison(files[0].label, files[1].label, changes, effects)
 
 
@@ -105,13 +105,13 @@ def _compare_branch(given: Given) -> Comparison:
         if new in wanted or (new is None and old and old.lower().endswith((*SUFFIXES, ".toml"))):
             try:
                 loaded = _load_sides(branch, old, new, finder)
-            except UnusableError as wrong:
+            except UnusableFileError as wrong:
                 skipped += wrong.lines[:1]
                 continue
             found = pair_rubrics(*map(prepare_all, loaded))
             if given.name is not None:
                 found = [pair for pair in found if any(rubric and rubric.name == given.name for rubric in pair)]
-            changes += (locate(change, *loaded) for change in compare(found))
+            changes += (add_places(change, *loaded) for change in compare_rubrics(found))
             pairs += found
     names = Counter(rubric.name for pair in pairs if (rubric := pair[1] or pair[0]))
     if given.outputs and (twice := [name for name, count in names.items() if count > 1]):
@@ -136,21 +136,21 @@ def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
 
 def _load_sides(
     branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
-) -> tuple[dict[str, Loaded], dict[str, Loaded]]:
-    """Return the rubrics of both sides by name; raise UnusableError when a side cannot be read or has errors."""
-    sides: list[dict[str, Loaded]] = []
+) -> tuple[dict[str, LoadedRubric], dict[str, LoadedRubric]]:
+    """Return the rubrics of both sides by name; raise UnusableFileError when a side cannot be read or has errors."""
+    sides: list[dict[str, LoadedRubric]] = []
     for path, is_old in ((old, True), (new, False)):
         if path is None:
             sides.append({})
             continue
         name = _name(branch, path)
-        data = read_given(f"{branch.commit}:{path}" if is_old else name)
+        data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
             sides.append(load_given(data._replace(label=name, path=name) if is_old else data, finder))
-        except InvalidError as wrong:
+        except InvalidRubricsError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
-            raise UnusableError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
-        except UnusableError:  # no rubrics
+            raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
+        except UnusableFileError:  # no rubrics
             sides.append({})
     return sides[0], sides[1]
 
@@ -166,7 +166,7 @@ def _find_findings(
     found = []
     for file, outcome in lint_files(File(name, finder.for_file(name)) for name in names):
         if isinstance(outcome, Result) and isinstance(file, File):
-            result = sieve.sift(outcome, file.settings)
+            result = sieve.filter(outcome, file.settings)
             found += [(result.source, finding) for finding in result.findings]
     return tuple(found)
 
@@ -185,12 +185,12 @@ def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source
     return tuple(found)
 
 
-def _score(given: Given, pairs: list[RubricPair]) -> Effects:
-    effects, name, size = Effects(), given.outputs, None
+def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
+    effects, name, size = OutputEffects(), given.outputs, None
     rubrics = [rubric for pair in pairs for rubric in pair if rubric]
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
-    wanted = Wanted(judgements=list_fields(rubrics))
-    asked = Asked(of_side(given.mapping, JUDGE), name, wanted=wanted)
+    wanted = RequiredColumns(judgements=list_fields(rubrics))
+    asked = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=wanted)
     with suppress(OSError, ValueError):
         size = None if name == STDIN else os.stat(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)
@@ -199,17 +199,17 @@ def _score(given: Given, pairs: list[RubricPair]) -> Effects:
             progress.done += 1
             effects.add(effect)
     except (OSError, ValueError) as fault:
-        raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+        raise UnusableFileError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
     finally:
         progress.clear()
     if not effects.outputs:
-        raise UnusableError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+        raise UnusableFileError(f"{'stdin' if name == STDIN else name}: contains no outputs")
     return effects
 
 
 def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
     if name == STDIN and sys.stdin is None:
-        raise UnusableError("stdin is closed")
+        raise UnusableFileError("stdin is closed")
     with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:
         while chunk := stream.read(CHUNK):
             progress.advance(len(chunk))

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.assess.assess import Asked, Assessment, Standing
-from rubric_lint.assess.improve.proposals import Base, find_own
-from rubric_lint.assess.improve.run import NEEDED, EndedError, Held, Improver, Left
+from rubric_lint.assess.assess import Assessment, AssessOptions, Standing
+from rubric_lint.assess.improve.proposals import RubricState, find_findings
+from rubric_lint.assess.improve.run import NEEDED, EndedError, Improver, PassedTest, StopReason
 from rubric_lint.assess.improve.trial import ASIDE
 from rubric_lint.assess.rubric_tests.recorder import find_case
-from rubric_lint.assess.rubric_tests.running import Needed
+from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.lint.assessing import Linted
 from rubric_lint.cli.options import STDIN, Given, repeat_command
@@ -89,7 +89,7 @@ def propose(given: Given) -> int:
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
-    found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(4, 5)))
+    found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         asking = _Asking((work.access, access.part(writer, writer + 1)), work, store)
@@ -115,7 +115,7 @@ def _improve(
     trials = []
     for rubric, criterion in mended:
         own = [each for each in answers if each.rubric.name == rubric]
-        choices = sum(len(finding.choices) for finding in find_own(bases[rubric], criterion))
+        choices = sum(len(finding.choices) for finding in find_findings(bases[rubric], criterion))
         tests = [Answer("", bases[rubric].rubric, each.case, {}) for each in held[rubric] if each.case]
         half = _take_half(own)
         trials.append(_Trials(half and [*half, *tests], given.tries + choices, given.tries))
@@ -137,10 +137,12 @@ def _improve(
     return _report(given, linted, done, asking, is_stopped=is_stopped)
 
 
-def _load(name: str, linted: Linted, examined: Examined) -> dict[str, Base]:
+def _load(name: str, linted: Linted, examined: Examined) -> dict[str, RubricState]:
     """Return the rubrics of a file as they are now, by name."""
     loaded = load_examined(name, examined)
-    return {key: Base(name, linted.file.settings, examined, each, each.prepare()) for key, each in loaded.items()}
+    return {
+        key: RubricState(name, linted.file.settings, examined, each, each.prepare()) for key, each in loaded.items()
+    }
 
 
 def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
@@ -177,7 +179,9 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
-    return Exit.UNDECIDED if all(each.left in {Left.FEW, Left.FEW_WRONG} for each in open_ones) else Exit.FOUND
+    return (
+        Exit.UNDECIDED if all(each.left in {StopReason.FEW, StopReason.FEW_WRONG} for each in open_ones) else Exit.FOUND
+    )
 
 
 def _read_answers(
@@ -195,13 +199,13 @@ def _read_answers(
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_held(linted: Linted, rubric: str) -> list[Held]:
+def _list_held(linted: Linted, rubric: str) -> list[PassedTest]:
     """Return the rubric tests that hold, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
         recording = recordings.found.get(ran.test.key) if recordings else None
         if ran.passed:
-            found.append(Held(ran, find_case(Needed(ran.test, ran.file, recording, ()))))
+            found.append(PassedTest(ran, find_case(UnrecordedTest(ran.test, ran.file, recording, ()))))
     return found
 
 
@@ -263,9 +267,9 @@ class _Asking:
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:
-            raise EndedError(Left.NO_REPLY, "the endpoint gives no replies")
+            raise EndedError(StopReason.NO_REPLY, "the endpoint gives no replies")
         if self.account.stop:
-            raise EndedError(Left.LIMIT, self.account.stop)
+            raise EndedError(StopReason.LIMIT, self.account.stop)
         return records.all
 
     def _report_limit(self, limit: LimitError) -> None:
@@ -296,9 +300,9 @@ class _Asking:
             return asyncio.run(write())
         except LimitError as limit:
             self._report_limit(limit)
-            raise EndedError(Left.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
+            raise EndedError(StopReason.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
         except UnansweredError as fault:
-            raise EndedError(Left.NO_REPLY, str(fault)) from None
+            raise EndedError(StopReason.NO_REPLY, str(fault)) from None
 
 
 def _read_text(exchange: Exchange) -> str:

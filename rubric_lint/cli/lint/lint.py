@@ -32,7 +32,7 @@ from rubric_lint.model.messages import UserError, list_names, to_data, visible
 from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import JudgedRun, RecordCache
+    from rubric_lint.assess.judged.review import JudgedRun, RecordCache
     from rubric_lint.lint.fix.run import FixOutcome
     from rubric_lint.lint.fix.silence import Silenced
     from rubric_lint.lint.project.files import File, Unreadable
@@ -55,7 +55,7 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
 
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
-        click.echo(totals.word())
+        click.echo(totals.format())
     severe = {Severity.ERROR, Severity.WARNING}
     failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
     return Exit.of(crashed=totals.crashes, failed=totals.refused, found=totals.severities_left & failing)
@@ -117,10 +117,10 @@ class Judges:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.run import Basis, JudgedRun, RecordCache  # noqa: PLC0415
+        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions  # noqa: PLC0415
         from rubric_lint.cli.score.options import find_labels  # noqa: PLC0415
 
-        self._kept = self._kept or RecordCache(Basis(mapping=self._given.mapping))
+        self._kept = self._kept or RecordCache(ReviewOptions(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
         self.run = run = JudgedRun(finder, (self._given.judged, labels), self._kept)
         if run.unreadable:
@@ -158,7 +158,7 @@ def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequenc
     for found in find(paths, finder, Skipped(reasons=reasons)):
         if isinstance(found, Unreadable):
             faults.append(found)
-        elif all(sieve.wants(found.name) for sieve in sieves):
+        elif all(sieve.needs_file(found.name) for sieve in sieves):
             files.append(found.name)
         else:
             reasons[found.name] = "unchanged"
@@ -352,7 +352,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         says_summary = given.output is not None or make_reporter in _WITH_SUMMARY
         if summary.is_empty and not says_summary and not given.quiet:
             complain(f"0 rubrics found in {counted(summary.files, 'file')}")
-        for line in chain(engine.explaining.word(), finder.word_idle_shapes(given.paths)):
+        for line in chain(engine.explaining.format_lines(), finder.format_idle_shapes(given.paths)):
             complain(line)
         _end_baselines(given, sieves)
         return summary
@@ -451,7 +451,7 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     how: dict[str, Any] = {"unsafe": given.unsafe_fixes, "choices": given.choices, "refuse": lambda _: None}
     totals = FixRun(report, progress, **how).fix_all(given.paths, "", finder)
     if not given.quiet:
-        click.echo(totals.word(is_dry=False), err=True)
+        click.echo(totals.format(is_dry=False), err=True)
     return exit_code(totals)
 
 

@@ -40,11 +40,11 @@ from rubric_lint.report.terminal import Style
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rubric_lint.assess.agreement.analysis import Condition
-    from rubric_lint.assess.agreement.reading import Reader
+    from rubric_lint.assess.agreement.analysis import AgreementLimit
+    from rubric_lint.assess.agreement.reading import RatingReader
     from rubric_lint.report.agreement import Findings
     from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.records.verdict import Reading
+    from rubric_lint.scoring.records.verdict import ParseOptions
 
 
 ON_A_PAGE = 200
@@ -55,7 +55,7 @@ def measure_agreement(
     rubrics: "Mapping[str, ScoringRubric]",
     results: tuple[str, ...],
     labels: tuple[str, ...],
-    reading: "Reading",
+    reading: "ParseOptions",
     mapping: "Mapping[str, str]",
 ) -> "Findings | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
@@ -63,38 +63,41 @@ def measure_agreement(
     `mapping` has for each field of the results the column that it has in their files.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import Plan  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import Reader, UnusableError  # noqa: PLC0415
+    from rubric_lint.assess.agreement.comparison import AgreementOptions  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings  # noqa: PLC0415
 
-    reader = Reader(rubrics, reading, mapping=mapping)
+    reader = RatingReader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
     try:
         ratings = reader.join()
-    except UnusableError as unusable:
+    except UnusableRatingsError as unusable:
         complain_of_records(reader, labels)
         complain(f"--labels: {unusable}")
         return None
-    plan = Plan(worst=ON_A_PAGE)
+    plan = AgreementOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
     return Findings(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
 
 def read_files(
-    reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...], mapping: "Mapping[str, str] | None" = None
+    reader: "RatingReader",
+    results: tuple[str, ...],
+    labels: tuple[str, ...],
+    mapping: "Mapping[str, str] | None" = None,
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side  # noqa: PLC0415
-    from rubric_lint.scoring.records.streams import Asked  # noqa: PLC0415
+    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side  # noqa: PLC0415
+    from rubric_lint.scoring.records.streams import StreamOptions  # noqa: PLC0415
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
                 side = HUMAN if are_labels else JUDGE
-                own = name_own(mapping or {}, side, names)
-                asked = Asked(of_side(mapping or {}, side), name, wanted=Wanted(own=own))
+                own = list_own_fields(mapping or {}, side, names)
+                asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
@@ -121,7 +124,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
             yield chunk
 
 
-def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) -> None:
+def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
     """Say which records are invalid, in all files or in these, and which are left out."""
     from rubric_lint.assess.agreement.reading import list_invalid  # noqa: PLC0415
 
@@ -163,12 +166,12 @@ def agree(given: Given) -> int:
     "rubric" and "id".
     """
     from rubric_lint.assess.agreement.analysis import TOGETHER, analyse_all, find_breaches  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import Plan  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.assess.measure.pass_rate import Chosen  # noqa: PLC0415
+    from rubric_lint.assess.agreement.comparison import AgreementOptions  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError  # noqa: PLC0415
+    from rubric_lint.assess.measure.pass_rate import LabelSelection  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
     from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import Reading  # noqa: PLC0415
+    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -191,8 +194,8 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reading = Reading.of(given.extract, given.extra_fields, given.grades)
-    reader = Reader(
+    reading = ParseOptions.of(given.extract, given.extra_fields, given.grades)
+    reader = RatingReader(
         rubrics,
         reading,
         any_version=given.any_version,
@@ -203,8 +206,8 @@ def agree(given: Given) -> int:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
         try:
-            ratings = reader.join(given.raters, Chosen(given.chosen) if given.chosen else None)
-        except UnusableError as unusable:
+            ratings = reader.join(given.raters, LabelSelection(given.chosen) if given.chosen else None)
+        except UnusableRatingsError as unusable:
             complain_of_records(reader)
             complain(str(unusable))
             return Exit.USAGE
@@ -212,7 +215,9 @@ def agree(given: Given) -> int:
         check_runs(given.runs, ratings)
         check_people(given, ratings)
         line, by = read_line(given.fail_on), given.by or ""
-        plan = Plan(Fraction(str(given.target)), listed, line, by, given.label_scales, given.runs, given.look)
+        plan = AgreementOptions(
+            Fraction(str(given.target)), listed, line, by, given.label_scales, given.runs, given.look
+        )
         if given.by:
             check_field(given.by, [about for each in ratings for about in each.about.values()])
         agreements = analyse_all(ratings, plan)
@@ -237,9 +242,9 @@ _IN_A_TABLE = 10
 """The disagreements to list in a table, unless --worst says it."""
 
 
-def _read_condition(text: str, known: dict[str, None]) -> "Condition":
+def _read_condition(text: str, known: dict[str, None]) -> "AgreementLimit":
     """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
-    from rubric_lint.assess.agreement.analysis import STATISTICS, Condition  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import STATISTICS, AgreementLimit  # noqa: PLC0415
 
     left, _, right = text.rpartition("=")
     where, _, statistic = left.rpartition(":")
@@ -260,7 +265,7 @@ def _read_condition(text: str, known: dict[str, None]) -> "Condition":
         )
     if where and where not in known:
         raise click.UsageError(f"--fail-below: no criterion is named `{where}`; {point_to_known(where, known)}")
-    return Condition(statistic, limit, where or None)
+    return AgreementLimit(statistic, limit, where or None)
 
 
 _DROPPED = {"kappa", "ac", "ac1", "ac2"}
@@ -287,8 +292,15 @@ def labels(given: Given) -> None:
     and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
     --labels.
     """
-    from rubric_lint.assess.agreement.reading import UnusableError  # noqa: PLC0415
-    from rubric_lint.assess.agreement.sheets import SheetError, draw, find_open, lay_out, write_csv, write_excel  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import UnusableRatingsError  # noqa: PLC0415
+    from rubric_lint.assess.agreement.sheets import (  # noqa: PLC0415
+        SheetError,
+        draw_sample,
+        find_open,
+        make_rows,
+        write_csv,
+        write_excel,
+    )
     from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
     from rubric_lint.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
 
@@ -308,14 +320,14 @@ def labels(given: Given) -> None:
             require_existing(names)
         results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
         allowed = find_open(rubrics, results, done)
-        drawn, total = draw(
+        drawn, total = draw_sample(
             filter(allowed, read_answers(chunks, rubrics, mapping, name=given.answers)), given.sample, given.seed
         )
         if not drawn:
             raise UserError(f"{given.answers}: no answer is left to label")
-        rows = lay_out(drawn, rubrics)
+        rows = make_rows(drawn, rubrics)
         data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)
-    except UnusableError as wrong:
+    except UnusableRatingsError as wrong:
         raise UserError(str(wrong)) from None
     except AnswersError as wrong:
         raise UserError(*(f"{given.answers}: {fault}" for fault in wrong.faults)) from None

@@ -65,7 +65,7 @@ def judge(given: Given) -> int:
     reads stdin. All answers are read and checked before the first request.
     """
     from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import Reading  # noqa: PLC0415
+    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
 
     check_answer_fields(given)
     batch = read_batch(vars(given))
@@ -76,7 +76,7 @@ def judge(given: Given) -> int:
     if batch and account.limit.is_set:
         raise click.UsageError(f"{account.limit}: a batch is not limited; its size is what is written")
     rubrics = load(given.rubric, given)
-    plan = make_plan(vars(given), reading=Reading.of(given.extract, given.extra_fields))
+    plan = make_plan(vars(given), reading=ParseOptions.of(given.extract, given.extra_fields))
     if given.output is not None:
         require_file_name(given.output, "--output")
         if given.output.lower().endswith(_NOT_LINES):
@@ -241,11 +241,11 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
     """Print what the results score, and the commands that ask again for invalid ones and show more."""
-    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
+    from rubric_lint.scoring.run import ScoringRun  # noqa: PLC0415
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    scoring = Scoring(rubrics, lambda _: None, progress)
+    scoring = ScoringRun(rubrics, lambda _: None, progress)
     with open_stream(name) as results:
         scoring.run(name, results)
     progress.clear()

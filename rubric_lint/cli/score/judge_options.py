@@ -436,11 +436,11 @@ class AnswersFile:
         mapping: Mapping[str, str] = MappingProxyType({}),
         name: str = "",
     ) -> None:
-        from rubric_lint.scoring.records.mapping import of_side  # noqa: PLC0415
+        from rubric_lint.scoring.records.mapping import select_side  # noqa: PLC0415
 
         self._source = source
         self._rubrics = rubrics
-        self._mapping = of_side(mapping, "")
+        self._mapping = select_side(mapping, "")
         self._name = name
 
     def count_bytes(self) -> int:

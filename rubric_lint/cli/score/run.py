@@ -23,15 +23,15 @@ from rubric_lint.report.scores import FORMS, Lines, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
-from rubric_lint.scoring.records.mapping import JUDGE, of_side
-from rubric_lint.scoring.records.streams import Asked
-from rubric_lint.scoring.records.verdict import Reading
-from rubric_lint.scoring.run import Scoring, warn_of_other_rubric
+from rubric_lint.scoring.records.mapping import JUDGE, select_side
+from rubric_lint.scoring.records.streams import StreamOptions
+from rubric_lint.scoring.records.verdict import ParseOptions
+from rubric_lint.scoring.run import ScoringRun, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.diff.limits import Limit, Limits
-    from rubric_lint.assess.diff.runs import OtherRun
+    from rubric_lint.assess.diff.compare_runs import OtherRun
+    from rubric_lint.assess.diff.limits import DecidedLimit, RunLimits
     from rubric_lint.report.assessment import Assessed
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.scoring.output import RecordResult
@@ -55,7 +55,7 @@ def score_files(
     given: Given,
     extras: "Prepared | None",
     *,
-    limits: "Limits | None" = None,
+    limits: "RunLimits | None" = None,
     merges: bool = False,
 ) -> tuple[Exit, Totals]:
     """Score files and write everything; return 0, or why something was not scored or fails, and the totals.
@@ -79,14 +79,14 @@ def score_files(
 
     writer = results or (Lines(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
-    scoring = Scoring(
+    scoring = ScoringRun(
         rubrics,
         writer.add,
         progress,
         page or other,
         several=len(outputs) > 1,
-        reading=Reading.of(given.extract, given.extra_fields, given.grades),
-        mapping=of_side(given.mapping, JUDGE),
+        reading=ParseOptions.of(given.extract, given.extra_fields, given.grades),
+        mapping=select_side(given.mapping, JUDGE),
         is_shared=extras is not None and extras.told.agreement is not None,
         merges=merges,
     )
@@ -145,7 +145,7 @@ def _tell_comparison(
     return [f"warning: --compare: {name}: {each}" for each in warnings]
 
 
-def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
+def _tell_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
     for limit in failing if quiet else decided:
@@ -153,7 +153,7 @@ def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -
     return Exit.FOUND if failing else Exit.CLEAN
 
 
-def _score_streams(scoring: Scoring, outputs: tuple[str, ...], progress: Progress) -> Exit:
+def _score_streams(scoring: ScoringRun, outputs: tuple[str, ...], progress: Progress) -> Exit:
     """Score everything, or until Ctrl-C; write warnings and counts to stderr."""
     code = Exit.CLEAN
     for name in outputs:
@@ -281,13 +281,13 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
-    reading = Reading.of(given.extract, given.extra_fields, given.grades)
+    reading = ParseOptions.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
-        from rubric_lint.assess.diff.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.assess.diff.compare_runs import OtherRun  # noqa: PLC0415
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
-        if not other.read(read_chunks(compare), Asked(of_side(given.mapping, JUDGE), compare)):
+        if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
@@ -318,7 +318,7 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
-    from rubric_lint.assess.assess import Asked  # noqa: PLC0415
+    from rubric_lint.assess.assess import AssessOptions  # noqa: PLC0415
     from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
     from rubric_lint.report import assessment, trust  # noqa: PLC0415
 
@@ -329,7 +329,7 @@ def assess_outputs(given: Given) -> "Assessed | str":
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = Linted(given.rubric, given.finder())
-        found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))
+        found = linted.assess(outputs, given.labels, AssessOptions(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
@@ -363,7 +363,7 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         raise UserError(f"--engine ray {word_need('ray')}") from None
     except RubricError as fault:
         raise UserError(str(fault)) from None
-    totals, judged_otherwise = score_files(given.outputs, of_side(given.mapping, JUDGE), score, Path(given.output))
+    totals, judged_otherwise = score_files(given.outputs, select_side(given.mapping, JUDGE), score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
     more: dict[str, Any] = {"invalid": []} if totals.invalid else {}
     FORMS[form](write_all, make_style()).end(totals, more)

@@ -85,10 +85,10 @@ def score(given: Given) -> int:
             extras = extras._replace(told=extras.told._replace(assessed=assessed))
     limits = None
     if any(limited):
-        from rubric_lint.assess.diff.limits import Limits  # noqa: PLC0415  (few runs have limits)
+        from rubric_lint.assess.diff.limits import RunLimits  # noqa: PLC0415  (few runs have limits)
 
         passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
-        limits = Limits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)
+        limits = RunLimits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)
     code, totals = run.score_files(rubrics, given, extras, limits=limits)
     return code or run.judge_totals(totals, given)
 

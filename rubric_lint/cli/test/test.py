@@ -22,8 +22,8 @@ from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report import REPORTERS, counted
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.rubric_tests.running import Needed, Runner, Tested
-    from rubric_lint.assess.rubric_tests.starting import Recorded
+    from rubric_lint.assess.rubric_tests.running import Runner, TestedRubric, UnrecordedTest
+    from rubric_lint.assess.rubric_tests.starting import RecordedResult
     from rubric_lint.lint.run.batch import FileOutcome
     from rubric_lint.lint.run.linting import Find
     from rubric_lint.lint.run.summary import Summary
@@ -90,10 +90,10 @@ def init(given: Given) -> int:
     return Exit.CLEAN
 
 
-def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
+def _read(outputs: str, tested: "TestedRubric") -> "list[RecordedResult]":
     """Return the records with a result; report the others."""
     from rubric_lint.assess.rubric_tests.recordings import read_recordings  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import Recorded  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.starting import RecordedResult  # noqa: PLC0415
 
     try:
         recordings = read_recordings(outputs, tested.rubric.name)
@@ -110,7 +110,7 @@ def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
         elif verified.result is None:
             complain(f"{outputs}:{recording.line}: skipped: {verified.fault}")
         else:
-            found.append(Recorded(recording.record, verified.result))
+            found.append(RecordedResult(recording.record, verified.result))
     return found
 
 
@@ -177,7 +177,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
 
 
-def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
+def _keep_possible(path: str, needed: "list[UnrecordedTest]") -> "list[UnrecordedTest]":
     """Return the tests that a model can judge, and say which it cannot."""
     from rubric_lint.assess.rubric_tests.recorder import find_case  # noqa: PLC0415
     from rubric_lint.assess.rubric_tests.starting import is_to_write  # noqa: PLC0415
@@ -194,7 +194,7 @@ def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
     return [need for need in needed if id(need) not in left_out]
 
 
-def _tell_unjudged(needed: "list[Needed]", why: str) -> None:
+def _tell_unjudged(needed: "list[UnrecordedTest]", why: str) -> None:
     if needed:
         named = list_names([str(need.test.id) for need in needed])
         complain(f"{needed[0].file.name}: not recorded, {why}: {named}")
@@ -245,7 +245,7 @@ def run_tests(given: Given) -> int:
         check_watch(given.form, has_file=given.output is not None)
 
     from rubric_lint.assess.rubric_tests.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.reviewing import list_figures, word_figures  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reviewing import format_figures, list_figures  # noqa: PLC0415
     from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
     from rubric_lint.lint.run.linting import LintRun  # noqa: PLC0415
 
@@ -267,7 +267,7 @@ def run_tests(given: Given) -> int:
             summary = whole.lint_all(given.paths, "", finder)
             summary = summary._replace(review=tuple(list_figures(runner, asked)))
             reporter.end(summary)
-            write_figures(word_figures(runner, asked), chosen, write)
+            write_figures(format_figures(runner, asked), chosen, write)
         for line in () if given.quiet else _list_notes(runner):
             complain(line)
         return summary

@@ -31,8 +31,8 @@ from rubric_lint.model.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.document import Document
+from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.lines import ObstacleError
-from rubric_lint.source.edits.sharing import Sharing
 from rubric_lint.source.nunjucks import escape, find_environment, find_marks
 from rubric_lint.source.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.source.patch.tracked import children_of, find_origin
@@ -109,7 +109,7 @@ def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any
 
 def _word_sharing(document: Document, path: Path) -> Unmet:
     try:
-        Sharing(document).check_alone(path)
+        AliasGraph(document).check_alone(path)
     except ObstacleError as obstacle:
         return Unmet(str(obstacle), path, Part.VALUE)
     raise AssertionError(path)

@@ -141,16 +141,16 @@ def is_in_folder(document: Document) -> bool:
     return document.source.name.replace("\\", "/").rpartition("/")[2].lower() in CASE_FILES
 
 
-def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]:
+def find_text_lists(document: Document, *, has_criteria: bool) -> Iterator[ListPlace]:
     """Find the lists of assertions with plain strings among them that AgentV reads as criteria.
 
     Other tools have such lists too, so something else must show that the file is for AgentV: criteria in its words
-    (`is_told`), the file name, a case, or fields that only AgentV 5 has.
+    (`has_criteria`), the file name, a case, or fields that only AgentV 5 has.
     """
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
     is_named = name.endswith(EVAL_FILES) or TEMPLATES in name or document.part != ""
-    if not (is_told or is_named or any(is_whole_case(case) for _, case in cases) or is_current(document)):
+    if not (has_criteria or is_named or any(is_whole_case(case) for _, case in cases) or is_current(document)):
         return
     for place in _find_lists(document, cases):
         if any(isinstance(entry, str) for entry in place.value):
@@ -343,32 +343,33 @@ _BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_sco
 
 def is_structured(value: Any, *, is_case: bool) -> bool:
     """Return whether a value holds criteria; with `is_case`, AgentV reads it, and a string is a criterion."""
-    if not isinstance(value, list) or speaks_old(value):
+    if not isinstance(value, list) or uses_old_words(value):
         return False
     if is_case and any(isinstance(entry, str) for entry in value):
         return True
     is_read = is_case and any(isinstance(entry, dict) and is_criterion(entry) for entry in value)
-    return is_read or speaks(value, is_free=True)
+    return is_read or uses_words(value, is_of_case=True)
 
 
-def speaks(entries: list[Any], *, is_free: bool, has_criteria: bool = False) -> bool:
+def uses_words(entries: list[Any], *, is_of_case: bool, has_criteria: bool = False) -> bool:
     """Return whether entries use the words of these dialects, and none those of earlier ones.
 
-    With `is_free`, an `outcome` alone is enough, because of where the list is; with `has_criteria`, also `criteria`.
+    In a list of a case, an `outcome` alone is enough; with `has_criteria`, also `criteria`.
     """
     mappings = [entry for entry in entries if isinstance(entry, dict)]
-    told = any(_is_entry(entry, is_free=is_free, has_criteria=has_criteria) for entry in mappings)
-    return told and not speaks_old(entries)
+    has_entry = any(_is_entry(entry, is_of_case=is_of_case, has_criteria=has_criteria) for entry in mappings)
+    return has_entry and not uses_old_words(entries)
 
 
-def speaks_old(entries: list[Any]) -> bool:
+def uses_old_words(entries: list[Any]) -> bool:
     """Return whether an entry or a band uses the words of version 2."""
-    mappings = [entry for entry in entries if isinstance(entry, dict)]
-    bands = [band for entry in mappings for band in _bands(entry)]
-    return any(_OLD & each.keys() for each in (*mappings, *bands))
+    for entry in entries:
+        if isinstance(entry, dict) and any(_OLD & mapping.keys() for mapping in [entry, *_bands(entry)]):
+            return True
+    return False
 
 
-def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bool:
+def _is_entry(entry: dict[str, Any], *, is_of_case: bool, has_criteria: bool) -> bool:
     gate = entry.get("min_score")  # one such as 7 is a typo in version 2
     is_share = isinstance(gate, int | float) and not isinstance(gate, bool) and 0 < gate <= 1
     if "score_ranges" in entry and ("operator" in entry or is_share or has_outcome(entry)):
@@ -378,7 +379,7 @@ def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bo
         return False
     if has_criteria and isinstance(entry.get("criteria"), str):
         return True
-    return "outcome" in entry and (is_free or bool(entry.keys() & _BESIDES))
+    return "outcome" in entry and (is_of_case or bool(entry.keys() & _BESIDES))
 
 
 def has_outcome(entry: Any) -> bool:

@@ -17,7 +17,7 @@ from rubric_lint.formats.agentv.suites import (
     is_current,
     is_of_agentv,
     look_up,
-    speaks,
+    uses_words,
 )
 from rubric_lint.formats.dialects.agentv import CONTAINERS, find_assertions
 from rubric_lint.model.finding import Problem
@@ -273,7 +273,7 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
             if (
                 isinstance(value, list)
                 and name not in EVALUATORS
-                and speaks(value, is_free=False)
+                and uses_words(value, is_of_case=False)
                 and not find_near(name, (FIELD,))
             ):
                 advice = "move it into `assert`, as `value` of an `llm-rubric`" if is_last else "rename it to `rubrics`"

@@ -83,7 +83,7 @@ def read_output(item: Item, output: Any) -> RecordResult:
     if not isinstance(output, str | Mapping):
         found = "no output" if output is None else f"an output of the type {type(output).__name__}"
         raise OutputError(f"{found}; expected a string or an object")
-    return reader_of(item.rubric).take(
+    return reader_of(item.rubric).make_result(
         parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
     )
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.search.locate import find_claim, find_claim_span
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
-from rubric_lint.lint.fix.following import DataChange, Offsets, find_added, identify, list_renames
-from rubric_lint.lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
+from rubric_lint.lint.fix.new_findings import DataChange, Offsets, find_added, identify, list_renames
+from rubric_lint.lint.fix.proof import ParsedText, ProofFailure, find_proof_failure, find_proof_failures, renumber
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import LIST_CHOICES, Finding, Result, Severity
 from rubric_lint.model.messages import join_words
@@ -176,10 +176,10 @@ def fix(
     for _ in range(MAX_ROUNDS):
         claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
         try:
-            trial, refused, left_out = _Search(examined, settings, SAFE).run(claims, {})
+            trial, refused, left_out = _FixSearch(examined, settings, SAFE).run(claims, {})
             done = trial.applied
             if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
-                trial, refused, _ = _Search(trial.examined, settings, wish).run([], refused)
+                trial, refused, _ = _FixSearch(trial.examined, settings, wish).run([], refused)
                 done = [*done, *trial.applied]
         except _StoppedError:
             return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
@@ -193,7 +193,7 @@ MAX_TRIALS = 100
 """The maximum number of sets of fixes that are tried. Each trial that fails refuses some, or halves those in doubt."""
 
 
-class _Name(NamedTuple):
+class _FixId(NamedTuple):
     """The name of an applied fix: the round in which it was applied, and its finding then."""
 
     round: int
@@ -201,15 +201,15 @@ class _Name(NamedTuple):
     pointer: str
 
 
-_LeftOut = dict[tuple[str, int], _Name]
+_LeftOut = dict[tuple[str, int], _FixId]
 """The findings whose fixes are left out, by their rule and offset, each with the name of the fix."""
 
 
-_Change = tuple[Sequence[Applied], _Name | None, DataChange]
+_Change = tuple[Sequence[Applied], _FixId | None, DataChange]
 """A fix for each finding that it cures, its name, which the change of a claim has not, and what it does."""
 
 
-class _Step:
+class _FixRound:
     """One round: what was examined before it, and the changes."""
 
     def __init__(self, examined: Examined, changes: Sequence[_Change]) -> None:
@@ -221,7 +221,7 @@ class _Step:
     def edits(self) -> list[Edit]:
         return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
 
-    def find_touching(self, start: int, end: int, *, is_renaming: bool = False) -> Iterator[_Name]:
+    def find_touching(self, start: int, end: int, *, is_renaming: bool = False) -> Iterator[_FixId]:
         """Find the fixes with an edit that overlaps a span or touches it; of those, maybe only who renames a field."""
         named = self._renaming if is_renaming else self._named
         for at in range(bisect_right(named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
@@ -231,15 +231,15 @@ class _Step:
             yield name
 
     @cached_property
-    def _named(self) -> list[tuple[int, int, _Name]]:
+    def _named(self) -> list[tuple[int, int, _FixId]]:
         return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
 
     @cached_property
-    def _renaming(self) -> list[tuple[int, int, _Name]]:
+    def _renaming(self) -> list[tuple[int, int, _FixId]]:
         names = {
-            name for _, name, change in self._changes if any(isinstance(each, RenameKey) for each in change.intents)
+            name for _, name, change in self._changes if any(isinstance(intent, RenameKey) for intent in change.intents)
         }
-        return [each for each in self._named if each[-1] in names]
+        return [named_edit for named_edit in self._named if named_edit[-1] in names]
 
     def find_old(self, span: Span, length: int) -> Span:
         """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
@@ -275,25 +275,25 @@ class _Trial(NamedTuple):
     last round, and with `is_broken` about this round only.
     """
 
-    steps: list[_Step]
+    steps: list[_FixRound]
     examined: Examined
     applied: list[Applied]
-    left: dict[tuple[str, str], _Name]
-    doubts: list[Doubt]
+    left: dict[tuple[str, str], _FixId]
+    doubts: list[ProofFailure]
     is_broken: bool = False
 
-    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, str]]:
+    def suspect(self, proven: Collection[_FixId], *, is_strict: bool) -> tuple[dict[_FixId, str], dict[_FixId, str]]:
         """Return the fixes that are to be refused, and those that are to wait until others are proved, with the doubts.
 
         If it `is_strict`, only fixes that touch the place of a doubt are, and none if any doubt has no such fix.
         """
         seen = set[tuple[Span, ...]]()
         found = [(doubt, self._find_suspects(doubt, proven, seen, is_strict=is_strict)) for doubt in self.doubts]
-        refused, waiting = dict[_Name, str](), dict[_Name, str]()
+        refused, waiting = dict[_FixId, str](), dict[_FixId, str]()
         if is_strict and not all(suspects for _, suspects in found):
             return refused, waiting
-        kept: set[_Name] = set()  # something has to be left to try
-        for doubt, suspects in sorted(found, key=lambda each: len(each[1])):
+        kept: set[_FixId] = set()  # something has to be left to try
+        for doubt, suspects in sorted(found, key=lambda pair: len(pair[1])):
             if len(suspects) == 1:
                 refused.setdefault(suspects[0], doubt.reason)
             elif refused.keys().isdisjoint(suspects):
@@ -303,8 +303,8 @@ class _Trial(NamedTuple):
         return refused, waiting
 
     def _find_suspects(
-        self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]], *, is_strict: bool
-    ) -> list[_Name]:
+        self, doubt: ProofFailure, proven: Collection[_FixId], seen: set[tuple[Span, ...]], *, is_strict: bool
+    ) -> list[_FixId]:
         """Return the fixes that touch the place of a doubt, or else those of its criterion, or else all.
 
         With those that touch it come those that give a field of its criterion a name by which it is read.
@@ -312,7 +312,7 @@ class _Trial(NamedTuple):
         Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
         steps = self.steps[-1:] if self.is_broken else self.steps
-        places: list[tuple[_Step, Span]] = []
+        places: list[tuple[_FixRound, Span]] = []
         for place in doubt.places:  # in the text before the last step; it is traced back through the others
             span = place
             for number in range(len(steps) - 1, -1, -1):
@@ -333,14 +333,14 @@ class _Trial(NamedTuple):
 
 
 def _find_unproven(
-    places: Iterable[tuple[_Step, Span]], proven: Collection[_Name], *, is_renaming: bool = False
-) -> list[_Name]:
+    places: Iterable[tuple[_FixRound, Span]], proven: Collection[_FixId], *, is_renaming: bool = False
+) -> list[_FixId]:
     """Return the fixes that touch one of some places, without those that are proven."""
     found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span, is_renaming=is_renaming))
     return [name for name in found if name not in proven]
 
 
-class _Search(NamedTuple):
+class _FixSearch(NamedTuple):
     """The search for the fixes that pass the proof together.
 
     All are tried at once. If that fails, each doubt has a place: the fixes that touch it, or else those of its
@@ -357,10 +357,10 @@ class _Search(NamedTuple):
 
         Return the last trial that passed, what was refused, besides what is `given`, and why `claims` were left out.
         """
-        known = {_Name(0, *name): reason for name, reason in given.items()}
-        refused, waiting = dict(known), list[dict[_Name, str]]()
-        doubted, last = dict[_Name, str](), ""
-        best: tuple[frozenset[_Name], _Trial] | None = None
+        known = {_FixId(0, *name): reason for name, reason in given.items()}
+        refused, waiting = dict(known), list[dict[_FixId, str]]()
+        doubted, last = dict[_FixId, str](), ""
+        best: tuple[frozenset[_FixId], _Trial] | None = None
         left_out = ""
         for _ in range(MAX_TRIALS):
             excluded = frozenset(refused).union(*waiting)
@@ -371,7 +371,7 @@ class _Search(NamedTuple):
                     break
                 waiting.pop()
                 continue
-            proven = {name for step in best[1].steps for name in step.names} if best else set[_Name]()
+            proven = {name for step in best[1].steps for name in step.names} if best else set[_FixId]()
             causes, doubtful = trial.suspect(proven, is_strict=bool(claims))
             refused |= causes
             waiting += [doubtful] if doubtful else []
@@ -383,40 +383,40 @@ class _Search(NamedTuple):
             claims, left_out = (), trial.doubts[0].reason
             best, refused, waiting = None, dict(known), []
         if not best:
-            fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
-            names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
+            fixable = [finding for finding in self.first.result.findings if self.wish.pick(finding)]
+            names = frozenset(_FixId(0, finding.rule, finding.pointer) for finding in fixable)
             best = names, self._try(names, ())
         reasons = doubted | refused
         return best[1], {place: reasons.get(name, last) for place, name in best[1].left.items()}, left_out
 
-    def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
+    def _try(self, excluded: frozenset[_FixId], claims: Sequence[_Change]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
         first = self.first.result
-        examined, reading = self.first, Reading(first.source, self.settings, self.first)
+        examined, reading = self.first, ParsedText(first.source, self.settings, self.first)
         left: _LeftOut = {}
-        steps, applied, changes = list[_Step](), list[Applied](), list[DataChange]()
-        doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
+        steps, applied, changes = list[_FixRound](), list[Applied](), list[DataChange]()
+        doubts = [ProofFailure(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
         for number in range(MAX_ROUNDS):
             chosen = claims or self._choose(number, examined.result, excluded, left)
             claims = ()
             if not chosen:
                 doubts = [*self._find_added(steps, examined.result, changes)]
                 break
-            steps.append(_Step(examined, chosen))
+            steps.append(_FixRound(examined, chosen))
             new = [change for *_, change in chosen]
             text = splice(examined.result.source.text, steps[-1].edits)
             examined = examine(examined.result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
                 raise _StoppedError
-            after = Reading(examined.result.source, self.settings, examined)
-            if broken := [*find_doubts(reading, after, new)]:
+            after = ParsedText(examined.result.source, self.settings, examined)
+            if broken := [*find_proof_failures(reading, after, new)]:
                 return _Trial(steps, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
             reading, left = after, _follow(left, steps[-1].edits)
             changes += new
             applied += [one for done, *_ in chosen for one in done]
         return _Trial(steps, examined, applied, _place_all(examined.result, left), doubts)
 
-    def _choose(self, number: int, result: Result, excluded: frozenset[_Name], left: _LeftOut) -> list[_Change]:
+    def _choose(self, number: int, result: Result, excluded: frozenset[_FixId], left: _LeftOut) -> list[_Change]:
         """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
         groups: dict[Any, list[tuple[Finding, Fix]]] = {}  # by scale or edits: one fix cures all findings of a scale
         for finding in result.findings:
@@ -427,7 +427,7 @@ class _Search(NamedTuple):
         candidates = {}
         for pairs in groups.values():
             first, _ = min(pairs, key=lambda pair: pair[1].edits)
-            name = _Name(number, first.rule, first.pointer)
+            name = _FixId(number, first.rule, first.pointer)
             if name in excluded:
                 left |= {(finding.rule, finding.span.start): name for finding, _ in pairs}
             else:
@@ -436,16 +436,20 @@ class _Search(NamedTuple):
         for finding, fix in choose([first for first, _ in candidates.values()], self.wish):
             _, pairs = candidates[id(finding)]
             change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-            done = [Applied(each.rule, fix.title) for each, _ in pairs]
-            chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
+            done = [Applied(cured.rule, fix.title) for cured, _ in pairs]
+            chosen.append((done, _FixId(number, finding.rule, finding.pointer), change))
         return chosen
 
-    def _find_added(self, steps: Sequence[_Step], result: Result, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+    def _find_added(
+        self, steps: Sequence[_FixRound], result: Result, changes: Sequence[DataChange]
+    ) -> Iterator[ProofFailure]:
         """Find the findings that the changes bring, and where they come from in the text before the last step."""
         length = len(result.source.text)
         for finding in find_new(self.first.result, result, changes):
-            places = [finding.span, *(each.span for each in finding.related if each.source is None)]
-            yield Doubt(word_new(result, finding), tuple(steps[-1].find_old(span, length) for span in places))
+            places = [finding.span, *(place.span for place in finding.related if place.source is None)]
+            yield ProofFailure(
+                format_new_finding(result, finding), tuple(steps[-1].find_old(span, length) for span in places)
+            )
 
 
 def _follow(left: _LeftOut, edits: Sequence[Edit]) -> _LeftOut:
@@ -455,7 +459,7 @@ def _follow(left: _LeftOut, edits: Sequence[Edit]) -> _LeftOut:
     return {(rule, at + shifts[bisect_right(ends, at)]): name for (rule, at), name in left.items()}
 
 
-def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _Name]:
+def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _FixId]:
     """Return the places of the findings whose fixes were left out."""
     return {
         (finding.rule, finding.pointer): left[finding.rule, finding.span.start]
@@ -479,7 +483,7 @@ def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> It
     wraps = (intent for intent in intents if isinstance(intent, WrapText))
     names = {*list_renames(changes).values(), *(wrap.name for wrap in wraps)}
     for finding in find_added(before.findings, after.findings, changes):
-        steps = chain(finding.pointer.split("/"), *(each.path for each in finding.related))
+        steps = chain(finding.pointer.split("/"), *(place.path for place in finding.related))
         is_read_now = is_moved or not names.isdisjoint(steps)
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
@@ -495,11 +499,11 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     old = result.source
     new = old._replace(text=splice(old.text, [edit for _, fix in chosen for edit in fix.edits]))
     changes = [DataChange(finding.pointer, fix.intents, fix.edits, fix.safe) for finding, fix in chosen]
-    if doubt := find_doubt(old, new, changes, settings):
+    if doubt := find_proof_failure(old, new, changes, settings):
         return doubt
     after = examine(new, settings).result
     for finding in find_new(result, after, changes):
-        return word_new(after, finding)
+        return format_new_finding(after, finding)
     renames = list_renames(changes)
     then, now = (Counter(identify(one, renames) for one in found.findings) for found in (result, after))
     for finding, _ in chosen:
@@ -514,7 +518,7 @@ def any_unsafe(chosen: Sequence[tuple[Finding, Fix]]) -> bool:
     return not all(fix.safe for _, fix in chosen)
 
 
-def word_new(after: Result, finding: Finding) -> str:
+def format_new_finding(after: Result, finding: Finding) -> str:
     """Describe a new finding."""
     line = after.source.position(finding.span.start).line
     return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
@@ -566,7 +570,7 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             candidates.append((copied is not None, fix.edits, finding, fix, scale, copied))
     candidates.sort(key=itemgetter(0, 1))
     has_copies = bool(candidates) and candidates[-1][0]
-    taken: list[Span] = []
+    edited: list[Span] = []
     arranged, changed = set[tuple[str, Path] | None](), set[tuple[str, Path] | None]()
     added = 0
     for _, every_edit, finding, fix, scale, copied in candidates:
@@ -574,10 +578,10 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             continue
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = every_edit[:-1] if is_adding and added else every_edit  # the last one adds the document
-        if all(_is_free(edit.span, taken) for edit in edits):
+        if all(_is_free(edit.span, edited) for edit in edits):
             arranged.add(scale)
             for edit in edits:
-                taken.insert(bisect_left(taken, edit.span), edit.span)
+                edited.insert(bisect_left(edited, edit.span), edit.span)
             if has_copies:
                 changed.update(_find_changed(finding, fix))
             yield finding, renumber(fix, added) if is_adding and added else fix
@@ -612,8 +616,8 @@ def _find_split(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     return (finding.pointer.split("/", 2)[1], moved[0]) if moved else None
 
 
-def _is_free(span: Span, taken: list[Span]) -> bool:
-    at = bisect_left(taken, span)
-    if at < len(taken) and (taken[at] == span or taken[at].start < span.end):
+def _is_free(span: Span, edited: list[Span]) -> bool:
+    at = bisect_left(edited, span)
+    if at < len(edited) and (edited[at] == span or edited[at].start < span.end):
         return False
-    return at == 0 or taken[at - 1].end <= span.start
+    return at == 0 or edited[at - 1].end <= span.start

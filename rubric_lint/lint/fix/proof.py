@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.lint.engine import Examined, build_rubrics
-from rubric_lint.lint.fix.following import DataChange, Offsets
+from rubric_lint.lint.fix.new_findings import DataChange, Offsets
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import LOWEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
@@ -23,7 +23,7 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, Span
 
 
-class Reading:
+class ParsedText:
     """A text with its documents and syntax errors."""
 
     def __init__(self, source: Source, settings: FileSettings, examined: Examined | None = None) -> None:
@@ -47,11 +47,11 @@ class Reading:
         return [
             [
                 (
-                    *(each.path, each.shape),
-                    [(group.id, group.weight, group.gate, group.applies_if) for group in each.groups],
-                    [(entry.path, describe(entry)) for entry in each.entries],
+                    *(rubric.path, rubric.shape),
+                    [(group.id, group.weight, group.gate, group.applies_if) for group in rubric.groups],
+                    [(entry.path, describe(entry)) for entry in rubric.entries],
                 )
-                for each in rubrics
+                for rubric in rubrics
             ]
             for rubrics in self.rubrics
         ]
@@ -83,44 +83,44 @@ def describe(criterion: Criterion) -> Any:
     return criterion.id, criterion.shapes, criterion.outcome, criterion.weight, gate, bands, levels
 
 
-def find_doubt(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:
+def find_proof_failure(old: Source, new: Source, changes: Sequence[DataChange], settings: FileSettings) -> str:
     """Return why `new` is not what `changes` should make of `old`; empty if it is."""
-    return compare(Reading(old, settings), Reading(new, settings), changes)
+    return compare(ParsedText(old, settings), ParsedText(new, settings), changes)
 
 
-def compare(before: Reading, after: Reading, changes: Sequence[DataChange]) -> str:
+def compare(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> str:
     """Return why `after` is not what `changes` should make of `before`; empty if it is."""
-    return next((doubt.reason for doubt in find_doubts(before, after, changes)), "")
+    return next((doubt.reason for doubt in find_proof_failures(before, after, changes)), "")
 
 
-class Doubt(NamedTuple):
+class ProofFailure(NamedTuple):
     """Why changes must not be made, and the places in the text before them that this is about, if they are known."""
 
     reason: str
     places: tuple[Span, ...] = ()
 
 
-def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+def find_proof_failures(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> Iterator[ProofFailure]:
     """Find the reasons why `after` is not what `changes` should make of `before`."""
     if _lines(before) != _lines(after):
         edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
         starts = (Offsets(edits).find_old(fault.span.start) for fault in after.faults[:1])
-        yield Doubt("it would have a syntax error", tuple(Span(at, at) for at in starts))
+        yield ProofFailure("it would have a syntax error", tuple(Span(at, at) for at in starts))
         return
     if after.source.text[:1] == "\ufeff":
-        yield Doubt("a byte order mark would become the first character of the file", (Span(0, 0),))
+        yield ProofFailure("a byte order mark would become the first character of the file", (Span(0, 0),))
         return
     added = sum(change.adds_document for change in changes)
     if len(before.documents) + added != len(after.documents):
-        yield Doubt("the number of documents would change")
+        yield ProofFailure("the number of documents would change")
         return
     comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
     is_moved = any(intent.moves_comments for change in changes for intent in change.intents)
     if comments[0] != comments[1] and not (is_moved and sorted(comments[0]) == sorted(comments[1])):
-        yield Doubt("a comment would be lost")
+        yield ProofFailure("a comment would be lost")
         return
     if after.outdented > before.outdented:
-        yield Doubt("a line between brackets would be too far left for strict readers of YAML")
+        yield ProofFailure("a line between brackets would be too far left for strict readers of YAML")
         return
     yield from _compare_all(before, after, changes)
 
@@ -128,13 +128,13 @@ def find_doubts(before: Reading, after: Reading, changes: Sequence[DataChange]) 
 def renumber(fix: Fix, others: int) -> Fix:
     """Return a fix that adds its document after those that others add at the same time."""
     intents = [
-        each.replace(number=each.number + others) if isinstance(each, MoveItems) and not each.holder else each
-        for each in fix.intents
+        intent.replace(number=intent.number + others) if isinstance(intent, MoveItems) and not intent.holder else intent
+        for intent in fix.intents
     ]
     return fix.with_intents(tuple(intents))
 
 
-def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange]) -> Iterator[Doubt]:
+def _compare_all(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> Iterator[ProofFailure]:
     """Find where the documents, or a new one, are not what the changes should make of them."""
     parts: dict[int, list[DataChange]] = {}
     for change in changes if len(before.documents) > 1 else ():
@@ -150,22 +150,22 @@ def _compare_all(before: Reading, after: Reading, changes: Sequence[DataChange])
         is_different = False
         changed = _apply(then, intents)
         for path in find_differences(changed, now, added):
-            yield Doubt(_explain(changed, now, path), _find_places(then, path))
+            yield ProofFailure(_explain(changed, now, path), _find_places(then, path))
             is_different = True
         if is_different:
             continue
         if all(change.safe for change in mine) and before.models[place] != after.models[place]:
             for path in _find_rescored(before.models[place], after.models[place]):
-                yield Doubt("a rubric would be scored differently", _find_places(then, path))
+                yield ProofFailure("a rubric would be scored differently", _find_places(then, path))
         for data, intent in zip(expected, adding, strict=True):
             for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):
                 reason = f"the value at `{pointer(path)}` of the new document would not be as intended"
-                yield Doubt(reason, _find_places(then, intent.path))
+                yield ProofFailure(reason, _find_places(then, intent.path))
         copies = (intent.number for intent in adding)
-        rubrics = [rubric for each in (place, *copies) for rubric in after.rubrics[each]] if moves else []
+        rubrics = [rubric for number in (place, *copies) for rubric in after.rubrics[number]] if moves else []
         found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
-        if any(each not in found for each in wanted):
-            yield Doubt("some criteria would not be recognized as those of a rubric any more")
+        if any(part not in found for part in wanted):
+            yield ProofFailure("some criteria would not be recognized as those of a rubric any more")
 
 
 def _explain(expected: Document, found: Document, path: Path) -> str:
@@ -207,20 +207,20 @@ def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> It
 
 def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
     """Return all of some criteria that decides their scores, without the ids that their places give them."""
-    told = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
-    return rubric.version, rubric.dialect, told
+    described = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
+    return rubric.version, rubric.dialect, described
 
 
-def _lines(reading: Reading) -> list[int]:
+def _lines(reading: ParsedText) -> list[int]:
     """Return the lines with errors; in JSON Lines the others can be read, and no fix adds or removes a line."""
     return [reading.source.position(fault.span.start).line for fault in reading.faults]
 
 
-def _comments(reading: Reading) -> list[Span]:
+def _comments(reading: ParsedText) -> list[Span]:
     return reading.documents[0].tree.comments if reading.documents else []
 
 
-def _edited_comments(reading: Reading, changes: Iterable[DataChange]) -> list[str]:
+def _edited_comments(reading: ParsedText, changes: Iterable[DataChange]) -> list[str]:
     """Return the comments of a text after the changes without intents, which edit comments."""
     edits = sorted(edit for change in changes if not change.intents for edit in change.edits)
     starts, ends = [edit.span.start for edit in edits], [edit.span.end for edit in edits]

@@ -59,7 +59,7 @@ class CommentPlace(NamedTuple):
         return Edit(Span(self.at, self.at), names)
 
 
-class Places:
+class CommentPlaces:
     """The places for comments in a YAML file, read into `documents`; places that disturb a reader come last."""
 
     def __init__(self, source: Source, documents: list[Document], longest: int) -> None:
@@ -75,13 +75,13 @@ class Places:
             return
         line = self._line(finding.span.start)
         last = self._line(max(finding.span.start, finding.span.end - 1))
-        suits = {each: self._suits(each) for each in (line, last)}
+        suits = {number: self._suits(number) for number in (line, last)}
         yield from self._behind(line) if suits[line] else ()
         yield from self._above(line, finding)
         yield from self._behind(last) if suits[last] and last != line else ()
         around = (place for above in range(line - 1, 0, -1) for place in self._above(above, finding))
         yield from islice(around, _LEVELS)
-        yield from (place for each in suits if not suits[each] for place in self._behind(each))
+        yield from (place for number in suits if not suits[number] for place in self._behind(number))
         everywhere = Span(0, len(self._source.text) + 1)
         if ignore := self._standing.get(everywhere):
             yield _in(ignore, is_wide=True)
@@ -270,14 +270,16 @@ def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: 
         return base, 0
     source = base.source
     longest = len("  # rubric-lint: ignore[]") + len(reason) + max(len(finding.rule) for finding in wanted)
-    choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
+    choice = _PlaceChoice(CommentPlaces(source, read_documents(source)[0], longest), wanted)
     while chosen := choice.make():
         edits = {place: place.edit(rules, reason) for place, rules in chosen.items()}
         new = source._replace(text=splice(source.text, edits.values()))
         if only_comments_differ(source, new):
             result = lint(new.name, new.to_bytes(new.text), settings)
             # An unused comment without a fix names no rule, so that none was tried for it.
-            left = [each for each in result.findings if each.rule != "unused-ignore" or each.fix is not None]
+            left = [
+                finding for finding in result.findings if finding.rule != "unused-ignore" or finding.fix is not None
+            ]
             if not choice.fails(set(map(_key, left))):
                 return result, len(chosen)
             continue
@@ -289,10 +291,10 @@ def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: 
     return base, 0
 
 
-class _Choice:
+class _PlaceChoice:
     """A place for each finding; after each failure, the next one."""
 
-    def __init__(self, places: Places, wanted: list[Finding]) -> None:
+    def __init__(self, places: CommentPlaces, wanted: list[Finding]) -> None:
         self._places = places
         self._wanted = wanted
         self._tries: Counter[Key] = Counter()

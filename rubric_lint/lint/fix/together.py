@@ -29,11 +29,11 @@ def convert_together(
 
     `failed` has the names of those that cannot be read, or that made the tool crash.
     """
-    told = [(file, _tell(file, fixed, target)) for file, fixed in files]
-    blocked = [*failed, *(file.name for file, fixed in told if _is_blocked(fixed))]
-    if not blocked or len(told) + len(failed) < 2:
-        return told
-    return [(file, _keep_back(fixed, blocked)) for file, fixed in told]
+    completed = [(file, _tell(file, fixed, target)) for file, fixed in files]
+    blocked = [*failed, *(file.name for file, fixed in completed if _is_blocked(fixed))]
+    if not blocked or len(completed) + len(failed) < 2:
+        return completed
+    return [(file, _keep_back(fixed, blocked)) for file, fixed in completed]
 
 
 def _is_blocked(fixed: Fixed) -> bool:
@@ -64,7 +64,7 @@ def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
     others = _list_others(documents)
     places = {document.span(other.path).start for document, other in others}
     notes = [note for note in fixed.notes if note.at not in places]
-    unfollowed = {each.text: each for each in file.settings.unfollowed}
+    unfollowed = {named.text: named for named in file.settings.unfollowed}
     for document, other in others:
         why = unfollowed.get(other.text)
         if why and why.effect is Effect.ONLY_NEW and target != "agentv-4":
@@ -76,11 +76,11 @@ def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
     if left:
         fixed = replace(fixed, applied=()) if _is_blocked(fixed) else _leave(fixed)
     known = {word_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
-    unread = tuple(each for each in fixed.result.unread if each.reason not in known)
+    unread = tuple(place for place in fixed.result.unread if place.reason not in known)
     return replace(
         fixed,
         result=fixed.result._replace(unread=unread),
-        unmet=tuple(sorted((*fixed.unmet, *left), key=lambda each: each.finding.span)),
+        unmet=tuple(sorted((*fixed.unmet, *left), key=lambda blocker: blocker.finding.span)),
         notes=tuple(notes),
         is_suite=fixed.is_suite and not file.settings.part,
     )
@@ -99,12 +99,12 @@ def _list_others(documents: Sequence[Document]) -> list[tuple[Document, OtherFil
 
 def _find_left(file: File, fixed: Fixed, target: str, documents: Sequence[Document]) -> Iterator[Left]:
     """Find the files that are in the way, and cases in a form that is; what is a finding already is told."""
-    told = {left.finding.pointer for left in fixed.unmet}
-    unfollowed = {each.text: each for each in file.settings.unfollowed}
+    reported = {left.finding.pointer for left in fixed.unmet}
+    unfollowed = {named.text: named for named in file.settings.unfollowed}
     found: list[tuple[Document, Path, Part, str]] = []
     for document, other in _list_others(documents):
         why = unfollowed.get(other.text)
-        if why is None or document.pointer(other.path) in told:
+        if why is None or document.pointer(other.path) in reported:
             continue
         if why.effect is Effect.LOST:
             reason = BY_NAME["lost-rubric"].write("agentv-file", find_values(other, why))

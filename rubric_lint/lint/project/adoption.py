@@ -17,7 +17,7 @@ from rubric_lint.lint.project.settings import NAMES, read_table, shorten
 from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
 from rubric_lint.model.messages import UserError
 
-Table = Mapping[str, Any]
+SettingsTable = Mapping[str, Any]
 
 _LEAST = 3
 """The fewest files of a folder that are named by one pattern, if they are all that it has of their kind."""
@@ -58,7 +58,7 @@ def _name_in(root: str, folder: str, suffix: str, paths: Sequence[str]) -> list[
     return ["/" + re.sub(r"([\\*?\[\]!# ])", r"\\\1", path).replace("\0", "*") for path in slashed]
 
 
-def write_tables(tables: Iterable[Table], settings_file: str) -> str:
+def write_tables(tables: Iterable[SettingsTable], settings_file: str) -> str:
     """Return tables as the text of settings."""
     is_project = os.path.basename(settings_file) == "pyproject.toml"
     head = "[[tool.rubric-lint.shape]]" if is_project else "[[shape]]"
@@ -72,7 +72,7 @@ def write_value(value: Any) -> str:
     """Return a value as TOML."""
     match value:
         case Mapping():
-            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(each)}' for key, each in value.items())} }}"
+            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(item)}' for key, item in value.items())} }}"
         case list() | tuple():
             return f"[{', '.join(map(write_value, value))}]"
         case Decimal():
@@ -85,7 +85,7 @@ def _write_key(key: str) -> str:
     return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else write_value(key)
 
 
-def add_tables(tables: Sequence[Table], settings_file: str) -> None:
+def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
     """Write tables to the end of a settings file, which is created if need be, or in the place of those of their names.
 
     Raises:
@@ -119,7 +119,7 @@ def add_tables(tables: Sequence[Table], settings_file: str) -> None:
         raise AdoptionError(f"{shown}: {fault}") from None
 
 
-def _holds(data: bytes, settings_file: str, shapes: Sequence[Table], before: Table) -> bool:
+def _holds(data: bytes, settings_file: str, shapes: Sequence[SettingsTable], before: SettingsTable) -> bool:
     """Return whether the data of settings are those before with some shapes."""
     try:
         found: Any = tomllib.loads(data.decode("utf-8-sig"), parse_float=str)

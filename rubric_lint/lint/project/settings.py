@@ -29,7 +29,7 @@ NAMES = ("rubric-lint.toml", "pyproject.toml")
 _TYPES = {"array": "a list", "boolean": "true or false", "number": "a number", "object": "a table"}
 
 
-class Fault(NamedTuple):
+class SettingFault(NamedTuple):
     """An error in the settings: the path of the setting, and the message."""
 
     way: tuple[str, ...]
@@ -132,7 +132,7 @@ def _read_number(text: str) -> Decimal:
         return Decimal("inf")
 
 
-def find_faults(table: Any) -> Iterator[Fault]:
+def find_faults(table: Any) -> Iterator[SettingFault]:
     """Yield the errors in a table of settings, whose numbers with a point are Decimals."""
     from rubric_lint.model.schema_files import load  # noqa: PLC0415  (only for those who have settings)
 
@@ -146,24 +146,24 @@ def find_faults(table: Any) -> Iterator[Fault]:
     }
     ways |= {("per-file-ignores", pattern): names for pattern, names in table.get("per-file-ignores", {}).items()}
     for way, names in ways.items():
-        yield from (Fault(way, fault) for fault in find_unknown_rules(names))
+        yield from (SettingFault(way, fault) for fault in find_unknown_rules(names))
     known = schema["properties"]
     high, low = (Decimal(str(table.get(key, known[key]["default"]))) for key in ("pass", "borderline"))
     if low > high and "borderline" in table:
         end = "" if "pass" in table else " by default"
-        yield Fault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
+        yield SettingFault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
     elif low > high:
-        yield Fault(("pass",), f"{high} is below `borderline`, which is {low} by default")
+        yield SettingFault(("pass",), f"{high} is below `borderline`, which is {low} by default")
     for shape in table.get("shape", ()):
         from rubric_lint.formats.home_made.format_table import find_contradictions  # noqa: PLC0415  (few settings describe a format)
 
         for key, text in find_contradictions(shape):
-            yield Fault(("shape", shape["name"], *filter(None, (key,))), text)
+            yield SettingFault(("shape", shape["name"], *filter(None, (key,))), text)
     if table.get("labels") and not table.get("judged"):
-        yield Fault(("labels",), "requires `judged`, the judge outputs for the same answers")
+        yield SettingFault(("labels",), "requires `judged`, the judge outputs for the same answers")
 
 
-def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
+def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[SettingFault]:
     from rubric_lint.model.schema import is_valid  # noqa: PLC0415  (only for those who have settings)
 
     if is_valid(schema, table):
@@ -182,9 +182,9 @@ def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[Fault]:
             known = list(error.schema["properties"])
             for key in (key for key in error.instance if key not in known):
                 hint = _hint(find_near(key, known)) or f"the settings are {_join(known, 'and')}"
-                yield Fault(way, f"{_show(key)} is not a setting; {hint}")
+                yield SettingFault(way, f"{_show(key)} is not a setting; {hint}")
         else:
-            yield Fault(way, _explain_violation(error.validator, error.instance, error.schema))
+            yield SettingFault(way, _explain_violation(error.validator, error.instance, error.schema))
 
 
 def _name_steps(path: Iterable[str | int], table: Any) -> Iterator[str]:
@@ -498,16 +498,20 @@ class SettingsFinder:
             raise found.with_traceback(None)
         return found
 
-    def word_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
+    def format_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
         """Yield a message for each format whose `files` match nothing, though the whole of its folder was searched."""
         folders = [os.path.join(os.path.abspath(path), "") for path in searched if os.path.isdir(path)]
-        found = {id(each): each for each in (self._only, *self._folders.values()) if isinstance(each, Settings)}
+        found = {
+            id(settings): settings
+            for settings in (self._only, *self._folders.values())
+            if isinstance(settings, Settings)
+        }
         for settings in found.values():
             if any(os.path.join(settings.root, "").startswith(folder) for folder in folders):
                 for shape in settings.list_idle_shapes():
-                    told = "correct the patterns, or remove the table"
+                    advice = "correct the patterns, or remove the table"
                     files = ", ".join(f"`{file}`" for file in shape.files)
-                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {told}"
+                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {advice}"
 
     def _look_in(self, folder: str) -> Settings | SettingsError | None:
         for name in NAMES:

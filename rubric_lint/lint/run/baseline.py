@@ -58,7 +58,7 @@ def read_known(path: str, shown: str) -> set[KnownFinding]:
         )
     if reason := _find_fault(data):
         raise SettingsError(shown, f"{reason}; {_AGAIN}")
-    return {KnownFinding(**each) for each in data["findings"]}
+    return {KnownFinding(**fields) for fields in data["findings"]}
 
 
 def _find_fault(data: Any) -> str:
@@ -82,7 +82,7 @@ def write_known(path: str, shown: str, known: Iterable[KnownFinding]) -> None:
     Raises:
         SettingsError: if it cannot be written.
     """
-    lines = ",\n".join(f"  {_dump(each)}" for each in sorted(known))
+    lines = ",\n".join(f"  {_dump(finding)}" for finding in sorted(known))
     findings = f"[\n{lines}\n ]" if lines else "[]"
     data = f'{{"version": {VERSION},\n "findings": {findings}}}\n'.encode()
     from rubric_lint.lint.project.writing import WriteError, write_file  # noqa: PLC0415  (most runs write none)
@@ -129,11 +129,11 @@ class Baselines:
         if self._path:
             self._open(self._path)
 
-    def wants(self, name: str) -> bool:  # noqa: ARG002 (the interface of a sieve)
+    def needs_file(self, name: str) -> bool:  # noqa: ARG002 (the interface of a filter)
         """Return True, as every file may have new findings."""
         return True
 
-    def sift(self, result: Result, settings: FileSettings) -> Result:
+    def filter(self, result: Result, settings: FileSettings) -> Result:
         """Return the result without the findings in the baseline.
 
         Raises:
@@ -155,7 +155,7 @@ class Baselines:
         if self._renews:
             return result._replace(findings=())
         known = baseline.known.get(file, set())
-        left = (finding for finding, each in zip(result.findings, found, strict=True) if each not in known)
+        left = (finding for finding, identity in zip(result.findings, found, strict=True) if identity not in known)
         return result._replace(findings=tuple(left))
 
     def _find(self, name: str) -> str | None:
@@ -177,8 +177,8 @@ class Baselines:
             if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
                 raise SettingsError(shorten(path), "the baseline is not a file that can be replaced; name another one")
             known: dict[str, set[KnownFinding]] = {}
-            for each in () if is_new else read_known(path, shorten(path)):
-                known.setdefault(each.file, set()).add(each)
+            for finding in () if is_new else read_known(path, shorten(path)):
+                known.setdefault(finding.file, set()).add(finding)
             self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
         return self._baselines[path]
 
@@ -200,8 +200,10 @@ class Baselines:
         """
         for path, baseline in self._baselines.items():
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
-            lost = {each for file in missing for each in baseline.known[file]} | (baseline.settled - baseline.found)
-            for (file, rule), count in sorted(Counter((each.file, each.rule) for each in lost).items()):
+            lost = {finding for file in missing for finding in baseline.known[file]} | (
+                baseline.settled - baseline.found
+            )
+            for (file, rule), count in sorted(Counter((finding.file, finding.rule) for finding in lost).items()):
                 yield shorten(path), file, rule, count, file in missing
 
     def write(self) -> Iterator[tuple[str, int, int, int]]:
@@ -213,8 +215,8 @@ class Baselines:
             SettingsError: if one cannot be written.
         """
         for path, baseline in self._baselines.items():
-            before = {each for known in baseline.known.values() for each in known}
-            kept = {each for each in before - baseline.settled if self._exists(baseline, each.file)}
+            before = {finding for known in baseline.known.values() for finding in known}
+            kept = {finding for finding in before - baseline.settled if self._exists(baseline, finding.file)}
             after = kept | baseline.found
             write_known(path, shorten(path), after)
             yield shorten(path), len(after), len(after - before), len(before - after)

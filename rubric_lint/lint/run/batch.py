@@ -23,13 +23,13 @@ _CAN_FORK = sys.platform == "linux"
 WORTH_PROCESSES = 200 if _CAN_FORK else 2000
 """The number of files from which several processes are faster; without fork they start slowly."""
 
-Found = File | Unreadable
+FoundFile = File | Unreadable
 
 FileOutcome = Result | Unreadable | Exception
 """The outcome of linting a file; an exception is a crash."""
 
 
-class _Taken(NamedTuple):
+class _LintedFile(NamedTuple):
     """The outcome of a file, and its cache key if it is new."""
 
     outcome: FileOutcome
@@ -37,8 +37,8 @@ class _Taken(NamedTuple):
 
 
 def lint_files(
-    files: Iterable[Found], *, cache: "Cache | None" = None, processes: int | None = None, edits: bool = True
-) -> Iterator[tuple[Found, FileOutcome]]:
+    files: Iterable[FoundFile], *, cache: "Cache | None" = None, processes: int | None = None, edits: bool = True
+) -> Iterator[tuple[FoundFile, FileOutcome]]:
     """Read each file, and lint it unless `cache` knows the result.
 
     Large runs use as many processes as there are processors, or `processes`. Without `edits`, those of fixes may be
@@ -53,21 +53,21 @@ def lint_files(
     while processes == 1 or to_lint < WORTH_PROCESSES:
         if (file := next(stream, None)) is None:
             return
-        taken = _take(file, cache, edits=edits)
-        to_lint += _keep(taken, cache, edits=edits)
-        yield file, taken.outcome
+        linted = _lint_file(file, cache, edits=edits)
+        to_lint += _store(linted, cache, edits=edits)
+        yield file, linted.outcome
     rest = list(stream)
-    for file, taken in _share_out(rest, processes, cache, edits=edits):
-        _keep(taken, cache, edits=edits)
-        yield file, taken.outcome
+    for file, linted in _share_out(rest, processes, cache, edits=edits):
+        _store(linted, cache, edits=edits)
+        yield file, linted.outcome
 
 
-def _keep(taken: _Taken, cache: "Cache | None", *, edits: bool) -> bool:
+def _store(linted: _LintedFile, cache: "Cache | None", *, edits: bool) -> bool:
     """Store a new outcome in the cache; return whether it was new."""
-    outcome = taken.outcome
-    if taken.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
-        cache.put(taken.key, outcome, edits=edits)
-    return taken.key is not None
+    outcome = linted.outcome
+    if linted.key is not None and cache is not None and isinstance(outcome, Result) and not outcome.is_stopped:
+        cache.put(linted.key, outcome, edits=edits)
+    return linted.key is not None
 
 
 def count_processors() -> int:
@@ -77,19 +77,19 @@ def count_processors() -> int:
     return os.cpu_count() or 1
 
 
-def _take(file: Found, cache: "Cache | None", *, edits: bool) -> _Taken:
+def _lint_file(file: FoundFile, cache: "Cache | None", *, edits: bool) -> _LintedFile:
     if isinstance(file, Unreadable):
-        return _Taken(file)
+        return _LintedFile(file)
     data = read(file)
     if isinstance(data, Unreadable):
-        return _Taken(data)
+        return _LintedFile(data)
     if not file.settings.is_named and not could_hold_rubrics(data, file.name):
-        return _Taken(Result(Source(file.name, ""), ()))
+        return _LintedFile(Result(Source(file.name, ""), ()))
     if cache is None:
-        return _Taken(lint_bytes(file, data), "")
+        return _LintedFile(lint_bytes(file, data), "")
     key = cache.key(file.name, data, file.settings)
     known = cache.get(key, file.name, data, edits=edits)
-    return _Taken(lint_bytes(file, data), key) if known is None else _Taken(known)
+    return _LintedFile(lint_bytes(file, data), key) if known is None else _LintedFile(known)
 
 
 def lint_bytes(file: File, data: bytes) -> Result | Exception:
@@ -103,8 +103,8 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
 
 
 def _share_out(
-    files: list[Found], processes: int, cache: "Cache | None", *, edits: bool
-) -> Iterator[tuple[Found, _Taken]]:
+    files: list[FoundFile], processes: int, cache: "Cache | None", *, edits: bool
+) -> Iterator[tuple[FoundFile, _LintedFile]]:
     """Lint the files in chunks with several processes, and yield the results in the order of the files."""
     import multiprocessing  # noqa: PLC0415  (small runs do without)
     import signal  # noqa: PLC0415
@@ -117,7 +117,7 @@ def _share_out(
     chunks = [files[at : at + size] for at in range(0, len(files), size)]
     workers: list[Any] = []
     reached: dict[Any, int] = {}  # for the pipe of each worker: the number of the last chunk received
-    taken: dict[int, list[_Taken | None]] = {}
+    received: dict[int, list[_LintedFile | None]] = {}
     # Ctrl+C is held back while workers start: a forked one inherits that until it ignores Ctrl+C.
     holding_back = holding(signal.SIGINT) if _CAN_FORK else nullcontext()
     try:
@@ -136,7 +136,9 @@ def _share_out(
                 reached[receiver] = -1
         for number, chunk in enumerate(chunks):
             # A worker takes chunks in ascending order: one that is further on does not have this chunk.
-            while number not in taken and (awaited := [each for each, last in reached.items() if last < number]):
+            while number not in received and (
+                awaited := [receiver for receiver, last in reached.items() if last < number]
+            ):
                 ready: list[Any] = wait(awaited)
                 for receiver in ready:
                     try:
@@ -144,10 +146,10 @@ def _share_out(
                     except (EOFError, OSError):
                         del reached[receiver]
                     else:
-                        taken[reached[receiver]] = found
-            for file, each in zip_longest(chunk, taken.pop(number, ())):
+                        received[reached[receiver]] = found
+            for file, linted in zip_longest(chunk, received.pop(number, ())):
                 # What crashed in a worker is linted here, because pipes lose tracebacks.
-                yield file, _take(file, cache, edits=edits) if each is None else each
+                yield file, _lint_file(file, cache, edits=edits) if linted is None else linted
     finally:
         for worker in workers:
             worker.terminate()
@@ -173,7 +175,7 @@ def _deal(count: int, processes: int) -> Iterator[list[_Deal]]:
             os.close(end)
 
 
-def _draw(deal: _Deal) -> Iterator[int]:
+def _draw_numbers(deal: _Deal) -> Iterator[int]:
     if isinstance(deal, range):
         yield from deal
         return
@@ -184,7 +186,7 @@ def _draw(deal: _Deal) -> Iterator[int]:
 
 
 def _work(
-    chunks: list[list[Found]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None", *, edits: bool
+    chunks: list[list[FoundFile]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None", *, edits: bool
 ) -> None:
     import signal  # noqa: PLC0415
 
@@ -192,20 +194,22 @@ def _work(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent ends its workers with it
     for receiver in inherited:
         receiver.close()
-    for number in _draw(deal):
-        sender.send((number, [_pack(_take(file, cache, edits=edits), edits=edits) for file in chunks[number]]))
+    for number in _draw_numbers(deal):
+        sender.send((number, [_pack(_lint_file(file, cache, edits=edits), edits=edits) for file in chunks[number]]))
 
 
-def _pack(taken: _Taken, *, edits: bool) -> _Taken | None:
-    outcome = taken.outcome
+def _pack(linted: _LintedFile, *, edits: bool) -> _LintedFile | None:
+    outcome = linted.outcome
     if isinstance(outcome, Exception):
         return None
     if isinstance(outcome, Result) and outcome.findings and not edits:
         findings = [
-            each._replace(fix=each.fix and each.fix.unmade(), choices=tuple(choice.unmade() for choice in each.choices))
-            for each in outcome.findings
+            finding._replace(
+                fix=finding.fix and finding.fix.unmade(), choices=tuple(choice.unmade() for choice in finding.choices)
+            )
+            for finding in outcome.findings
         ]
-        return taken._replace(outcome=outcome._replace(findings=tuple(findings)))
+        return linted._replace(outcome=outcome._replace(findings=tuple(findings)))
     if isinstance(outcome, Result) and not outcome.findings:  # nobody needs the text of a clean file
-        return taken._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
-    return taken
+        return linted._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
+    return linted

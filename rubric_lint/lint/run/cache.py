@@ -132,21 +132,23 @@ class Cache:
         if found is None or not _matches(found, _RESULT):
             return None
         rubrics, criteria, ignored, tests, findings, unread = found
-        if edits and any(each[2] is None for *_, fix, choices in findings for each in (fix, *choices) if each):
+        if edits and any(
+            packed_fix[2] is None for *_, fix, choices in findings for packed_fix in (fix, *choices) if packed_fix
+        ):
             return None
         source = _decode(name, data) if findings else Source(name, "")
-        places = tuple(Unread(*each)._replace(steps=tuple(Step(*step) for step in each[-1])) for each in unread)
+        places = tuple(Unread(*place)._replace(steps=tuple(Step(*step) for step in place[-1])) for place in unread)
         return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored, places, tests=tests)
 
     def put(self, key: str, result: Result, *, edits: bool = True) -> None:
         """Store a result; without `edits`, those of its fixes are left out, unless they are made anyway."""
         packed = []
-        for each in result.findings:
-            fix = each.fix and _pack_fix(each.fix, edits=edits)
-            choices = [_pack_fix(choice, edits=edits) for choice in each.choices]
-            related = [[place.message, *place.span] for place in each.related]
-            values = [[name, str(value)] for name, value in each.values.items()]
-            head = [each.code, values, each.severity, each.message, *each.span, each.pointer]
+        for finding in result.findings:
+            fix = finding.fix and _pack_fix(finding.fix, edits=edits)
+            choices = [_pack_fix(choice, edits=edits) for choice in finding.choices]
+            related = [[place.message, *place.span] for place in finding.related]
+            values = [[name, str(value)] for name, value in finding.values.items()]
+            head = [finding.code, values, finding.severity, finding.message, *finding.span, finding.pointer]
             packed.append([*head, related, fix, choices])
         counts = [result.rubrics, result.criteria, result.ignored, result.tests]
         self._fresh[key] = [*counts, packed, result.unread]
@@ -169,10 +171,10 @@ class Cache:
                 os.makedirs(folder)
                 _begin(folder)
             path = Path(self._path)
-            with create_beside(path, 0o600) as (descriptor, beside):
+            with create_beside(path, 0o600) as (descriptor, temporary):
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(_digest(body).hexdigest().encode() + b"\n" + body)
-                beside.replace(path)
+                temporary.replace(path)
 
 
 def clear() -> int:
@@ -296,7 +298,7 @@ def _unpack(packed: list[Any]) -> Finding:
         pointer,
         tuple(Related(text, Span(*span)) for text, *span in related),
         fix and _unpack_fix(fix),
-        choices=tuple(_unpack_fix(each) for each in choices if each),
+        choices=tuple(_unpack_fix(choice) for choice in choices if choice),
         code=code,
         values=dict(values),
     )

@@ -148,8 +148,8 @@ class Progress:
             self._drawn = 0
 
     @contextmanager
-    def reporting_interrupt(self, word: Callable[[], str]) -> Iterator[None]:
-        """On Ctrl+C, print `interrupted` and `word()`, which says what was done and what was not, and exit with 130.
+    def reporting_interrupt(self, format_progress: Callable[[], str]) -> Iterator[None]:
+        """On Ctrl+C, print `interrupted` with `format_progress()` and exit with 130.
 
         Raises:
             click.Abort: on Ctrl+C.
@@ -159,7 +159,7 @@ class Progress:
         except KeyboardInterrupt:
             self._drawn = self._widest  # the terminal drops what it has not shown at Ctrl+C, so a bar may be left
             self.clear()
-            complain(f"interrupted {word()}")
+            complain(f"interrupted {format_progress()}")
             raise click.Abort from None
 
     def _describe(self, elapsed: float, note: str) -> str:

@@ -29,25 +29,25 @@ def convert_test(test: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
     records += [_tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`") for path in skipped]
     if not graders:
-        told = f"AgentV says: {test['execution_status']}"
+        message = f"AgentV says: {test['execution_status']}"
         if test["execution_status"] in ("ok", "quality_failure"):
-            told = "the run has no grader with criteria for this test"
+            message = "the run has no grader with criteria for this test"
         elif isinstance(test.get("error"), str):
-            told += f", {test['error']}"
-        records.append(_tell(test, name, told))
+            message += f", {test['error']}"
+        records.append(_tell(test, name, message))
     return records
 
 
-def _tell(test: Mapping[str, Any], rubric: str, told: str) -> dict[str, Any]:
+def _tell(test: Mapping[str, Any], rubric: str, message: str) -> dict[str, Any]:
     """Return the record of a grader without an output, with the reason."""
-    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": told}, "agentv": _sum_up(test)}
+    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": message}, "agentv": _sum_up(test)}
 
 
 def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
     return {"test_score": test.get("score"), "passed": test["execution_status"] == "ok"}
 
 
-class Compared(NamedTuple):
+class ScoreDifference(NamedTuple):
     """What AgentV made of an output otherwise: its record, the gates that a test passed without, and both scores."""
 
     name: str
@@ -55,14 +55,14 @@ class Compared(NamedTuple):
     scores: tuple[float, float] | None = None
 
 
-def compare_there(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[Compared]:
+def find_differences(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[ScoreDifference]:
     """Yield how AgentV took an output that has this score and these missed gates here."""
     there = record["agentv"] if isinstance(record["agentv"], dict) else {}
     name, theirs = str(record.get("id")), there.get("score")
     if isinstance(theirs, int | float) and abs(theirs - score) > _ROUNDED:
-        yield Compared(name, scores=(theirs, score))
+        yield ScoreDifference(name, scores=(theirs, score))
     if there.get("passed") is True and missed:
-        yield Compared(name, tuple(missed))
+        yield ScoreDifference(name, tuple(missed))
 
 
 _ROUNDED = 0.0006
@@ -70,7 +70,7 @@ _ROUNDED = 0.0006
 _MOST = 5
 
 
-def word_compared(compared: Sequence[Compared]) -> Iterator[str]:
+def format_differences(compared: Sequence[ScoreDifference]) -> Iterator[str]:
     """Say which tests passed without a gate, and which outputs count otherwise."""
     passed = [f"{one.name} (`{'`, `'.join(one.gates)}`)" for one in compared if one.gates]
     if passed:
@@ -79,8 +79,8 @@ def word_compared(compared: Sequence[Compared]) -> Iterator[str]:
     counted = [f"{one.name} ({one.scores[0]:g} there, {one.scores[1]:.3g} here)" for one in compared if one.scores]
     if counted:
         outputs = "1 output has" if len(counted) == 1 else f"{len(counted):,} outputs have"
-        told = "AgentV counts replies in another form without weights"
-        yield f"{outputs} another score in AgentV: {_shorten(counted)}; {told}"
+        reason = "AgentV counts replies in another form without weights"
+        yield f"{outputs} another score in AgentV: {_shorten(counted)}; {reason}"
 
 
 def _shorten(listed: Sequence[str]) -> str:
@@ -93,9 +93,9 @@ def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]
     name, output = record.get("id"), record.get("output")
     checks = output.get("checks") if isinstance(output, dict) else None
     given = {check["id"] for check in checks or ()}
-    found = [each for each in rubrics if each == name or each.startswith(f"{name}/")]
-    found = [each for each in found if given and given.issubset(rubrics[each])]
-    return [each for each in found if len(given) == len(rubrics[each])] or found
+    found = [rubric for rubric in rubrics if rubric == name or rubric.startswith(f"{name}/")]
+    found = [rubric for rubric in found if given and given.issubset(rubrics[rubric])]
+    return [rubric for rubric in found if len(given) == len(rubrics[rubric])] or found
 
 
 def _find_graders(scores: Any, above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

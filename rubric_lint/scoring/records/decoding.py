@@ -181,7 +181,7 @@ def _decode_by(decoder: json.JSONDecoder, text: str, start: int, *, may_be_cut: 
         value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as fault:
         place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
-        message = f"not JSON at {place}: {word_fault(fault)}"
+        message = f"not JSON at {place}: {format_json_error(fault)}"
         if may_be_cut and _is_cut(fault):
             message = f"cut off: the text ends inside its JSON, after {place}; if a token limit was reached, raise it"
         raise OutputError(message, line=fault.lineno, offset=fault.pos) from None
@@ -196,7 +196,7 @@ def _is_cut(fault: json.JSONDecodeError) -> bool:
     return fault.pos >= len(text) or (fault.msg.startswith("Unterminated string") and text[-1] not in "}]`")
 
 
-def word_fault(fault: json.JSONDecodeError, whole: str = "text") -> str:
+def format_json_error(fault: json.JSONDecodeError, whole: str = "text") -> str:
     """Describe a JSON error without its place; `whole` names the thing that was read."""
     if fault.pos >= len(fault.doc.rstrip()):
         return f"the {whole} ends too early"
@@ -272,7 +272,7 @@ _BLANK = " \t\r\n\ufeff"
 QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 
-class Item(dict[str, Any]):
+class NestedRecord(dict[str, Any]):
     """A record that is an item of a list inside an entry; `inside` is the JSON Pointer to it."""
 
     inside = ""

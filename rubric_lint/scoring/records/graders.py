@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from rubric_lint.model.messages import join_words
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.mapping import HELD
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 from rubric_lint.scoring.records.reply import find_reason, shorten
 from rubric_lint.source.path import pointer
 
@@ -65,7 +65,7 @@ def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, An
     runs = entry.get("runs")
     if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
         return [*map(_hold_run, runs)]
-    if not isinstance(entry.get(EXPECTATIONS), list) or not HELD.isdisjoint(entry):
+    if not isinstance(entry.get(EXPECTATIONS), list) or not OUTPUT_FIELDS.isdisjoint(entry):
         return None
     folders = PurePath(name).parts[:-1]
     start = next((at for at, folder in enumerate(folders) if folder.startswith("eval-")), len(folders) - 1)
@@ -97,15 +97,15 @@ _FAILURES = ("Could not extract JSON from", "llm-rubric produced malformed respo
 
 def convert_promptfoo(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the record of each result in a file of promptfoo, or of a line in one; None if it is something else."""
-    held = entry.get("results")
-    if isinstance(held, dict):
-        held = held.get("results")
-    elif HELD.isdisjoint(entry) and ("gradingResult" in entry or "promptIdx" in entry):
-        held = [entry]
-    if not isinstance(held, list) or not all(isinstance(each, dict) and "vars" in each for each in held):
+    results = entry.get("results")
+    if isinstance(results, dict):
+        results = results.get("results")
+    elif OUTPUT_FIELDS.isdisjoint(entry) and ("gradingResult" in entry or "promptIdx" in entry):
+        results = [entry]
+    if not isinstance(results, list) or not all(isinstance(result, dict) and "vars" in result for result in results):
         return None
-    columns = {str(each.get("promptIdx")) for each in held}
-    return [_hold_result(each, has_columns=len(columns) > 1) for each in held]
+    columns = {str(result.get("promptIdx")) for result in results}
+    return [_hold_result(result, has_columns=len(columns) > 1) for result in results]
 
 
 def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, Any]:
@@ -127,11 +127,11 @@ def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, A
     if result.get("failureReason") == _FAILED or not grading:
         return _hold_fault(f"promptfoo says: {find_reason({'error': error}) or 'nothing was graded'}", **fields)
     parts = grading.get("componentResults")
-    judged = [each for each in parts if isinstance(each, dict) and _is_judged(each)] if isinstance(parts, list) else []
-    failed = next((each for each in judged if _has_failed(each)), None)
+    judged = [part for part in parts if isinstance(part, dict) and _is_judged(part)] if isinstance(parts, list) else []
+    failed = next((component for component in judged if _has_failed(component)), None)
     if failed:
         return _hold_fault(f"promptfoo says: the grader failed: {failed.get('reason')}", **fields)
-    turned = next((kind for each in judged if (kind := each["assertion"]["type"]) in _SOMETIMES_TURNED), None)
+    turned = next((kind for component in judged if (kind := component["assertion"]["type"]) in _SOMETIMES_TURNED), None)
     if turned:
         return _hold_fault(f"only some versions of promptfoo negate `{turned}`", **fields)
     if not judged:
@@ -172,12 +172,12 @@ def _hold_component(component: Mapping[str, Any]) -> dict[str, Any]:
 def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the record of each sample in a log of Inspect; None if it is something else."""
     samples = entry.get("samples")
-    if not {"version", "eval", "status"} <= entry.keys() or not HELD.isdisjoint(entry):
+    if not {"version", "eval", "status"} <= entry.keys() or not OUTPUT_FIELDS.isdisjoint(entry):
         return None
     if not isinstance(samples, list) or not samples:
         raise OutputError(f"the log of Inspect has no samples: {find_reason(entry) or entry['status']}")
-    several = any(isinstance(each, dict) and each.get("epoch") not in (None, 1) for each in samples)
-    return [_hold_sample(each, has_epochs=several) for each in samples if isinstance(each, dict)]
+    several = any(isinstance(sample, dict) and sample.get("epoch") not in (None, 1) for sample in samples)
+    return [_hold_sample(sample, has_epochs=several) for sample in samples if isinstance(sample, dict)]
 
 
 def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, An
     if not isinstance(scores, dict) or not scores:
         return _hold_fault("Inspect says: no score", **fields)
     if len(scores) > 1:
-        listed = join_words([f"`{each}`" for each in scores])
+        listed = join_words([f"`{scorer}`" for scorer in scores])
         return _hold_fault(f"the log has the scorers {listed}; {_advise_scorer(scores)}", **fields)
     (score,) = scores.values()
     value, reason = (score.get("value"), score.get("explanation")) if isinstance(score, dict) else (score, None)
@@ -220,7 +220,7 @@ def _find_completion(output: Any) -> Any:
     return None
 
 
-def lift(record: Mapping[str, Any]) -> dict[str, Any] | None:
+def move_to_output(record: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a record that has what a grader of others gave in fields of its own with an `output`; None for another."""
     if isinstance(record.get(EXPECTATIONS), list):
         names: tuple[str, ...] = _OF_GRADING

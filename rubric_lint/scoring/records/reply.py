@@ -18,7 +18,7 @@ def is_other_model(asked: str, replied: str) -> bool:
     return _SNAPSHOT.sub("", two) != re.sub("[-@:]latest$", "", one)
 
 
-class UnreadableError(Exception):
+class ReplyError(Exception):
     """A response that is not a chat completion, and why; `is_overload` if it says that the endpoint is overloaded."""
 
     def __init__(self, message: str, *, is_overload: bool = False) -> None:
@@ -86,7 +86,7 @@ def read_reply(body: str) -> Reply:
     """Return the reply in the body of a response.
 
     Raises:
-        UnreadableError: when it is not a chat completion.
+        ReplyError: when it is not a chat completion.
     """
     completion = _decode(body)
     match completion:
@@ -94,14 +94,14 @@ def read_reply(body: str) -> Reply:
             raise _report(error)
         case {"choices": [{"message": {} as message} as choice, *others]}:
             if any(other != {**choice, "index": other.get("index")} for other in others if isinstance(other, dict)):
-                raise UnreadableError(f"the response has {len(others) + 1} different choices, and one was asked for")
+                raise ReplyError(f"the response has {len(others) + 1} different choices, and one was asked for")
             if message.get("role") in _OTHERS:
-                raise UnreadableError(f"the response has a message of the role `{message['role']}`, not of the model")
+                raise ReplyError(f"the response has a message of the role `{message['role']}`, not of the model")
             fault = _find_fault(message, choice.get("finish_reason"))
             return Reply("".join(_parts(message.get("content"), "text")), fault, *_read_usage(completion))
         case {"error": error}:  # with status 200, as some gateways send it
             raise _report(error)
-    raise UnreadableError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
+    raise ReplyError(f"the response is not a chat completion: {body.strip() or 'it is empty'}")
 
 
 def _decode(body: str) -> Any:
@@ -167,9 +167,9 @@ def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _report(error: Any) -> UnreadableError:
-    message = f"the endpoint failed: {explain(error) or json.dumps(error)}"
-    return UnreadableError(message, is_overload=tells_overload(error))
+def _report(error: Any) -> ReplyError:
+    message = f"the endpoint failed: {find_message(error) or json.dumps(error)}"
+    return ReplyError(message, is_overload=is_overload_error(error))
 
 
 NOT_JUDGED = "no judge output"
@@ -180,7 +180,7 @@ def find_reason(record: Mapping[str, Any]) -> str:
     """Return why a record has no output, as its `error`, `refusal` or `finish_reason` says; empty if none does."""
     error, refusal, reason = record.get("error"), record.get("refusal"), record.get("finish_reason")
     if error:
-        return shorten(explain(error) or (error if isinstance(error, str) else json.dumps(error, default=str)))
+        return shorten(find_message(error) or (error if isinstance(error, str) else json.dumps(error, default=str)))
     if isinstance(refusal, str) and refusal.strip():
         return f"the model refused: {shorten(refusal)}"
     return _word_end(reason) or ""
@@ -192,15 +192,15 @@ def _word_end(finish_reason: Any) -> str | None:
     return CUT_OFF if reason in _CUT else _ENDS.get(reason)
 
 
-def tells_overload(error: Any) -> bool:
+def is_overload_error(error: Any) -> bool:
     """Return whether an error object says that the endpoint is overloaded or limits the rate of requests."""
     if isinstance(error, dict) and isinstance(error.get("error"), dict):
         error = error["error"]
     fields = [error.get(name) for name in ("code", "type", "status")] if isinstance(error, dict) else []
-    return any(str(each).lower() in _OVERLOADS for each in fields if isinstance(each, str | int))
+    return any(str(field).lower() in _OVERLOADS for field in fields if isinstance(field, str | int))
 
 
-def explain(error: Any) -> str:
+def find_message(error: Any) -> str:
     """Return the message of an error object, or an empty string."""
     message = error.get("message") if isinstance(error, dict) else None
     return message if isinstance(message, str) else ""
@@ -285,7 +285,7 @@ def _explain(error: Any) -> str:
     if not isinstance(error, dict):
         return json.dumps(error)
     code = error.get("code") or error.get("type")
-    message = explain(error) or json.dumps(error)
+    message = find_message(error) or json.dumps(error)
     return f"{code}: {message}" if isinstance(code, str) else message
 
 
@@ -293,7 +293,7 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
     """Return the reply of a result without a fault.
 
     Raises:
-        UnreadableError: if it is not one.
+        ReplyError: if it is not one.
     """
     if "result" in result:
         return _read_message(result["result"].get("message"))
@@ -302,16 +302,16 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
         # The chat completion that says the same as this object of OpenAI's Responses API.
         items = [item for item in body["output"] if isinstance(item, dict)]
         messages = [item for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-        parts = [part for each in messages for part in each["content"] if isinstance(part, dict)]
+        parts = [part for message in messages for part in message["content"] if isinstance(part, dict)]
         message = {
-            "role": next((each["role"] for each in messages if each.get("role") in _OTHERS), "assistant"),
+            "role": next((message["role"] for message in messages if message.get("role") in _OTHERS), "assistant"),
             "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
             "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
             "reasoning": [item for item in items if _is(item, "reasoning")],
         }
         cut = body.get("incomplete_details")
         because = cut.get("reason") if isinstance(cut, dict) else None
-        states = [because, *(each.get("status") for each in (body, *messages))]
+        states = [because, *(item.get("status") for item in (body, *messages))]
         reason = next((state for state in states if state not in (None, "completed")), None)
         choice = {"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}
         failed = {"error": body["error"]} if body.get("error") else {"choices": [choice]}
@@ -322,7 +322,7 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
 def _read_message(message: Any) -> Reply:
     """Return the reply in a message of Anthropic, by way of the chat completion that says the same."""
     if not isinstance(message, dict) or not isinstance(content := message.get("content"), list):
-        raise UnreadableError("it is not a message")
+        raise ReplyError("it is not a message")
     kinds = [part.get("type") for part in content if isinstance(part, dict)]
     stop = message.get("stop_reason")
     tools = [{"function": {"name": part.get("name")}} for part in content if _is(part, "tool_use")]
@@ -363,7 +363,7 @@ def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not fault:
         try:
             output, fault, _, model = read_reply_of(result)
-        except UnreadableError as unreadable:
+        except ReplyError as unreadable:
             fault = shorten(str(unreadable))
     judge = {**({"model": model} if model else {}), **({"fault": fault} if fault else {})}
     return [{"id": result["custom_id"], "output": output, **({"judge": judge} if judge else {})}]

@@ -13,14 +13,14 @@ from rubric_lint.scoring.records.entries import (
     BLANK,
     CHUNK,
     LIMIT,
-    Entry,
     InputError,
+    RawRecord,
     SkippedSheet,
     convert_entries,
     read_json,
 )
 from rubric_lint.scoring.records.graders import find_converter
-from rubric_lint.scoring.records.mapping import RECORDS, Wanted, find_first, map_entries, restore_case
+from rubric_lint.scoring.records.mapping import RECORDS, RequiredColumns, find_first, map_entries, restore_case
 from rubric_lint.scoring.records.text_tables import find_dialect, read_table
 
 GZIP = b"\x1f\x8b"
@@ -84,7 +84,7 @@ def name_other(head: bytes) -> str | None:
     first = head.partition(b"\n")[0][:_LOOKED_AT]
     if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
         return _UTF16
-    is_binary = any(each in first for each in _CONTROLS)
+    is_binary = any(byte in first for byte in _CONTROLS)
     return "binary data" if is_binary and b"\n{" not in head else None
 
 
@@ -152,8 +152,8 @@ class _File:
         """Return at most `size` bytes, and none only at the end."""
         if not self._rest:
             self._rest = next(self._chunks, b"")
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken
+        first, self._rest = self._rest[:size], self._rest[size:]
+        return first
 
     def readable(self) -> bool:
         return True
@@ -165,7 +165,7 @@ class _File:
 _MAGIC_BYTES = 8
 
 
-class Asked(NamedTuple):
+class StreamOptions(NamedTuple):
     """How to read a stream: the columns of fields, its name, and itself as a file if it can be sought in.
 
     `wanted` is what a table must have. `holds_results`: text tables are refused, as they do not keep a result as it is.
@@ -175,16 +175,16 @@ class Asked(NamedTuple):
     mapping: Mapping[str, str] = {}
     name: str = ""
     file: BinaryIO | None = None
-    wanted: Wanted = Wanted()
+    wanted: RequiredColumns = RequiredColumns()
     holds_results: bool = False
     skipped: list[SkippedSheet] | None = None
 
 
-PLAIN = Asked()
+PLAIN = StreamOptions()
 """Reads our own fields, in any table."""
 
 
-def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entry]:
+def read_entries(chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> Iterator[RawRecord]:
     """Yield the entries of a stream as `read_stream`; what that raises an error for is one entry with an error."""
     try:
         yield from read_stream(chunks, asked)
@@ -195,7 +195,7 @@ def read_entries(chunks: Iterable[bytes], asked: Asked = PLAIN) -> Iterator[Entr
 _MOST_PACKED = 8
 
 
-def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN, packed: int = 0) -> Iterator[Entry]:
+def read_stream(chunks: Iterable[bytes], asked: StreamOptions = PLAIN, packed: int = 0) -> Iterator[RawRecord]:
     """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
@@ -236,7 +236,7 @@ def read_stream(chunks: Iterable[bytes], asked: Asked = PLAIN, packed: int = 0) 
     yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, asked)
 
 
-def _refuse_results(called: str, asked: Asked) -> None:
+def _refuse_results(called: str, asked: StreamOptions) -> None:
     """Refuse a table from which results are asked; raise InputError saying what does."""
     if asked.holds_results:
         raise InputError(
@@ -244,7 +244,7 @@ def _refuse_results(called: str, asked: Asked) -> None:
         )
 
 
-def _read_text(head: bytes, source: Iterator[bytes], asked: Asked) -> Iterator[Entry]:
+def _read_text(head: bytes, source: Iterator[bytes], asked: StreamOptions) -> Iterator[RawRecord]:
     while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
         head += more
     kind = name_other(head)

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from rubric_lint.scoring.records.decoding import OutputError, decode_with_flaws, find_other_byte, refuse_flaws
-from rubric_lint.scoring.records.entries import BLANK, LIMIT, Entry, InputError, refuse_size
-from rubric_lint.scoring.records.mapping import Wanted, fold_column, map_entries, rename_columns
+from rubric_lint.scoring.records.entries import BLANK, LIMIT, InputError, RawRecord, refuse_size
+from rubric_lint.scoring.records.mapping import RequiredColumns, fold_column, map_entries, rename_columns
 
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
@@ -21,20 +21,20 @@ _MOST = 100_000
 """The most characters of a header that are looked at."""
 
 
-class Dialect(NamedTuple):
+class CsvDialect(NamedTuple):
     """A text table: what separates its cells, and what that is called."""
 
     delimiter: str
     called: str
 
 
-DIALECTS = (Dialect(",", "CSV"), Dialect("\t", "TSV"), Dialect(";", "CSV with semicolons"))
+DIALECTS = (CsvDialect(",", "CSV"), CsvDialect("\t", "TSV"), CsvDialect(";", "CSV with semicolons"))
 """The text tables that are read."""
 
 
 def find_dialect(
     head: bytes, columns: Collection[str], name: str, judgements: frozenset[str] = frozenset()
-) -> Dialect | None:
+) -> CsvDialect | None:
     """Return the dialect if this is a text table: its header has a known column or one of these, or its name says so.
 
     A text that begins as JSON never is one.
@@ -44,8 +44,10 @@ def find_dialect(
         return None
     first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     known = CELLS | judgements | {column.lower() for column in columns}
-    found = [(len(known.intersection(_split(first, each))), len(_split(first, each)), each) for each in DIALECTS]
-    matches, cells, dialect = max(found, key=lambda each: each[:2])
+    found = [
+        (len(known.intersection(_split(first, dialect))), len(_split(first, dialect)), dialect) for dialect in DIALECTS
+    ]
+    matches, cells, dialect = max(found, key=lambda match: match[:2])
     if matches and (cells > 1 or matches == cells):
         return dialect
     base = name.lower().removesuffix(".gz").removesuffix(".zst")
@@ -54,7 +56,7 @@ def find_dialect(
     return dialect if base.endswith(".csv") else None
 
 
-def _split(header: str, dialect: Dialect) -> list[str]:
+def _split(header: str, dialect: CsvDialect) -> list[str]:
     try:
         cells = next(csv.reader([header], delimiter=dialect.delimiter), [])
     except csv.Error:
@@ -62,13 +64,13 @@ def _split(header: str, dialect: Dialect) -> list[str]:
     return [fold_column(cell) for cell in cells]
 
 
-Row = tuple[int, list[str], str]
+CsvRow = tuple[int, list[str], str]
 """The line where a row begins, its cells, and why it cannot be read, if it cannot."""
 
 
 def read_table(
-    chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], wanted: Wanted
-) -> Iterator[Entry]:
+    chunks: Iterable[bytes], dialect: CsvDialect, mapping: Mapping[str, str], wanted: RequiredColumns
+) -> Iterator[RawRecord]:
     """Yield the rows of a text table as records.
 
     Raises:
@@ -97,13 +99,15 @@ def read_table(
     yield from entries
 
 
-def find_kept(names: Collection[str], wanted: Wanted) -> frozenset[str]:
+def find_kept(names: Collection[str], wanted: RequiredColumns) -> frozenset[str]:
     """Return the names of the columns in which an empty cell is an empty text, and not an absent field."""
     found = wanted.find_judgements(names)
     return found if "outputs" in names else found | {"output"}
 
 
-def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], lines: "_Lines") -> Iterator[Entry]:
+def _read_records(
+    rows: Iterable[CsvRow], names: list[str], kept: frozenset[str], lines: "_Lines"
+) -> Iterator[RawRecord]:
     """Yield rows as records; an empty cell is an absent field, except in the columns of `kept`."""
     of_json = [name for name in names if name in _JSON]
     always = [bool(name) and name in kept for name in names]
@@ -166,7 +170,7 @@ def _read_json(cell: str, name: str) -> Any:
     return value
 
 
-def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Wanted) -> None:
+def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: RequiredColumns) -> None:
     """Refuse a table whose header is not its first row: one of these rows has the needed columns.
 
     Raises:
@@ -179,7 +183,7 @@ def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Want
             )
 
 
-def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
+def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[CsvRow]:
     """Yield the rows that are not blank; without end quotes, the rest of the file is one row that cannot be read."""
     csv.field_size_limit(2 * LIMIT)  # the lines have a limit of their own
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -200,14 +204,14 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
 
 
 def _word(fault: csv.Error, line: int) -> str:
-    told = str(fault)
-    if "unexpected end of data" in told:
+    reason = str(fault)
+    if "unexpected end of data" in reason:
         return f"the quote in line {line} is never closed; nothing after it is read"
-    if "expected after" in told:
+    if "expected after" in reason:
         return "text after the closing quote of a cell; double the quotes inside a cell"
-    if "new-line character" in told:
+    if "new-line character" in reason:
         return "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
-    return f"not a row of a table: {told}"
+    return f"not a row of a table: {reason}"
 
 
 class _Lines:

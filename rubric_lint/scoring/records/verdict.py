@@ -244,7 +244,7 @@ class Extract(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Never:
-        raise ValueError(f"extract is {value!r}; expected {join_words([repr(each.value) for each in cls], 'or')}")
+        raise ValueError(f"extract is {value!r}; expected {join_words([repr(choice.value) for choice in cls], 'or')}")
 
 
 class ExtraFields(StrEnum):
@@ -259,7 +259,7 @@ class ExtraFields(StrEnum):
         raise ValueError(f"extra_fields is {value!r}; expected {expected}")
 
 
-class Reading(NamedTuple):
+class ParseOptions(NamedTuple):
     """How outputs are read. Without `extra_fields`, `whole` refuses them; the others refuse numbers and booleans.
 
     `grades` has what letter grades are worth.
@@ -285,8 +285,8 @@ class Reading(NamedTuple):
         return self.extract is Extract.WHOLE or isinstance(value, int | float)
 
 
-DEFAULT_READING = Reading()
-WHOLE = Reading(Extract.WHOLE)
+DEFAULT_OPTIONS = ParseOptions()
+WHOLE = ParseOptions(Extract.WHOLE)
 
 
 class _Fence(NamedTuple):
@@ -346,8 +346,8 @@ def find_verdict(
         raise OutputError(f"no JSON object in this text: {shorten(rest[begin:end])}")
     shown = squeeze(answer or "")
 
-    def is_quote(each: _Object) -> bool:
-        return bool(shown) and squeeze(rest[each.start : each.end]) in shown
+    def is_quote(object_: _Object) -> bool:
+        return bool(shown) and squeeze(rest[object_.start : object_.end]) in shown
 
     try:
         found = _read_whole(rest, begin, end)
@@ -361,7 +361,7 @@ def find_verdict(
             _refuse_place(rest, begin, end, found)
     else:  # a quote only if the answer may have ended the judge's thoughts
         marks = (_THOUGHT, _HARMONY, _BARE_FINAL)
-        if rest != text and is_quote(found) and any(each.search(answer or "") for each in marks):
+        if rest != text and is_quote(found) and any(mark.search(answer or "") for mark in marks):
             raise _quoted(rest, found.start)
     refuse_flaws(found.value)
     return FoundVerdict(found.value, has_raw_controls(rest, found.start, found.end))
@@ -516,17 +516,17 @@ def _find_only(
     """Return the only verdict that is not a quote; a token of a chat template is an error too."""
     key, found, looks, all_have_key = _key(field), None, 0, True
     spans: list[tuple[int, int]] = []
-    for each in _find_objects(text, begin, end):
-        has_key = bool(key.search(text, each.start, each.end))
-        if not has_key and not any(map(is_verdict, _list_objects(each.value))):
+    for object_ in _find_objects(text, begin, end):
+        has_key = bool(key.search(text, object_.start, object_.end))
+        if not has_key and not any(map(is_verdict, _list_objects(object_.value))):
             continue
         all_have_key = all_have_key and has_key
         looks += 1
-        if looks > _MOST or not is_quote(each):
+        if looks > _MOST or not is_quote(object_):
             if found:
-                _refuse_another(text, f"`{field}`" if all_have_key else "a verdict", found.start, each.start)
-            found = each
-        spans.append((each.start, each.end))
+                _refuse_another(text, f"`{field}`" if all_have_key else "a verdict", found.start, object_.start)
+            found = object_
+        spans.append((object_.start, object_.end))
     if not found and spans:
         raise _quoted(text, spans[0][0])
     if not found:
@@ -633,7 +633,7 @@ def _list_texts(given: tuple[object, ...]) -> Iterator[str]:
         if not isinstance(value, str | NoneType):
             with suppress(ValueError, TypeError, RecursionError):
                 yield json.dumps(
-                    value, ensure_ascii=False, default=lambda held: getattr(held, "tolist", held.__str__)()
+                    value, ensure_ascii=False, default=lambda item: getattr(item, "tolist", item.__str__)()
                 )
     while pending:
         value = pending.pop()

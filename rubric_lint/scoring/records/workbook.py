@@ -6,8 +6,15 @@ from rubric_lint.formats.sheets.cells import Row, Table, TableError
 from rubric_lint.formats.sheets.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.formats.sheets.reading import look_inside
 from rubric_lint.scoring.records.decoding import Content, OutputError
-from rubric_lint.scoring.records.entries import Entry, InputError, SkippedSheet
-from rubric_lint.scoring.records.mapping import FIELDS, SHEET, Wanted, fold_column, map_entries, rename_columns
+from rubric_lint.scoring.records.entries import InputError, RawRecord, SkippedSheet
+from rubric_lint.scoring.records.mapping import (
+    RECORD_FIELDS,
+    SHEET,
+    RequiredColumns,
+    fold_column,
+    map_entries,
+    rename_columns,
+)
 from rubric_lint.scoring.records.text_tables import CELLS, find_kept, name_row, refuse_high_header
 
 HELP = ("Criterion", "Enter", "It means")
@@ -15,8 +22,11 @@ HELP = ("Criterion", "Enter", "It means")
 
 
 def read_workbook(
-    chunks: Iterable[bytes], mapping: Mapping[str, str], wanted: Wanted, skipped: list[SkippedSheet] | None = None
-) -> Iterator[Entry]:
+    chunks: Iterable[bytes],
+    mapping: Mapping[str, str],
+    wanted: RequiredColumns,
+    skipped: list[SkippedSheet] | None = None,
+) -> Iterator[RawRecord]:
     """Yield the rows of the sheets that have a known column, or of the first one; each record names its sheet.
 
     The other sheets that have rows are added to `skipped`.
@@ -52,7 +62,7 @@ def read_workbook(
         yield from _read(table, mapping, wanted)
 
 
-def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
+def _read(table: Table, mapping: Mapping[str, str], wanted: RequiredColumns) -> Iterator[RawRecord]:
     columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
     for number in columns:
         if fault := table.header.cell(number).fault:
@@ -66,10 +76,10 @@ def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[
     for note in table.notes:
         if note.is_loss and not note.rows:
             yield 1, OutputError(_place(note.place.full, note.message))
-    needed = {*FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
+    needed = {*RECORD_FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
     kept = find_kept(names, wanted)
     named = [(name, column) for name, column in zip(names, columns, strict=True) if name]
-    entries: Iterator[Entry] = (
+    entries: Iterator[RawRecord] = (
         (
             number,
             _refuse_hidden(row, named, table.name)

@@ -219,6 +219,6 @@ class Shown(NamedTuple):
             "rubrics": [rubric.to_json() for rubric in self.rubrics],
             "unscorable": list(self.unscorable),
             "releases": [release.to_json() for release in self.releases],
-            "unread": [each.to_json(self.file) for each in self.unread],
+            "unread": [unread.to_json(self.file) for unread in self.unread],
         }
         return {name: make_whole(value) for name, value in described.items()}

@@ -29,7 +29,7 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
     """Return example outputs, each with the score and verdict that rubric-score gives it; none twice."""
     examples: dict[tuple[Grade, ...], ShownExample] = {}
     # The answers to each criterion go from worst to best; a few lose points where they are met.
-    criteria = tuple(replace(each, grades=each.from_worst) for each in rubric.criteria)
+    criteria = tuple(replace(criterion, grades=criterion.from_worst) for criterion in rubric.criteria)
     for title, grades in _choose(replace(rubric, criteria=criteria)):
         if grades not in examples:
             answers = tuple(grade.answer for grade in grades)
@@ -37,7 +37,7 @@ def make_examples(rubric: ScoringRubric) -> tuple[ShownExample, ...]:
                 scored = rubric.grade(JudgeOutput(answers, (None,) * len(answers)))
             except NothingAppliesError:
                 continue  # it has no score to show
-            checks = [write_check(each, answer) for each, answer in zip(criteria, answers, strict=True)]
+            checks = [write_check(criterion, answer) for criterion, answer in zip(criteria, answers, strict=True)]
             output = {criteria[0].field: answers[0]} if rubric.shape is Shape.HOLISTIC else {"checks": checks}
             examples[grades] = ShownExample(title, output, scored.score, scored.verdict)
     return tuple(examples.values())
@@ -64,12 +64,12 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
         (Verdict.PASS, "to pass", pass_at),
         (Verdict.BORDERLINE, "for borderline", borderline_at),
     ):
-        enough = tuple(grade for each in criteria if (grade := _find_least(each, threshold)))
+        enough = tuple(grade for criterion in criteria if (grade := _find_least(criterion, threshold)))
         if len(enough) == len(criteria) and rubric.weigh(enough).verdict is verdict:
             pairs = zip(criteria, enough, strict=True)
             listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
             yield f"each just high enough {name}{listed}", enough
-    missed = [[grade for grade in each.grades if not grade.gate_met] for each in criteria]
+    missed = [[grade for grade in criterion.grades if not grade.gate_met] for criterion in criteria]
     below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
     if below:  # the one that costs the fewest points shows best that a gate outweighs the score
         at = min(below, key=lambda at: criteria[at].share * (best[at].score - below[at].score))
@@ -82,13 +82,14 @@ def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
     if rubric.shape is Shape.LEVELS and (step := _find_step(rubric, best)):
         at, grade = step
         yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
-    if conditional := [each for each in criteria if each.may_not_apply]:
-        names = join_words([shorten(each.id) for each in conditional[:_MOST_LISTED]])
+    if conditional := [criterion for criterion in criteria if criterion.may_not_apply]:
+        names = join_words([shorten(criterion.id) for criterion in conditional[:_MOST_LISTED]])
         what = names if len(conditional) <= _MOST_LISTED else f"{len(conditional)} criteria with a condition"
         yield (
             f"{what} not applicable; {rest}",
             tuple(
-                each.all_grades[-1] if each.may_not_apply else grade for each, grade in zip(criteria, best, strict=True)
+                criterion.all_grades[-1] if criterion.may_not_apply else grade
+                for criterion, grade in zip(criteria, best, strict=True)
             ),
         )
     worst = tuple(criterion.grades[0] for criterion in criteria)

@@ -27,7 +27,7 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.suggest import name_in
 from rubric_lint.scoring.grading import OVERALL, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.loading import (
-    Loaded,
+    LoadedRubric,
     RubricError,
     UnscorableError,
     load_examined,
@@ -60,7 +60,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
     rubrics = [] if result.is_stopped else examined.rubrics  # what takes too long to lint is not described either
     scoring, unscorable = _prepare(name, data, examined, settings) if rubrics else ({}, ())
     counts = _count(result.findings, [document.pointer(rubric.path) for document, rubric in rubrics])
-    shown = tuple(_describe(each, scoring.get(each.name), counts) for each in name_rubrics(name, rubrics))
+    shown = tuple(_describe(loaded, scoring.get(loaded.name), counts) for loaded in name_rubrics(name, rubrics))
     unread = _find_unread(result, is_empty=not shown)
     reason = ""
     if shown or unread or result.findings:
@@ -80,7 +80,7 @@ def show(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> Shown:
         unscorable=unscorable,
         releases=() if result.is_stopped else tuple(_list_releases(name, data, rubrics)),
         errors=errors,
-        warnings=sum(each.severity is Severity.WARNING for each in result.findings),
+        warnings=sum(finding.severity is Severity.WARNING for finding in result.findings),
         ignored=result.ignored,
     )
 
@@ -95,7 +95,7 @@ def summarize(shown: Shown) -> Summary:
         errors=shown.errors,
         warnings=shown.warnings,
         ignored=shown.ignored,
-        unread=sum(each.is_known for each in shown.unread),
+        unread=sum(miss.is_known for miss in shown.unread),
     )
 
 
@@ -107,7 +107,7 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
     if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
         with suppress(UndecodableError):
-            owners = {each: is_of_agentv(each) for each in read_documents(Source.from_bytes(name, data))[0]}
+            owners = {document: is_of_agentv(document) for document in read_documents(Source.from_bytes(name, data))[0]}
     # AgentV takes `.json` for the `evals.json` of Agent Skills.
     for target in RELEASES.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
         unread = {
@@ -144,7 +144,7 @@ def _find_unread(result: Result, *, is_empty: bool) -> tuple[Unread, ...]:
         if finding.rule in rules:
             line, column, _ = result.source.position(finding.span.start)
             lost.append(Unread(finding.message, line, column, is_known=finding.rule == "lost-rubric"))
-    return tuple(sorted((*result.unread, *lost), key=lambda each: (each.line, each.column)))
+    return tuple(sorted((*result.unread, *lost), key=lambda miss: (miss.line, miss.column)))
 
 
 def _count(findings: Iterable[Finding], places: Iterable[str]) -> dict[str, Counter[Severity]]:
@@ -168,13 +168,13 @@ def _prepare(
         examined = examine_file(name, data, deciding)
     try:
         refuse_other_kind(name)
-        return {called: each.prepare() for called, each in load_examined(name, examined).items()}, ()
+        return {called: loaded.prepare() for called, loaded in load_examined(name, examined).items()}, ()
     except RubricError as wrong:
         return {}, wrong.faults
 
 
 def _describe(
-    loaded: Loaded, scoring: ScoringRubric | None, counts: Mapping[str, Mapping[Severity, int]]
+    loaded: LoadedRubric, scoring: ScoringRubric | None, counts: Mapping[str, Mapping[Severity, int]]
 ) -> ShownRubric:
     rubric, document = loaded.rubric, loaded.document
     path, view, where = rubric.path, rubric.view, document.pointer(rubric.path)
@@ -229,7 +229,7 @@ def _locate(document: Document, path: Path) -> tuple[int, int]:
     return document.source.position(document.span(path, part).start)[:2]
 
 
-def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterator[ShownCriterion]:
+def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> Iterator[ShownCriterion]:
     rubric, document = loaded.rubric, loaded.document
     if holistic := [entry for entry in rubric.entries if entry.shapes[0] is Shape.HOLISTIC]:
         line, column = _locate(document, rubric.path)
@@ -281,7 +281,7 @@ def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
 
 
 def _describe_levels(
-    loaded: Loaded, levels: Iterable[Level], scoring: ScoringCriterion | None
+    loaded: LoadedRubric, levels: Iterable[Level], scoring: ScoringCriterion | None
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
@@ -310,11 +310,11 @@ class ShowRun(FileRun[Shown]):
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
-        self.go(paths, stdin_name, finder)
+        self.run_over(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
-        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(again=self.again)
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(scope=self.scope)
 
-    def word(self) -> str:
+    def format_progress(self) -> str:
         """Return how much an interrupted run has described."""
         done = join_words([counted(self._summary.files, "file"), counted(self._summary.rubrics, "rubric")])
         return f"after {done}; the other files were not read"
@@ -330,7 +330,7 @@ class ShowRun(FileRun[Shown]):
                     return shown._replace(reason=f"{UNKNOWN} in its first {LIMIT / 1e6:.0f} MB")
         return shown
 
-    def take(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
+    def record(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
         """Report one file."""
         shown = outcome
         if shown.rubrics or shown.unread or shown.errors or shown.warnings or shown.file in self.named:

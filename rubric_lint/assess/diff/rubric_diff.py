@@ -7,28 +7,28 @@ from fractions import Fraction
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.diff.runs import RunComparison, read_side
+from rubric_lint.assess.diff.compare_runs import RunComparison, read_side
 from rubric_lint.model.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.model.groups import Group
 from rubric_lint.model.rubric import fold_id
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.loading import LoadedRubric
 from rubric_lint.scoring.meaning import (
     JudgeField,
+    format_ends,
+    format_scale,
+    list_group_fields,
+    list_judge_fields,
+    list_visible,
+    list_written_fields,
     read_gate,
     read_outcomes,
-    read_own,
     read_scores,
     read_task,
-    read_told,
-    read_told_of_group,
-    says,
-    word_ends,
-    word_scale,
     words,
 )
 from rubric_lint.scoring.output import RecordResult
-from rubric_lint.scoring.records.entries import Entry
+from rubric_lint.scoring.records.entries import RawRecord
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.source.path import Path
 
@@ -36,7 +36,7 @@ Value = Mapping[str, Any]
 """One side of a change, as in the JSON report."""
 
 
-class What(StrEnum):
+class ChangeKind(StrEnum):
     """The kinds of changes."""
 
     RUBRIC_ADDED = "rubric-added"
@@ -73,7 +73,7 @@ class Change(NamedTuple):
     `paths` are the paths of both sides in their documents (the old side is in the rubric `was`), `places` their places.
     """
 
-    what: What
+    what: ChangeKind
     rubric: str | None
     criterion: str | None
     old: Value | None
@@ -91,7 +91,7 @@ class Change(NamedTuple):
         return {**told, **scores, "old": self.old, "new": self.new, "old_place": was, "new_place": now}
 
 
-class Judged(NamedTuple):
+class JudgedCriterion(NamedTuple):
     """A criterion of one version, as written and as scored, and what fields tell a judge of it."""
 
     criterion: Criterion
@@ -110,24 +110,24 @@ class Judged(NamedTuple):
         return {"outcome": self.criterion.outcome, **weigh(self), "gate": self.gate, **failure}
 
 
-Pair = tuple[Judged | None, Judged | None]
+JudgedPair = tuple[JudgedCriterion | None, JudgedCriterion | None]
 
 
-def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
+def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> list[JudgedPair]:
     """Match the criteria of both versions, in the order of the new one, followed by the removed ones.
 
     Criteria match by written id, then by equal meaning under another id, then, for ids that are generated from places,
     by place.
     """
-    was: dict[int, Judged] = {}
+    was: dict[int, JudgedCriterion] = {}
     left = list(old)
-    keys: tuple[Callable[[Judged], Hashable], ...] = (
+    keys: tuple[Callable[[JudgedCriterion], Hashable], ...] = (
         lambda each: fold_id(each.criterion.id) if each.criterion.has_own_id else None,
-        lambda each: says(*each),
+        lambda each: list_visible(*each),
         lambda each: each.criterion.id,
     )
     for key in keys:
-        waiting: dict[Hashable, deque[Judged]] = {}
+        waiting: dict[Hashable, deque[JudgedCriterion]] = {}
         for judged in left:
             waiting.setdefault(key(judged), deque()).append(judged)
         waiting.pop(None, None)
@@ -136,14 +136,14 @@ def pair_up(old: Sequence[Judged], new: Sequence[Judged]) -> list[Pair]:
                 was[place] = same.popleft()
         taken = set(map(id, was.values()))
         left = [judged for judged in left if id(judged) not in taken]
-    pairs: list[Pair] = [(was.get(place), judged) for place, judged in enumerate(new)]
+    pairs: list[JudgedPair] = [(was.get(place), judged) for place, judged in enumerate(new)]
     return [*pairs, *((judged, None) for judged in left)]
 
 
-def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterator[Change]:
+def compare_pair(rubric: str, old: JudgedCriterion | None, new: JudgedCriterion | None) -> Iterator[Change]:
     """Yield the differences between two criteria, except in shares and generated ids."""
     if old is None or new is None:
-        what = What.ADDED if new else What.REMOVED
+        what = ChangeKind.ADDED if new else ChangeKind.REMOVED
         name = (new or old).criterion.id  # type: ignore[union-attr]
         paths = (old.criterion.path if old else None, new.criterion.path if new else None)
         yield Change(what, rubric, name, old.summary if old else None, new.summary if new else None, paths=paths)
@@ -151,16 +151,16 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
     name = new.criterion.id
     if old.criterion.id != name and not is_moved(old, new):
         sides = {"id": old.criterion.id}, {"id": name}
-        yield Change(What.RENAMED, rubric, name, *sides, paths=_paths(old, new, "id"))
+        yield Change(ChangeKind.RENAMED, rubric, name, *sides, paths=_paths(old, new, "id"))
     if words(old.criterion.outcome) != words(new.criterion.outcome):
         told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
-        yield Change(What.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
+        yield Change(ChangeKind.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
     yield from compare_judge_fields(rubric, name, old.told, new.told)
     if old.gate != new.gate:
         gates = {"gate": old.gate}, {"gate": new.gate}
-        yield Change(What.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
+        yield Change(ChangeKind.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
     if old.criterion.levels or new.criterion.levels:
-        is_rescaled = word_scale(old.criterion) != word_scale(new.criterion)
+        is_rescaled = format_scale(old.criterion) != format_scale(new.criterion)
         was, now = _levels(old), _levels(new)
         for number in sorted({*was, *now}):
             before, before_path = was.get(number, (None, old.criterion.path))
@@ -173,7 +173,7 @@ def compare_pair(rubric: str, old: Judged | None, new: Judged | None) -> Iterato
                 for each in (before, after)
             )
             if one != two:
-                yield Change(What.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
+                yield Change(ChangeKind.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
     elif old.criterion.scale or new.criterion.scale:
         scales = [old.criterion.scale], [new.criterion.scale]
         yield from compare_scores(rubric, name, (old.scoring, scales[0]), (new.scoring, scales[1]))
@@ -192,10 +192,10 @@ def compare_judge_fields(
                 told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
                 for told in (before, after)
             )
-            yield Change(What.FIELD, rubric, name, old_text, new_text, paths=paths)
+            yield Change(ChangeKind.FIELD, rubric, name, old_text, new_text, paths=paths)
 
 
-def is_moved(old: Judged, new: Judged) -> bool:
+def is_moved(old: JudgedCriterion, new: JudgedCriterion) -> bool:
     """Return whether both ids are generated from places and differ, as after an insertion above."""
     return not (old.criterion.has_own_id or new.criterion.has_own_id) and old.criterion.id != new.criterion.id
 
@@ -204,7 +204,7 @@ _Groups = Mapping[str, tuple[Group, Fraction]]
 
 
 def compare_places(
-    rubric: str, pairs: Sequence[Pair], groups: tuple[_Groups, _Groups], paths: tuple[Path, Path]
+    rubric: str, pairs: Sequence[JudgedPair], groups: tuple[_Groups, _Groups], paths: tuple[Path, Path]
 ) -> Iterator[Change]:
     """Yield one change for all generated ids that differ, and one for all shares that differ.
 
@@ -213,7 +213,7 @@ def compare_places(
     both = [(old, new) for old, new in pairs if old and new]
     if moved := [(old, new) for old, new in both if is_moved(old, new)]:
         old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
-        yield Change(What.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
+        yield Change(ChangeKind.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
     if shifted := [(old, new) for old, new in both if old.scoring.share != new.scoring.share]:
         known = [name for name in groups[1] if groups[1][name][1] != groups[0].get(name, groups[1][name])[1]]
         was, now = (
@@ -230,10 +230,10 @@ def compare_places(
         if groups_reweighed := [name for name in known if groups[0][name][0].weight != groups[1][name][0].weight]:
             before, after = (side[groups_reweighed[0]][0].path for side in groups)
             where = (*before, "weight"), (*after, "weight")
-        yield Change(What.SHARE, rubric, None, was, now, paths=where)
+        yield Change(ChangeKind.SHARE, rubric, None, was, now, paths=where)
 
 
-def _paths(old: Judged, new: Judged, *names: str) -> tuple[Path, Path]:
+def _paths(old: JudgedCriterion, new: JudgedCriterion, *names: str) -> tuple[Path, Path]:
     """Return the paths of a criterion's field on both sides, by the first of its names that is present."""
     was, now = (
         (*each.path, *islice((name for name in names if name in (each.fields or {})), 1))
@@ -256,7 +256,7 @@ def compare_scores(rubric: str, name: str | None, old: _Scales, new: _Scales) ->
             scores = tuple(run)
             told, said = (None if outcome is None else {"outcome": outcome} for outcome in (before, after))
             paths = _band_path(old[1], scores[0]), _band_path(new[1], scores[0])
-            yield Change(What.SCORES, rubric, name, told, said, scores, paths)
+            yield Change(ChangeKind.SCORES, rubric, name, told, said, scores, paths)
 
 
 def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
@@ -266,7 +266,7 @@ def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
     return next(bands, known[0].path if known else None)
 
 
-def weigh(judged: Judged) -> Value:
+def weigh(judged: JudgedCriterion) -> Value:
     """Return the weight and the share of a criterion."""
     return {"weight": float(judged.scoring.weight), "share": float(judged.scoring.share)}
 
@@ -281,7 +281,7 @@ def _weigh_group(group: Group, share: Fraction) -> Value:
     return {"id": group.id, "weight": float(group.weight), "share": float(share), "group": True}
 
 
-def _levels(judged: Judged) -> dict[int, tuple[Value, Path]]:
+def _levels(judged: JudgedCriterion) -> dict[int, tuple[Value, Path]]:
     worth = {grade.answer: grade.score for grade in judged.scoring.grades}
     return {
         level.number: ({"name": level.name, "outcome": level.outcome, "score": float(worth[level.number])}, level.path)
@@ -332,12 +332,12 @@ def _gist(rubric: ScoringRubric) -> Hashable:
     return scale, frozenset((criterion.id, words(criterion.outcome)) for criterion in rubric.model.criteria)
 
 
-def compare(pairs: list[RubricPair]) -> Iterator[Change]:
+def compare_rubrics(pairs: list[RubricPair]) -> Iterator[Change]:
     """Yield all changes in meaning; a changed order of rubrics, criteria, bands or levels is not one."""
     renames = len(pairs) > 1
     for old, new in pairs:
         if old is None or new is None:
-            what = What.RUBRIC_ADDED if new else What.RUBRIC_REMOVED
+            what = ChangeKind.RUBRIC_ADDED if new else ChangeKind.RUBRIC_REMOVED
             name = (new or old).name  # type: ignore[union-attr]
             paths = (old.model.path if old else None, new.model.path if new else None)
             was, now = (
@@ -348,7 +348,7 @@ def compare(pairs: list[RubricPair]) -> Iterator[Change]:
             continue
         if renames and old.name != new.name:
             sides, paths = ({"name": old.name}, {"name": new.name}), (old.model.path, new.model.path)
-            yield Change(What.RUBRIC_RENAMED, new.name, None, *sides, paths=paths, was=old.name)
+            yield Change(ChangeKind.RUBRIC_RENAMED, new.name, None, *sides, paths=paths, was=old.name)
         for change in _compare_contents(old, new):
             yield change._replace(was=old.name)
 
@@ -360,19 +360,19 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
             dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) | _name_ends(each.units)
             for each in (old, new)
         )
-        yield Change(What.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
+        yield Change(ChangeKind.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
     yield from _compare_wholes(old, new)
     if old.shape is not new.shape:
-        yield Change(What.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
+        yield Change(ChangeKind.SHAPE, name, None, {"shape": str(old.shape)}, {"shape": str(new.shape)}, paths=paths)
         if Shape.MIXED not in (old.shape, new.shape) or Shape.HOLISTIC in (old.shape, new.shape):
             return
     was, now = read_task(old.model), read_task(new.model)
     if words(was) != words(now):
-        yield Change(What.OUTCOME, name, None, {"outcome": was}, {"outcome": now}, paths=paths)
+        yield Change(ChangeKind.OUTCOME, name, None, {"outcome": was}, {"outcome": now}, paths=paths)
     if new.shape is Shape.HOLISTIC:
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
-        told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
+        told = ([each for entry in side.model.entries for each in list_written_fields(entry)] for side in (old, new))
         yield from compare_judge_fields(name, None, *told)
         return
     pairs = pair_up(list_judged(old), list_judged(new))
@@ -387,16 +387,16 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
     name, paths = new.name, (old.model.path, new.model.path)
     if _is_rescaled(old, new):
         ends = [_name_ends(each.units) or None for each in (old, new)]
-        yield Change(What.SCALE, name, None, ends[0], ends[1], paths=paths)
+        yield Change(ChangeKind.SCALE, name, None, ends[0], ends[1], paths=paths)
     if old.rubric_grades != new.rubric_grades:
         grades = [{grade: float(least) for grade, least in each.rubric_grades} for each in (old, new)]
         sides = [
             {"grades": known} | _name_ends(each.units) if known else None
             for known, each in zip(grades, (old, new), strict=True)
         ]
-        yield Change(What.GRADES, name, None, sides[0], sides[1], paths=paths)
+        yield Change(ChangeKind.GRADES, name, None, sides[0], sides[1], paths=paths)
     was, now = ({group.id: group for group in each.model.groups} for each in (old, new))
-    told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
+    told = [[each for group in side.values() for each in list_group_fields(group)] for side in (was, now)]
     yield from compare_judge_fields(name, None, told[0], told[1])
     for group in dict.fromkeys([*now, *was]):
         both = [was.get(group), now.get(group)]
@@ -407,7 +407,7 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
                 {"gate": gate} | _name_ends(each.units if each and gate is not None else None)
                 for gate, each in zip(gates, both, strict=True)
             ]
-            yield Change(What.GATE, name, group, known[0], known[1], paths=(places[0], places[1]))
+            yield Change(ChangeKind.GATE, name, group, known[0], known[1], paths=(places[0], places[1]))
 
 
 def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
@@ -417,30 +417,30 @@ def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
 
 def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
     """Return whether the scale of the whole differs; one with a decimal point has more answers."""
-    was, now = (each.units and word_ends(each.units) for each in (old, new))
+    was, now = (each.units and format_ends(each.units) for each in (old, new))
     return was != now
 
 
 def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bool:
     """Return whether a change only says of a criterion what that of the scale of the whole says."""
-    is_scale = change.what is What.FIELD and (change.new or change.old or {})["field"] == "scale"
+    is_scale = change.what is ChangeKind.FIELD and (change.new or change.old or {})["field"] == "scale"
     if not is_scale or not _is_rescaled(old, new):
         return False
     sides = (old, change.old or _YES_OR_NO), (new, change.new or _YES_OR_NO)
-    return all(each.units and side["text"] == word_ends(each.units) for each, side in sides)
+    return all(each.units and side["text"] == format_ends(each.units) for each, side in sides)
 
 
-_YES_OR_NO = {"text": word_ends((0, 1))}
+_YES_OR_NO = {"text": format_ends((0, 1))}
 """The scale of a criterion that tells no judge of it."""
 
 
-def list_judged(rubric: ScoringRubric) -> list[Judged]:
+def list_judged(rubric: ScoringRubric) -> list[JudgedCriterion]:
     """Return the criteria of a rubric, in order; none of a holistic one."""
     pairs = zip(rubric.model.criteria, rubric.criteria, strict=True)
-    return [Judged(criterion, scoring, read_own(rubric.model, criterion)) for criterion, scoring in pairs]
+    return [JudgedCriterion(criterion, scoring, list_judge_fields(rubric.model, criterion)) for criterion, scoring in pairs]
 
 
-def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
+def prepare_all(loaded: Mapping[str, LoadedRubric]) -> dict[str, ScoringRubric]:
     """Return the rubrics of a file, prepared for scoring.
 
     Raises:
@@ -449,10 +449,10 @@ def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
     return {name: each.prepare() for name, each in loaded.items()}
 
 
-def locate(change: Change, was: Mapping[str, Loaded], now: Mapping[str, Loaded]) -> Change:
+def add_places(change: Change, was: Mapping[str, LoadedRubric], now: Mapping[str, LoadedRubric]) -> Change:
     """Return the change with the places of both sides."""
 
-    def place(loaded: Mapping[str, Loaded], name: str | None, path: Path | None) -> ChangedPlace | None:
+    def place(loaded: Mapping[str, LoadedRubric], name: str | None, path: Path | None) -> ChangedPlace | None:
         if path is None or name is None:
             return None
         position = loaded[name].position(path)
@@ -465,7 +465,7 @@ INVALID = "invalid"
 """Replaces the verdict of an output that has no score."""
 
 
-class Effect(NamedTuple):
+class OutputEffect(NamedTuple):
     """The results of one judge output in both versions."""
 
     old: RecordResult
@@ -492,15 +492,15 @@ class Effect(NamedTuple):
         }
 
 
-class Effects(RunComparison):
+class OutputEffects(RunComparison):
     """The effects on a file of judge outputs, each of which both versions score; unchanged ones are only counted."""
 
     def __init__(self) -> None:
         super().__init__()
         self.outputs = 0
-        self.changed: list[Effect] = []
+        self.changed: list[OutputEffect] = []
 
-    def add(self, effect: Effect) -> None:
+    def add(self, effect: OutputEffect) -> None:
         """Count one output."""
         self.outputs += 1
         name = effect.new.id
@@ -516,7 +516,7 @@ class Effects(RunComparison):
         return {"outputs": self.outputs, **self.count_to_json(), "verdicts": verdicts, "changed": self.changed}
 
 
-def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[Effect]:
+def score_both(entries: Iterable[RawRecord], pairs: list[RubricPair]) -> Iterator[OutputEffect]:
     """Score each entry of a file of judge outputs with both versions.
 
     A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.
@@ -526,7 +526,7 @@ def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[Ef
     now: Rubrics = {only or pair.new.name: pair.new for pair in pairs if pair.new}
     old, new = Scorer(was), Scorer(now)
     for line, content in entries:
-        yield Effect(old.score(content, line), new.score(content, line))
+        yield OutputEffect(old.score(content, line), new.score(content, line))
 
 
 def _as_record(found: RecordResult) -> dict[str, Any]:

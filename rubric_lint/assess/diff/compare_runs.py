@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.reading import NO_ID, OTHER_TYPE, LeftOut
 from rubric_lint.assess.agreement.scales import VERDICTS
-from rubric_lint.assess.measure.intervals import Sides
+from rubric_lint.assess.measure.intervals import DiscordantPairs
 from rubric_lint.model.messages import find_cause
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import (
@@ -27,9 +27,9 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
-from rubric_lint.scoring.records.mapping import Wanted
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
+from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
 from rubric_lint.scoring.scorer import Scorer
 
@@ -57,7 +57,7 @@ Side = Scored | str
 """What one run has of an answer: its result, or why it has none."""
 
 
-class Before(NamedTuple):
+class OtherAnswer(NamedTuple):
     """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
 
     result: Scored | None
@@ -271,13 +271,13 @@ class RunComparison:
                 better += count * (VERDICTS.index(now) > VERDICTS.index(was))
         return worse, better
 
-    def passes(self) -> Sides:  # the page of scores calls it
+    def passes(self) -> DiscordantPairs:  # the page of scores calls it
         """Return how many answers pass only in the other run, and only in this one."""
         only = [0, 0]
         for (was, now), count in self.verdicts.items():
             if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
                 only[now is Verdict.PASS] += count
-        return Sides(*only)
+        return DiscordantPairs(*only)
 
     def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
         """Yield the records that are not compared, with their run."""
@@ -334,7 +334,7 @@ class OtherRun(RunComparison):
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        reading: Reading = DEFAULT_READING,
+        reading: ParseOptions = DEFAULT_OPTIONS,
         keep_text: Callable[[Content], object] = lambda _: None,
     ) -> None:
         super().__init__()
@@ -349,9 +349,9 @@ class OtherRun(RunComparison):
         self._near: dict[int, str] = {}  # why records are not joined that nearly are
         self._names: dict[str, None] = {}
 
-    def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
+    def read(self, chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
-        wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
+        wanted = RequiredColumns(judgements=list_fields(self._ours.values()), is_shared=True)
         for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
             self._scorer.forget()
             self._keep_text(content)
@@ -375,7 +375,7 @@ class OtherRun(RunComparison):
         elif self._found.setdefault((rubric, make_id_key(name)), number) != number:
             self.leave_out(BEFORE, REPEATED, name, _name_place(found))
 
-    def add(self, result: RecordResult, _content: Content = b"") -> Before | None:
+    def add(self, result: RecordResult, _content: Content = b"") -> OtherAnswer | None:
         """Join a result of this run; return what the other run has of the answer, if anything."""
         name, now = result.id, read_side(result)
         if name is None:
@@ -411,9 +411,9 @@ class OtherRun(RunComparison):
     def _record_of(self) -> dict[Key, int]:
         return {key: record for (_, key), record in self._found.items()}
 
-    def _describe(self, record: int) -> Before:
+    def _describe(self, record: int) -> OtherAnswer:
         side = self._sides[record]
-        return Before(None if isinstance(side, str) else side, record)
+        return OtherAnswer(None if isinstance(side, str) else side, record)
 
     def _name(self, rubric: str) -> str:
         """Return the other run's name of a rubric; the only one on both sides is the same, whatever it is named."""
@@ -490,7 +490,7 @@ class OtherRun(RunComparison):
         """The number of ids that only the other run has."""
         return len(self._found) - len(self._joined) + self._joined.count(0)
 
-    def unmatched(self) -> Iterator[tuple[str, Before]]:
+    def unmatched(self) -> Iterator[tuple[str, OtherAnswer]]:
         """Yield the ids that only the other run has, each with what it has of the answer."""
         for (_, key), record in self._found.items():
             if not self._joined[record]:
