@@ -72,8 +72,9 @@ class Question:
 class Candidate:
     """Criteria that a document may hold, in one place or in several of one form; several documents may have the form.
 
-    `columns` are the keys of all of them by their role, `surroundings` what stands around each group; `evidence` speaks for
-    criteria of a judge. `siblings` are the places of other criteria. `written` is the table that describes them.
+    `columns` are the keys of all of them by their role, `surroundings` what stands around each group, and `evidence`
+    what shows that a judge reads them. `siblings` are the places of other criteria. `written` is the table that
+    describes them.
     """
 
     groups: Sequence[CriteriaGroup]
