@@ -493,7 +493,7 @@ def _word_left(given: _Given, drafts: Iterable[TableDraft]) -> Iterator[str]:
             yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.unused_keys if draft.candidate else None
         inside = left.inside if left else ()
-        around = left.beside if left else ()
+        around = left.around if left else ()
         used = draft.used
         own = dict.fromkeys(str(path[-1]) for document, path in inside if document in given.documents)
         own = {name: None for name in own if name not in used}
