@@ -82,7 +82,7 @@ def _explain_os_error(fault: OSError) -> str:
     except OSError:
         return "the current folder no longer exists; change to one that does"
     if isinstance(fault, FileNotFoundError) and isinstance(fault.filename, str):
-        from rubric_lint.lint.project.opening import explain_os_error  # noqa: PLC0415  (few runs need it)
+        from rubric_lint.lint.project.opening import explain_os_error
 
         return f"{fault.filename}: {explain_os_error(fault.filename, fault)}"
     return f"{fault.filename or 'stdout'}: {fault.strerror or fault}"
@@ -235,7 +235,7 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
     is_word = bool(args and re.fullmatch(r"\w[\w-]*", args[0]))
     if not is_word or ctx.resilient_parsing or os.path.lexists(args[0]):
         return
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (loads the rules)
+    from rubric_lint.rules import BY_NAME
 
     if args[0] in BY_NAME:
         raise click.UsageError(f"`{args[0]}` is a rule; did you mean `rubric-lint explain {args[0]}`?", ctx)

@@ -55,7 +55,7 @@ class AnyPath(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Let the shell complete file names."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415
+        from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
 
@@ -378,7 +378,7 @@ class Given(SimpleNamespace):
 
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
-        from rubric_lint.lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
+        from rubric_lint.lint.project.settings import SettingsFinder
 
         return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
 
@@ -527,7 +527,7 @@ def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Return the columns of fields; most runs have none, and load nothing for it."""
     if not values:
         return {}
-    from rubric_lint.scoring.records import mapping  # noqa: PLC0415
+    from rubric_lint.scoring.records import mapping
 
     try:
         return mapping.read_mapping(values)
@@ -585,7 +585,7 @@ def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> No
 
 
 def _rules() -> Mapping[str, Rule]:
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
+    from rubric_lint.rules import BY_NAME
 
     return BY_NAME
 
@@ -594,7 +594,7 @@ def read_name(value: str) -> str:
     """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
     if value in _rules():
         return value
-    from rubric_lint.rules import find_near_rules  # noqa: PLC0415  (as above)
+    from rubric_lint.rules import find_near_rules
 
     hint = word_near(find_near_rules(value)) or "; `rubric-lint explain` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
@@ -630,7 +630,7 @@ def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
     """
     names = _split_names(values, "a choice")
     for name in names:
-        from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
+        from rubric_lint.rules import list_choices
 
         known = list_choices()
         if name not in {*known, LIST_CHOICES}:
@@ -652,7 +652,7 @@ def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
 
 def _complete(known: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415
+    from click.shell_completion import CompletionItem
 
     before, comma, word = incomplete.rpartition(",")
     return [
@@ -692,7 +692,7 @@ def open_output(name: str, option: str) -> Iterator[TextIO]:
     Raises:
         click.UsageError: when the file cannot be written.
     """
-    from rubric_lint.lint.project.writing import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
+    from rubric_lint.lint.project.writing import WriteError, open_whole
 
     require_file_name(name, option)
     with ExitStack() as stack:
@@ -759,7 +759,7 @@ def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object
 
 def watch(paths: tuple[str, ...], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
     """Run again whenever files change, until the program is interrupted or cannot watch."""
-    from rubric_lint.lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
+    from rubric_lint.lint.run.watching import Watch, WatchError
 
     try:
         Watch(paths, show, *others, **settings).run()
@@ -782,8 +782,8 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
         InvalidError: when they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.lint.run.given import InvalidError, UnusableError  # noqa: PLC0415
-    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models  # noqa: PLC0415
+    from rubric_lint.lint.run.given import InvalidError, UnusableError
+    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models
 
     try:
         return load_models(given.label, given.data, finder.for_file(given.path))

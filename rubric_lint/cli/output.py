@@ -113,7 +113,7 @@ def columns() -> int:
     """Return the width of a row in terminal cells."""
     if not sys.stdout.isatty():
         return _COLUMNS
-    import shutil  # noqa: PLC0415  (it imports the compression modules)
+    import shutil
 
     return shutil.get_terminal_size().columns
 
@@ -178,7 +178,7 @@ def spare(name: str | None, lint: "Lint") -> "Lint":
     """
     if name is None:
         return lint
-    from rubric_lint.lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File
 
     real = os.path.realpath(name)
 
@@ -201,7 +201,7 @@ def refuse_same_file(file: str, output: str | None) -> None:
 
 def has_content(file: "Path", data: bytes) -> bool:
     """Return whether a small file has this content; what cannot be read, or is not a regular file, does not."""
-    from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file  # noqa: PLC0415
+    from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 
     with suppress(OSError):
         return read_file(str(file), SMALL_LIMIT) == data
@@ -214,7 +214,7 @@ def write_result(data: bytes, output: str | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return Exit.CLEAN
-    from rubric_lint.lint.project.writing import WriteError, write_file  # noqa: PLC0415
+    from rubric_lint.lint.project.writing import WriteError, write_file
 
     try:
         write_file(output, data)

@@ -52,9 +52,9 @@ def fix(given: Given) -> int:
         raise click.UsageError("stdout cannot carry both the fixed text and the JSON report; add --check")
 
     # --help and completion do not load the engine.
-    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
+    from rubric_lint.lint.fix.run import FixRun
+    from rubric_lint.lint.project.settings import Overrides
+    from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "fixing")
@@ -103,10 +103,10 @@ def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
 def rewrite_suite(given: Given, name: str, data: bytes, settings: "FileSettings", **how: Any) -> "Fixed":
     """Rewrite a file for the version that a command names; `how` is what `rewrite` takes of `fix`."""
     if given.target == _VERSION_3:
-        from rubric_lint.convert.raising import raise_file  # noqa: PLC0415  (as below)
+        from rubric_lint.convert.raising import raise_file
 
         return raise_file(name, data, settings, **how)
-    from rubric_lint.convert.release import rewrite  # noqa: PLC0415  (few runs have a target)
+    from rubric_lint.convert.release import rewrite
 
     return rewrite(name, data, given.target, settings, unsaid_is_required=given.unsaid != "optional", **how)
 
@@ -149,10 +149,10 @@ def format_files(given: Given) -> int:
 
     PATHS are files and folders, by default the current folder; - formats stdin to stdout.
     """
-    from rubric_lint.lint.fix.formatting import format_file  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import (  # noqa: PLC0415
+    from rubric_lint.lint.fix.formatting import format_file
+    from rubric_lint.lint.fix.run import FixRun
+    from rubric_lint.lint.project.settings import Overrides
+    from rubric_lint.report.fixes import (
         count_foreign,
         word_formatted,
         word_refusals,

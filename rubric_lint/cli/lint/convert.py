@@ -55,7 +55,7 @@ def convert(given: Given) -> int:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     file = read_given(given.file, given.stdin_filename)
     if given.target in _RELEASES and given.name is None:
-        from rubric_lint.convert.release import is_agentv_suite  # noqa: PLC0415  (few targets are releases of AgentV)
+        from rubric_lint.convert.release import is_agentv_suite
 
         settings = given.finder().for_file(file.path)
         if is_agentv_suite(file.label, file.data, settings):
@@ -67,7 +67,7 @@ def convert(given: Given) -> int:
 
 def _export(given: Given, file: "Input") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
-    from rubric_lint.convert.export.target import ExportError, TargetError  # noqa: PLC0415
+    from rubric_lint.convert.export.target import ExportError, TargetError
 
     found = load_given(file, given.finder())
     if given.name is not None:
@@ -111,9 +111,9 @@ def _write(
     Raises:
         ExportError: if the target does not take one of them.
     """
-    from rubric_lint.convert.export.cases import Use  # noqa: PLC0415
-    from rubric_lint.convert.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.convert.export.suite import carry  # noqa: PLC0415
+    from rubric_lint.convert.export.cases import Use
+    from rubric_lint.convert.export.entries import find_written, make_sound
+    from rubric_lint.convert.export.suite import carry
 
     writer = load_target(target)
     rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
@@ -133,7 +133,7 @@ def _write(
 
 def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
     """Return the names of the targets that take rubrics."""
-    from rubric_lint.convert.export.target import ExportError  # noqa: PLC0415
+    from rubric_lint.convert.export.target import ExportError
 
     names = []
     for name in TARGETS:
@@ -145,18 +145,18 @@ def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
 
 def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
     """Return whether a YAML file says all of its rubrics in version 3 already."""
-    from rubric_lint.convert.export.version_3 import is_written_in_version_3  # noqa: PLC0415
+    from rubric_lint.convert.export.version_3 import is_written_in_version_3
 
     return all(is_written_in_version_3(each.rubric) and each.document.kind is Kind.YAML for each in found)
 
 
 def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
-    from rubric_lint.cli.fix.fix import exit_code, rewrite_suite  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults  # noqa: PLC0415
-    from rubric_lint.lint.fix.together import convert_together  # noqa: PLC0415
-    from rubric_lint.lint.run.summary import Again, Unchecked  # noqa: PLC0415
-    from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
+    from rubric_lint.cli.fix.fix import exit_code, rewrite_suite
+    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults
+    from rubric_lint.lint.fix.together import convert_together
+    from rubric_lint.lint.run.summary import Again, Unchecked
+    from rubric_lint.report.fixes import word_troubles
 
     member, others = _find_with_others(given, file, settings)
     if others:
@@ -188,8 +188,8 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
 
 def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> "tuple[File, list[str]]":
     """Return a suite with what its settings say of the files that it names, and the names of these files."""
-    from rubric_lint.lint.project import suites  # noqa: PLC0415
-    from rubric_lint.lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.lint.project import suites
+    from rubric_lint.lint.project.files import File
 
     if given.file != file.path or file.path == STDIN:
         return File(file.label, settings), []  # as `fix` does, it says which files are not rewritten
@@ -201,8 +201,8 @@ def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> 
 
 def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
     """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
-    from rubric_lint.report.show import ShowJson  # noqa: PLC0415
-    from rubric_lint.scoring.show.source import show, summarize  # noqa: PLC0415
+    from rubric_lint.report.show import ShowJson
+    from rubric_lint.scoring.show.source import show, summarize
 
     shown = show(file.label, file.data, given.finder().for_file(file.path))
     shown = shown._replace(rubrics=tuple(rubric for rubric in shown.rubrics if rubric.name in names))
@@ -214,7 +214,7 @@ def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
 
 
 def _check_excel(output: str | None) -> None:
-    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
+    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
 
     if not has_openpyxl():
         raise click.UsageError(f"--to xlsx {NEEDS}")
@@ -223,13 +223,13 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
-    from rubric_lint.convert.export.target import (  # noqa: PLC0415
+    from rubric_lint.convert.export.target import (
         ExportSource,
         find_fields,
         find_kept_comments,
         find_question,
     )
-    from rubric_lint.source.nunjucks import RENDERS  # noqa: PLC0415
+    from rubric_lint.source.nunjucks import RENDERS
 
     document, rubric = loaded.document, loaded.rubric
     fields = tuple(find_fields(document, rubric))
@@ -269,7 +269,7 @@ def _is_one_of(value: object, texts: "Collection[str]") -> bool:
 
 def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
-    from rubric_lint.convert.export.target import find_comments, find_kept_comments  # noqa: PLC0415
+    from rubric_lint.convert.export.target import find_comments, find_kept_comments
 
     tree = next(iter(found.values())).document.tree
     spans = {each.document.span(each.rubric.path) for each in found.values()}
@@ -334,7 +334,7 @@ def import_table(given: Given) -> int:
     write. Each table is a rubric, and the words in its header say what its columns hold. The rubrics are linted at
     once, and findings name the cells. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.convert.importing import ChoiceError, choose, import_tables  # noqa: PLC0415
+    from rubric_lint.convert.importing import ChoiceError, choose, import_tables
 
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Write an ignore comment for every finding and return the exit code."""
-    from rubric_lint.lint.fix.run import SilenceRun  # noqa: PLC0415
+    from rubric_lint.lint.fix.run import SilenceRun
 
     def report(name: str, done: "Silenced") -> None:
         if done.is_changed and not given.quiet:
@@ -65,11 +65,11 @@ def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
     """Return the filters that remove known or untouched findings; raise click.UsageError if Git cannot help."""
     sieves: list[Filter] = []
     if not given.no_baseline:
-        from rubric_lint.lint.run.baseline import Baselines  # noqa: PLC0415
+        from rubric_lint.lint.run.baseline import Baselines
 
         sieves.append(Baselines(finder, given.baseline, renews=given.write_baseline))
     if given.diff_base is not None:
-        from rubric_lint.lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
+        from rubric_lint.lint.run.git import ChangedLinesFilter, GitError, read_changes
 
         try:
             sieves.append(ChangedLinesFilter(read_changes(given.diff_base)))
@@ -80,7 +80,7 @@ def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
 
 def _end_baselines(given: Given, sieves: "list[Filter]") -> None:
     """Write the baselines if asked to; otherwise report the known findings that no longer occur."""
-    from rubric_lint.lint.run.baseline import Baselines  # noqa: PLC0415
+    from rubric_lint.lint.run.baseline import Baselines
 
     for sieve in sieves:
         if not isinstance(sieve, Baselines):
@@ -117,8 +117,8 @@ class Judges:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.run import Basis, JudgedRun, RecordCache  # noqa: PLC0415
-        from rubric_lint.cli.score.options import find_labels  # noqa: PLC0415
+        from rubric_lint.assess.judged.run import Basis, JudgedRun, RecordCache
+        from rubric_lint.cli.score.options import find_labels
 
         self._kept = self._kept or RecordCache(Basis(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
@@ -150,8 +150,8 @@ class Judges:
 
 def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool) -> Exit:
     """Print the files that a run would read to stdout, and to stderr what is left out and why; or all as JSON."""
-    from rubric_lint.lint.project.files import Skipped, Unreadable  # noqa: PLC0415
-    from rubric_lint.lint.project.suites import find  # noqa: PLC0415
+    from rubric_lint.lint.project.files import Skipped, Unreadable
+    from rubric_lint.lint.project.suites import find
 
     reasons: dict[str, str] = {}
     files, faults = [], []
@@ -184,8 +184,8 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
     Raises:
         SettingsError: when a settings file is invalid.
     """
-    from rubric_lint.lint.project.files import tidy  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import report_settings  # noqa: PLC0415
+    from rubric_lint.lint.project.files import tidy
+    from rubric_lint.lint.project.settings import report_settings
 
     reports = []
     code = Exit.CLEAN
@@ -254,7 +254,7 @@ def _check_values(given: Given) -> None:
 
 def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
     """Refuse to write a baseline, before anything is linted, if neither an option nor the settings name one."""
-    from rubric_lint.lint.project.files import File, find, split_stdin  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File, find, split_stdin
 
     others, stdin = split_stdin(given.paths, given.stdin_filename or "<stdin>", finder)
     names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
@@ -308,9 +308,9 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
     given.paths = given.paths or (".",)
 
     # --help and completion do not load the engine.
-    from rubric_lint.lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.lint.run.batch import lint_files  # noqa: PLC0415
-    from rubric_lint.lint.run.linting import LintRun  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+    from rubric_lint.lint.run.batch import lint_files
+    from rubric_lint.lint.run.linting import LintRun
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr)
@@ -340,11 +340,11 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
                 summary = summary._replace(review=(("judged", to_data(judges.run)),))
             reporter.end(summary)
             if judges.run and not given.quiet:
-                from rubric_lint.report.judged import word_reviews  # noqa: PLC0415
+                from rubric_lint.report.judged import word_reviews
 
                 write_figures(word_reviews(judges.run), chosen, write)
         if judges.run:
-            from rubric_lint.report.judged import word_records  # noqa: PLC0415
+            from rubric_lint.report.judged import word_records
 
             for line in word_records(judges.run):
                 complain(line)
@@ -358,7 +358,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
         return summary
 
     def lint_and_report(finder: SettingsFinder, processes: int | None = None, **files: Any) -> "Summary":
-        from rubric_lint.lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
+        from rubric_lint.lint.run.cache import Cache
 
         with nullcontext() if given.no_cache else Cache.here() as cache:
             lint = partial(lint_files, cache=cache, processes=processes, edits=chosen in WITH_EDITS)
@@ -405,7 +405,7 @@ def _word_missing(
     `bare` counts the named files without rubrics. Only the option fails on them: a hook names every file, and the
     settings apply there too.
     """
-    from rubric_lint.lint.project.settings import Settings, SettingsError  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Settings, SettingsError
 
     settings = Settings("")
     with suppress(SettingsError):  # broken settings of this folder may not apply to the files
@@ -427,8 +427,8 @@ def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]
     """Return the rules for which a run has no data; reject a selection of which no rule would run."""
     if not select:
         return frozenset()
-    from rubric_lint.rules import BY_NAME, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
-    from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
+    from rubric_lint.rules import BY_NAME, JUDGED_RULES
+    from rubric_lint.rules.rows import JUDGED
 
     others = {BY_NAME[name].command for name in select} - {"rubric-lint", *([JUDGED] if has_results else [])}
     if others and all(BY_NAME[name].command in others for name in select):
@@ -438,9 +438,9 @@ def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]
 
 def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Fix the files and report on stderr, because stdout is for the findings."""
-    from rubric_lint.cli.fix.fix import exit_code  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
+    from rubric_lint.cli.fix.fix import exit_code
+    from rubric_lint.lint.fix.run import FixRun
+    from rubric_lint.report.fixes import word_troubles
 
     def report(outcome: "FixOutcome") -> None:
         progress.clear()

@@ -40,8 +40,8 @@ def init(given: Given) -> None:
     FILE defaults to example.rubric.yaml, or with --suite to example.suite.yaml; - writes to stdout. A name that ends
     in .json selects JSON.
     """
-    from rubric_lint.lint.project.files import name_other_kind  # noqa: PLC0415
-    from rubric_lint.model.starter import start  # noqa: PLC0415  (reads YAML)
+    from rubric_lint.lint.project.files import name_other_kind
+    from rubric_lint.model.starter import start
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
     choose = "choose a name that ends in .yaml or .json"
@@ -93,7 +93,7 @@ def adopt(given: Given) -> int:
     understood, names each key that is not used, and adds a table to the nearest settings file. What the files leave
     open, it asks on a terminal; otherwise, it writes nothing and prints the command that answers it.
     """
-    from rubric_lint.cli.lint.adopt import describe_format  # noqa: PLC0415
+    from rubric_lint.cli.lint.adopt import describe_format
 
     return describe_format(given)
 
@@ -212,7 +212,7 @@ cache = Group(
 )
 def explain(given: Given) -> None:
     """Explain a rule, with examples; without RULE, list all rules."""
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
+    from rubric_lint.rules import BY_NAME
 
     rules = [*BY_NAME.values()] if given.rule is None else [BY_NAME[read_name(given.rule)]]
     if given.form == "json":
@@ -258,7 +258,7 @@ explain.params[0]._custom_shell_complete = complete_name
 )
 def completion(given: Given) -> None:
     """Print what makes a shell complete commands, options and rules. SHELL is bash, zsh or fish."""
-    from rubric_lint.cli.lint.lint import cli  # noqa: PLC0415  (it loads this module)
+    from rubric_lint.cli.lint.lint import cli
 
     Choice(["bash", "zsh", "fish"]).convert(given.shell, None, None)
     shell = get_completion_class(given.shell)
@@ -281,11 +281,11 @@ def completion(given: Given) -> None:
 def lsp(_given: Given) -> int:
     """Start the language server, for use by editors."""
     try:
-        import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
+        import pygls.lsp.server  # noqa: F401  (a third of a second)
     except ImportError:
         complain(f"the language server {word_need('lsp')}")
         return Exit.USAGE
-    from rubric_lint.editor.features import Server  # noqa: PLC0415
+    from rubric_lint.editor.features import Server
 
     end_at_once()
     if hasattr(signal, "SIGPIPE"):
@@ -311,12 +311,12 @@ def mcp(given: Given) -> int:
     Relative paths start at the first --root. Paths and symlinks that leave all roots are refused.
     """
     try:
-        import mcp.server.stdio  # noqa: F401, PLC0415  (a second)
+        import mcp.server.stdio  # noqa: F401  (a second)
     except ImportError:
         complain(f"the MCP server {word_need('mcp')}")
         return Exit.USAGE
-    from rubric_lint.agents.roots import Roots  # noqa: PLC0415
-    from rubric_lint.agents.server import serve  # noqa: PLC0415
+    from rubric_lint.agents.roots import Roots
+    from rubric_lint.agents.server import serve
 
     if sys.stdin.isatty():
         complain("waiting for Model Context Protocol messages; this command is meant to be started by a coding agent")

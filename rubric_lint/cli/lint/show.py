@@ -35,9 +35,9 @@ def show(given: Given) -> int:
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
     # --help and completion do not load the engine.
-    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
-    from rubric_lint.scoring.show.source import ShowRun  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides
+    from rubric_lint.report.show import SHOW_FORMATS, word_summary
+    from rubric_lint.scoring.show.source import ShowRun
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
@@ -92,6 +92,6 @@ def diff(given: Given) -> int:
     no longer hold are listed too. With NEW, both are files, - for stdin, or REV:PATH for a file in a revision. Changes
     of comments, order, notation and line breaks are ignored.
     """
-    from rubric_lint.cli.lint.diff import report_changes  # noqa: PLC0415
+    from rubric_lint.cli.lint.diff import report_changes
 
     return report_changes(given)

@@ -62,10 +62,10 @@ def measure_agreement(
 
     `mapping` has for each field of the results the column that it has in their files.
     """
-    from rubric_lint.assess.agreement.analysis import analyse_all  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import Plan  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import analyse_all
+    from rubric_lint.assess.agreement.comparison import Plan
+    from rubric_lint.assess.agreement.reading import Reader, UnusableError
+    from rubric_lint.report.agreement import Findings
 
     reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
@@ -85,8 +85,8 @@ def read_files(
     reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...], mapping: "Mapping[str, str] | None" = None
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side  # noqa: PLC0415
-    from rubric_lint.scoring.records.streams import Asked  # noqa: PLC0415
+    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
+    from rubric_lint.scoring.records.streams import Asked
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
@@ -112,7 +112,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
         OSError: if it cannot be read.
         ValueError: if stdin is closed.
     """
-    from rubric_lint.scoring.records.entries import CHUNK  # noqa: PLC0415
+    from rubric_lint.scoring.records.entries import CHUNK
 
     if name == STDIN and sys.stdin is None:
         raise ValueError("stdin is closed")
@@ -123,7 +123,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
 
 def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) -> None:
     """Say which records are invalid, in all files or in these, and which are left out."""
-    from rubric_lint.assess.agreement.reading import list_invalid  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import list_invalid
 
     invalid = [each for each in reader.invalid if files is None or each.file in files]
     for line in list_invalid(invalid):
@@ -162,13 +162,13 @@ def agree(given: Given) -> int:
     same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
     "rubric" and "id".
     """
-    from rubric_lint.assess.agreement.analysis import TOGETHER, analyse_all, find_breaches  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import Plan  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import Reader, UnusableError  # noqa: PLC0415
-    from rubric_lint.assess.measure.pass_rate import Chosen  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
-    from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import Reading  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import TOGETHER, analyse_all, find_breaches
+    from rubric_lint.assess.agreement.comparison import Plan
+    from rubric_lint.assess.agreement.reading import Reader, UnusableError
+    from rubric_lint.assess.measure.pass_rate import Chosen
+    from rubric_lint.report.agreement import Findings, as_json, as_text
+    from rubric_lint.scoring.grading import read_line
+    from rubric_lint.scoring.records.verdict import Reading
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -222,7 +222,7 @@ def agree(given: Given) -> int:
         with open_report(given.output, Progress(sys.stderr), Style()) as write:
             write(as_json(findings) if form == "json" else "\n".join(lines) + "\n")
         if page:
-            from rubric_lint.report.html import render_agreement  # noqa: PLC0415
+            from rubric_lint.report.html import render_agreement
 
             names = ("stdin" if name == STDIN else Path(name).name for name in (*given.results, *given.labels))
             page.write(render_agreement(findings, f"{Path(given.rubric).name}: {', '.join(names)}"))
@@ -239,7 +239,7 @@ _IN_A_TABLE = 10
 
 def _read_condition(text: str, known: dict[str, None]) -> "Condition":
     """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
-    from rubric_lint.assess.agreement.analysis import STATISTICS, Condition  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import STATISTICS, Condition
 
     left, _, right = text.rpartition("=")
     where, _, statistic = left.rpartition(":")
@@ -287,10 +287,10 @@ def labels(given: Given) -> None:
     and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
     --labels.
     """
-    from rubric_lint.assess.agreement.reading import UnusableError  # noqa: PLC0415
-    from rubric_lint.assess.agreement.sheets import SheetError, draw, find_open, lay_out, write_csv, write_excel  # noqa: PLC0415
-    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
-    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import UnusableError
+    from rubric_lint.assess.agreement.sheets import SheetError, draw, find_open, lay_out, write_csv, write_excel
+    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
+    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
 
     require_file_name(given.output, "--output")
     is_excel = given.output.lower().endswith(".xlsx")

@@ -145,7 +145,7 @@ def _suggest(rubric: str, file: str, command: str, mapping: Mapping[str, str], *
 
 
 def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]) -> bool:
-    from rubric_lint.judge.answers import AnswersError, check_answers  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.judge.answers import AnswersError, check_answers
 
     with open_stream(file) as stream:
         try:

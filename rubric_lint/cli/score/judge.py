@@ -64,8 +64,8 @@ def judge(given: Given) -> int:
     ANSWERS are JSON Lines, JSON, CSV, TSV, Parquet or xlsx: {"id", "answer", "question"?, "reference"?, "rubric"?}; -
     reads stdin. All answers are read and checked before the first request.
     """
-    from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import Reading  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import check_batch
+    from rubric_lint.scoring.records.verdict import Reading
 
     check_answer_fields(given)
     batch = read_batch(vars(given))
@@ -131,8 +131,8 @@ def open_account(given: Given, access: Access) -> Account:
     Raises:
         click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
-    from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
-    from rubric_lint.judge.account import Account, Limit  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import load_prices
+    from rubric_lint.judge.account import Account, Limit
 
     limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
@@ -153,9 +153,9 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
     Raises:
         UserError: if they or earlier results cannot be used, or the package that calls endpoints is missing.
     """
-    from rubric_lint.cli.score.judging import BatchWork, open_store, run_judge  # noqa: PLC0415
-    from rubric_lint.judge.journal import JournalError  # noqa: PLC0415
-    from rubric_lint.lint.project.writing import WriteError  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import BatchWork, open_store, run_judge
+    from rubric_lint.judge.journal import JournalError
+    from rubric_lint.lint.project.writing import WriteError
 
     plan, code = work.plan, Exit.CLEAN
     reading = Progress(sys.stderr, "reading", "MB")
@@ -197,8 +197,8 @@ def _prepare(
     work: Work, batch: Batch | None, reading: Progress, opened: ExitStack
 ) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
     """Return the answers, what judges them, the results file, and how many are left; say what the file already has."""
-    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError
+    from rubric_lint.judge.journal import Journal, StaleError, check_journal
 
     given, output = work.given, work.output
     answers = given.answers
@@ -241,7 +241,7 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
     """Print what the results score, and the commands that ask again for invalid ones and show more."""
-    from rubric_lint.scoring.run import Scoring  # noqa: PLC0415
+    from rubric_lint.scoring.run import Scoring
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
@@ -260,7 +260,7 @@ def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Gi
 
 def _suggest_again(given: Given, results: str) -> str:
     """Return the command that asks again for the invalid results of this run."""
-    from rubric_lint.cli.score.judging import holds_secrets  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import holds_secrets
 
     context = click.get_current_context()
     if holds_secrets(context):
@@ -283,7 +283,7 @@ def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: in
     click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
     limit = work.account.limit
     if limit.prices and limit.is_set:
-        from rubric_lint.cli.score.judging import estimate_cost  # noqa: PLC0415
+        from rubric_lint.cli.score.judging import estimate_cost
 
         click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, limit.prices)), err=True)
 

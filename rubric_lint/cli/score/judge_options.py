@@ -55,7 +55,7 @@ _REFUSED = {
 
 def read_extra_body(value: str) -> Mapping[str, Any]:
     """Read further fields of the body; refuse those that the run depends on."""
-    from rubric_lint.scoring.records.reply import refuse_duplicates  # noqa: PLC0415
+    from rubric_lint.scoring.records.reply import refuse_duplicates
 
     try:
         body = json.loads(
@@ -100,7 +100,7 @@ def check_call(asking: Mapping[str, Any]) -> None:
     Raises:
         click.UsageError: if --extra-body sets what --max-tokens sets.
     """
-    from rubric_lint.judge.call import MAX_TOKENS  # noqa: PLC0415
+    from rubric_lint.judge.call import MAX_TOKENS
 
     for name in MAX_TOKENS:
         if asking.get("max_tokens") is not None and name in (asking.get("extra_body") or ()):
@@ -173,7 +173,7 @@ def check_url(url: str) -> str | None:
 
 
 def _is_sound(url: str) -> bool:
-    from rubric_lint.judge.call import is_url  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.judge.call import is_url
 
     return is_url(url)
 
@@ -237,8 +237,8 @@ class Access(NamedTuple):
             ImportError: without the package that calls endpoints.
             click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
         """
-        from rubric_lint.judge.endpoint import ClientError, Endpoint  # noqa: PLC0415
-        from rubric_lint.judge.run import Panel  # noqa: PLC0415
+        from rubric_lint.judge.endpoint import ClientError, Endpoint
+        from rubric_lint.judge.run import Panel
 
         try:
             return Panel(
@@ -260,7 +260,7 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     Raises:
         click.UsageError: if a model of one endpoint is named twice, or a key is missing or not used.
     """
-    from rubric_lint.judge.call import Call  # noqa: PLC0415
+    from rubric_lint.judge.call import Call
 
     check_call(asking)
     names = ("timeout", "retries", "response_format", "temperature", "seed", "max_tokens", "extra_body")
@@ -306,7 +306,7 @@ SEED = 1
 
 def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:
     """Return how each model judges each answer."""
-    from rubric_lint.judge.asking import Plan  # noqa: PLC0415
+    from rubric_lint.judge.asking import Plan
 
     names = ("samples", "max_attempts", "concurrency", "per_criterion", "shuffle")
     return Plan(**{name: asking[name] for name in names}, **more)
@@ -325,7 +325,7 @@ def _find_keys(
     A variable without a model belongs to the models without an endpoint of their own, or to the only endpoint. No other
     endpoint gets that key. Raise click.UsageError when a key is missing, cannot be sent, or would not be used.
     """
-    from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
+    from rubric_lint.judge.endpoint import NO_KEY
 
     common, own = _read_variables(models, calls, variables)
     if common:
@@ -348,7 +348,7 @@ def _read_variables(
     models: Sequence[Model], calls: Sequence[Call], variables: Sequence[str]
 ) -> tuple[str | None, dict[int, str]]:
     """Return the variable without a model, and those of models by place; raise click.UsageError if one is not clear."""
-    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
+    from rubric_lint.scoring.scorer import name_models
 
     common: str | None = None
     own: dict[int, str] = {}
@@ -420,7 +420,7 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
     if requests is not None:
         require_file_name(requests, "--batch-requests")
     if form == "anthropic" and asking.get("base_url") is None:
-        from rubric_lint.judge.batches import ANTHROPIC_URL  # noqa: PLC0415
+        from rubric_lint.judge.batches import ANTHROPIC_URL
 
         asking["base_url"] = ANTHROPIC_URL
     return Batch(None if requests is None else Path(requests), results, form, size)
@@ -436,7 +436,7 @@ class AnswersFile:
         mapping: Mapping[str, str] = MappingProxyType({}),
         name: str = "",
     ) -> None:
-        from rubric_lint.scoring.records.mapping import of_side  # noqa: PLC0415
+        from rubric_lint.scoring.records.mapping import of_side
 
         self._source = source
         self._rubrics = rubrics
@@ -453,13 +453,13 @@ class AnswersFile:
         Raises:
             AnswersError: when one is not valid.
         """
-        from rubric_lint.judge.answers import check_answers  # noqa: PLC0415
+        from rubric_lint.judge.answers import check_answers
 
         return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name, **how)
 
     def read(self, progress: Progress | None = None) -> Iterator[Answer]:
         """Yield the answers, once `check` has accepted them."""
-        from rubric_lint.judge.answers import read_answers  # noqa: PLC0415
+        from rubric_lint.judge.answers import read_answers
 
         return read_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name)
 

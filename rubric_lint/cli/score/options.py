@@ -24,8 +24,8 @@ def load(
     path: str, given: Given, *, pass_at: "Mark | None" = None, borderline_at: "Mark | None" = None
 ) -> "dict[str, ScoringRubric]":
     """Return the rubrics of a file by name; raise UserError if they cannot be used for scoring."""
-    from rubric_lint.lint.project.files import File, Unreadable, read  # noqa: PLC0415
-    from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File, Unreadable, read
+    from rubric_lint.scoring.loading import RubricError, load_rubrics
 
     of_file = given.finder().for_file(path)
     is_asked = pass_at is not None
@@ -69,8 +69,8 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
     """
     if not given.mapping:
         return
-    from rubric_lint.scoring.flat import list_fields  # noqa: PLC0415
-    from rubric_lint.scoring.records import mapping  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.scoring.flat import list_fields
+    from rubric_lint.scoring.records import mapping
 
     names = [each.id for rubric in rubrics.values() for each in rubric.criteria]
     names += sorted({"score"} & list_fields(rubrics.values()))
@@ -113,7 +113,7 @@ def check_reading(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
 
 def find_labels(given: Given, files: Sequence[str], default: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the files of labels: those that are given, or `default`, or these files if --map has columns of people."""
-    from rubric_lint.scoring.records.mapping import HUMAN, has_side  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.scoring.records.mapping import HUMAN, has_side
 
     return given.labels or default or (tuple(files) if has_side(given.mapping, HUMAN) else ())
 
@@ -124,7 +124,7 @@ def check_answer_fields(given: Given) -> None:
     Raises:
         click.UsageError: when one is not; it lists the fields.
     """
-    from rubric_lint.judge.answers import FIELDS  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.judge.answers import FIELDS
 
     for field in given.mapping:
         if field not in FIELDS:
@@ -188,7 +188,7 @@ def check_runs(runs: int, several: "Sequence[Ratings]") -> None:
     Raises:
         UserError: if that is so.
     """
-    from rubric_lint.model.messages import counted  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.model.messages import counted
 
     judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
     most = max((len(each.recorded) for each in judged), default=runs)
@@ -206,7 +206,7 @@ def check_field(name: str, about: "Sequence[About]") -> None:
     Raises:
         UserError: if no answer has it, or it has too many values.
     """
-    from rubric_lint.assess.measure.groups import MOST_GROUPS, count_values  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.assess.measure.groups import MOST_GROUPS, count_values
 
     values = {each.fields[name] for each in about if name in each.fields}
     if not values and any(name in each.unusable for each in about):
@@ -226,7 +226,7 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
     Raises:
         UserError: if an argument names no file.
     """
-    from rubric_lint.lint.project.inputs import find_inputs  # noqa: PLC0415
+    from rubric_lint.lint.project.inputs import find_inputs
 
     found = find_inputs(names)
     if left is not None:

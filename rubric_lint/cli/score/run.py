@@ -131,7 +131,7 @@ def _tell_comparison(
     other: "OtherRun", found: "Mapping[str, Any]", given: Given, write: Callable[[str], None] | None
 ) -> list[str]:
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
-    from rubric_lint.report.changes import word_comparison  # noqa: PLC0415  (few runs compare)
+    from rubric_lint.report.changes import word_comparison
 
     name, warnings = label(given.compare), [*other.warnings()]
     if given.quiet and not write:
@@ -274,16 +274,16 @@ class Prepared(NamedTuple):
 
 def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
-    from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
-    from rubric_lint.report.html import Extras, HtmlReport  # noqa: PLC0415
-    from rubric_lint.report.page_answers import Texts  # noqa: PLC0415
+    from rubric_lint.cli.score.agree import measure_agreement, read_chunks
+    from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.report.page_answers import Texts
 
     told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
-        from rubric_lint.assess.diff.runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.assess.diff.runs import OtherRun
 
         texts = Texts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
@@ -318,9 +318,9 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "Assessed | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
-    from rubric_lint.assess.assess import Asked  # noqa: PLC0415
-    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
-    from rubric_lint.report import assessment, trust  # noqa: PLC0415
+    from rubric_lint.assess.assess import Asked
+    from rubric_lint.cli.lint.assessing import Linted
+    from rubric_lint.report import assessment, trust
 
     outputs = given.outputs
     if STDIN in outputs:
@@ -355,8 +355,8 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing about the run leaves the cluster
     os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")  # not for minutes, if there is no cluster
     try:
-        from rubric_lint.arrow import map_batches  # noqa: PLC0415
-        from rubric_lint.scoring.engines.ray_data import score_files  # noqa: PLC0415  (loads Ray)
+        from rubric_lint.arrow import map_batches
+        from rubric_lint.scoring.engines.ray_data import score_files
 
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:

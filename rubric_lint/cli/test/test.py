@@ -48,10 +48,10 @@ def init(given: Given) -> int:
     RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are files as for `score`. Without them, one test
     for each band is written, whose answer is yours to write.
     """
-    from rubric_lint.assess.rubric_tests.reading import is_test_file, locate_outputs  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import start_from_outputs, start_outline  # noqa: PLC0415
-    from rubric_lint.lint.project.writing import WriteError, open_whole  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import is_test_file, locate_outputs
+    from rubric_lint.assess.rubric_tests.running import Runner
+    from rubric_lint.assess.rubric_tests.starting import start_from_outputs, start_outline
+    from rubric_lint.lint.project.writing import WriteError, open_whole
 
     path, _, name = given.rubric.partition("#") if not Path(given.rubric).is_file() else (given.rubric, "", "")
     target = given.output or _name_tests(path, name)
@@ -92,8 +92,8 @@ def init(given: Given) -> int:
 
 def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
     """Return the records with a result; report the others."""
-    from rubric_lint.assess.rubric_tests.recordings import read_recordings  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import Recorded  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.recordings import read_recordings
+    from rubric_lint.assess.rubric_tests.starting import Recorded
 
     try:
         recordings = read_recordings(outputs, tested.rubric.name)
@@ -128,8 +128,8 @@ def _relate(path: str, target: str) -> str:
 
 def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
-    from rubric_lint.assess.rubric_tests import recorder  # noqa: PLC0415
-    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests import recorder
+    from rubric_lint.scoring.scorer import name_models
 
     for file in files:
         if isinstance(file, File):
@@ -150,7 +150,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     if not tasks:
         click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
         return Exit.CLEAN
-    from rubric_lint.cli.score.judge import open_account  # noqa: PLC0415
+    from rubric_lint.cli.score.judge import open_account
 
     access, plan = find_access(given.models, vars(given)), make_plan(vars(given))
     account = open_account(given, access)
@@ -162,7 +162,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         requests = recorder.describe_requests(needed, tested, len(given.models), plan)
         click.echo(f"{visible(path)}: {requests}", err=True)
-    from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415  (asyncio)
+    from rubric_lint.cli.score.judging import run_judge
 
     code = Exit.CLEAN
     for path, tested, needed in tasks:
@@ -179,8 +179,8 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
 
 def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
     """Return the tests that a model can judge, and say which it cannot."""
-    from rubric_lint.assess.rubric_tests.recorder import find_case  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import is_to_write  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.recorder import find_case
+    from rubric_lint.assess.rubric_tests.starting import is_to_write
 
     if not path.lower().endswith(".jsonl"):
         complain(f"{path}: outputs are recorded as JSON Lines; give the file a name that ends in .jsonl")
@@ -244,10 +244,10 @@ def run_tests(given: Given) -> int:
     if given.watch:
         check_watch(given.form, has_file=given.output is not None)
 
-    from rubric_lint.assess.rubric_tests.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.reviewing import list_figures, word_figures  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
-    from rubric_lint.lint.run.linting import LintRun  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import find_needed
+    from rubric_lint.assess.rubric_tests.reviewing import list_figures, word_figures
+    from rubric_lint.assess.rubric_tests.running import Runner
+    from rubric_lint.lint.run.linting import LintRun
 
     escape_what_cannot_be_encoded()
     given.paths = given.paths or (".",)
@@ -302,7 +302,7 @@ def find_tests(
     paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None
 ) -> Iterator[File | Unreadable]:
     """Find the files with rubric tests; a named file of another name is an error."""
-    from rubric_lint.assess.rubric_tests.reading import is_test_file  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import is_test_file
 
     paths = list(paths)
     named = {tidy(path) for path in paths}
@@ -317,7 +317,7 @@ def _run_all(
     runner: "Runner", files: Iterable[File | Unreadable], asked: Collection[str]
 ) -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
     """Run every test file, then look at the rubrics that they test."""
-    from rubric_lint.assess.rubric_tests.reviewing import review  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reviewing import review
 
     for file in files:
         try:
