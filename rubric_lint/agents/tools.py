@@ -79,15 +79,15 @@ def check_arguments(given: Arguments, schema: Schema) -> None:
     match error.validator:
         case "maxLength":
             length, most = len(error.instance), error.validator_value
-            told = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
+            problem = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
         case "enum":
             hint = point_to_known(str(error.instance), error.validator_value)
-            told = f"unknown value {describe(error.instance, '')}; {hint}"
+            problem = f"unknown value {describe(error.instance, '')}; {hint}"
         case "minItems":
-            told = "the list is empty; leave the argument out for the default"
+            problem = "the list is empty; leave the argument out for the default"
         case _:
-            told = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
-    raise ToolError(f"{place}: {told}")
+            problem = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
+    raise ToolError(f"{place}: {problem}")
 
 
 class _Refused(list[str]):
@@ -226,9 +226,9 @@ def fix(roots: Roots, given: Arguments) -> Answer:
     for proof in report["proofs"]:
         data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
         scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
-        told = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
-        lines.append(f"{visible(proof['file'])}: proof: {told}{scored}")
-    lines += [line for each in outcomes for line in word_troubles(each)]
+        changes = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
+        lines.append(f"{visible(proof['file'])}: proof: {changes}{scored}")
+    lines += [line for outcome in outcomes for line in word_troubles(outcome)]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
     notes = [*lines, *refused, *run.explaining.word()]
     return Answer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
@@ -331,7 +331,7 @@ def import_file(roots: Roots, given: Arguments) -> Answer:
         imported = import_tables(*file, SettingsFinder().for_file(file.path), choices)
     except ChoiceError as wrong:
         raise ToolError(str(wrong)) from None
-    return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())
+    return Answer("\n".join([*(message.word() for message in imported.messages), imported.text]), imported.to_json())
 
 
 def explain(_roots: Roots, given: Arguments) -> Answer:

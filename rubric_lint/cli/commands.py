@@ -103,9 +103,9 @@ def launch(command: click.Command, name: str) -> NoReturn:
         raise_on_interrupt()
         code = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as wrong:
-        told = StringIO()
-        wrong.show(told)
-        text = told.getvalue().removesuffix("\n").replace("\n\t", "\n    ")  # click indents choices by tabs
+        written = StringIO()
+        wrong.show(written)
+        text = written.getvalue().removesuffix("\n").replace("\n\t", "\n    ")  # click indents choices by tabs
         click.echo("\n".join(map(visible, text.split("\n"))), err=True)
         code = wrong.exit_code
     except (click.Abort, KeyboardInterrupt) as end:
@@ -349,10 +349,10 @@ class Command(click.Command):
         if ctx.meta.get(ALL):
             for group, options in self.group_options(ctx).items():
                 with formatter.section(group):
-                    formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+                    formatter.write_dl([record for option in options if (record := option.get_help_record(ctx))])
             return
-        firsts = [each for each in self.get_params(ctx) if isinstance(each, Option) and each.is_first]
-        records = [record for each in firsts if (record := each.get_help_record(ctx))]
+        firsts = [option for option in self.get_params(ctx) if isinstance(option, Option) and option.is_first]
+        records = [record for option in firsts if (record := option.get_help_record(ctx))]
         if records:
             with formatter.section("Options"):
                 formatter.write_dl([(names, _SENTENCE.sub(r"\1\2", text)) for names, text in records])
@@ -377,7 +377,7 @@ class Command(click.Command):
         """Parse the arguments; point from an unknown option to the one to type."""
         if ALL in args and {"-h", "--help"} & {*args}:
             ctx.meta[ALL] = True
-            args = [each for each in args if each != ALL]
+            args = [argument for argument in args if argument != ALL]
         if self.takes_words:
             reject_unknown_word(ctx, (), args)
         try:

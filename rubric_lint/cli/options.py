@@ -335,7 +335,7 @@ def _read_table(text: str) -> Iterator[tuple[str, Spec]]:
             continue
         head, _, help_text = line.strip().partition("  ")
         key, takes, *more = [*head.split(), "-"] if " " not in head else head.split()
-        yield key, Spec(group, takes, help_text, dict(each.split("=") for each in more))
+        yield key, Spec(group, takes, help_text, dict(setting.split("=") for setting in more))
 
 
 OPTIONS = dict(_read_table(_TABLE))
@@ -424,13 +424,15 @@ def command(
     def make(function: Callable[[Given], Any]) -> Command:
         firsts, _, others = options.partition("|")
         params: list[click.Parameter] = []
-        for each in arguments.split():
-            number = -1 if each[-1] in "*+" else 1
-            is_required = each[-1] not in "?*"
-            params.append(click.Argument([each.rstrip("?*+")], nargs=number, required=is_required, type=AnyPath()))
-        params += [_make_option(each, is_first=True) for each in firsts.split()]
+        for argument in arguments.split():
+            number = -1 if argument[-1] in "*+" else 1
+            is_required = argument[-1] not in "?*"
+            params.append(click.Argument([argument.rstrip("?*+")], nargs=number, required=is_required, type=AnyPath()))
+        params += [_make_option(option, is_first=True) for option in firsts.split()]
         params += [
-            _make_option(each, is_first=False) for each in others.split() if each not in firsts.replace("!", "").split()
+            _make_option(option, is_first=False)
+            for option in others.split()
+            if option not in firsts.replace("!", "").split()
         ]
         rules = []
         for line in filter(str.strip, f"{_CLASHES}{clashes}".splitlines()):
@@ -562,7 +564,9 @@ def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> No
     """Reject a call with options that contradict each other or lack another one, by the first rule that is broken."""
     ctx = click.get_current_context()
     read = [ctx.params.get(param.name or "") for param in params if param.name in _READ]
-    dashes = sum(each.count(STDIN) if isinstance(each, tuple) else each == STDIN for each in read if each is not None)
+    dashes = sum(
+        value.count(STDIN) if isinstance(value, tuple) else value == STDIN for value in read if value is not None
+    )
     if dashes > 1:
         raise click.UsageError("stdin can be read only once")
     names = {name: param for param in params if isinstance(param, Option) for name in param.opts}

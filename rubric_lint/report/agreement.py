@@ -77,10 +77,10 @@ def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], 
     """Return the rubrics to show, those with the most answers if there are many, and what to say of the others."""
     if len(agreements) <= _MOST_SHOWN + 1:
         return agreements, ()
-    together, *each = agreements
-    shown = sorted(each, key=lambda agreement: -agreement.answers)[:_MOST_SHOWN]
+    together, *others = agreements
+    shown = sorted(others, key=lambda agreement: -agreement.answers)[:_MOST_SHOWN]
     most = count_answers(shown[-1].answers)
-    left = f"{len(each) - _MOST_SHOWN:,} more rubrics, each with {most} or fewer; --format json has all of them."
+    left = f"{len(others) - _MOST_SHOWN:,} more rubrics, each with {most} or fewer; --format json has all of them."
     return (together, *shown), (left,)
 
 
@@ -136,12 +136,12 @@ def _word_left_out(comparison: Comparison) -> Iterator[str]:
 def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
     """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
     measures = comparison.measures
-    pairs = [each.pair for each in measures if each.pair]
-    columns = [Column("criterion", [_name(each.measure) for each in measures])]
+    pairs = [compared.pair for compared in measures if compared.pair]
+    columns = [Column("criterion", [_name(compared.measure) for compared in measures])]
     if pairs:
         columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
     else:
-        columns.append(Column("n", [f"{each.answers:,}" for each in measures]))
+        columns.append(Column("n", [f"{compared.answers:,}" for compared in measures]))
     gates = [pair.gate for pair in pairs]
     if any(gates):
         columns += [
@@ -163,7 +163,7 @@ def _title(comparison: Comparison) -> str:
 
 def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     measures = comparison.measures
-    figures = [(each.measure, list(each.figures.values())) for each in measures]
+    figures = [(compared.measure, list(compared.figures.values())) for compared in measures]
     notes = [*_explain(figures), *_word_left_out(comparison)]
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
         notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
@@ -190,9 +190,9 @@ def _count_caught(measures: Sequence[Compared], runs: int) -> Section:
     columns = [
         Column("criterion", names),
         Column("bad caught", list(map(_bounded, caught))),
-        Column(INTERVAL, [_bounds(each) if known else "" for each, known in zip(caught, are_known, strict=True)], 1),
+        Column(INTERVAL, [_bounds(share) if known else "" for share, known in zip(caught, are_known, strict=True)], 1),
         Column("good passed", list(map(_bounded, passed))),
-        Column(INTERVAL, [_bounds(each) if known else "" for each, known in zip(passed, are_known, strict=True)], 2),
+        Column(INTERVAL, [_bounds(share) if known else "" for share, known in zip(passed, are_known, strict=True)], 2),
     ]
     reasons: dict[str, list[str]] = {}
     for name, gate in zip(names, gates, strict=True):
@@ -238,10 +238,10 @@ def _word_labels(shares: Shares, runs: int) -> Iterator[str]:
 
 def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
     """Return how judges treat the answers of each group, by the verdict."""
-    caught, passed = [each.shares.bad_caught for each in groups], [each.shares.good_passed for each in groups]
+    caught, passed = [group.shares.bad_caught for group in groups], [group.shares.good_passed for group in groups]
     columns = [
-        Column("group", [str(each.group) for each in groups]),
-        Column("judge", [shorten_name(each.judge, 20) for each in groups]),
+        Column("group", [str(group.group) for group in groups]),
+        Column("judge", [shorten_name(group.judge, 20) for group in groups]),
         Column("bad caught", list(map(_bounded, caught))),
         Column(INTERVAL, list(map(_bounds, caught)), 1),
         Column("good passed", list(map(_bounded, passed))),
@@ -290,8 +290,8 @@ _STATISTICS = {
 
 def _show_rates(rate: PassRate) -> Section:
     if rate.judged.n < LEAST:
-        told = (f"by the labels: {_counted_share(rate.labels_alone)}",) if rate.labels_alone else ()
-        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=told)
+        notes = (f"by the labels: {_counted_share(rate.labels_alone)}",) if rate.labels_alone else ()
+        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=notes)
     title = f"Pass rate by {shorten_name(rate.judge)}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
     alone = f"- ({rate.labels_reason})"
     if labels := rate.labels_alone:
@@ -334,9 +334,9 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
 
 def _show_flips(rater: str, several: Sequence[Flips]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
-    figures = [each.flips for each in several]
+    figures = [flips_of_measure.flips for flips_of_measure in several]
     columns = [
-        Column("criterion", [_name(each.measure) for each in several]),
+        Column("criterion", [_name(flips_of_measure.measure) for flips_of_measure in several]),
         Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
     ]
     if several[0].answers < LEAST:
@@ -439,9 +439,9 @@ def _show_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str
         return
     yield f"{listed.total:,} disagreement{'' if listed.total == 1 else 's'}, the worst first"
     worst = listed.worst[:most]
-    for each in worst:
-        yield f"  {each.kind}: {shorten_name(each.id, 24)}, {shorten_name(each.criterion, 36)}"
-        for rater, value, verdict, reason in each.ratings:
+    for disagreement in worst:
+        yield f"  {disagreement.kind}: {shorten_name(disagreement.id, 24)}, {shorten_name(disagreement.criterion, 36)}"
+        for rater, value, verdict, reason in disagreement.ratings:
             said = f": {' '.join(reason.split())}" if reason else ""
             yield shorten_name(f"    {rater} {name_answer(value)} ({verdict}){said}", columns)
     if listed.total > len(worst):

@@ -67,32 +67,32 @@ class Step(NamedTuple):
 
 def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     """Yield each way in which answers were made worse, and what the judge made of that."""
-    for each in found.probes.kinds if found.probes and found.probes.answers else ():
-        n = each.most.n
+    for probed in found.probes.kinds if found.probes and found.probes.answers else ():
+        n = probed.most.n
         parts = []
-        if each.rewarded:
-            most = max(each.find(name).rose for name in each.rewarded)
-            parts.append(f"rewarded by {name_measures(each.rewarded)} (better in {most} of {n})")
-        if each.fell:
-            most = max(each.find(name).fell for name in each.fell)
-            parts.append(f"noticed by {name_measures(each.fell)} (worse in {most} of {n})")
-        if others := [name for name in each.rose if name not in each.rewarded]:
+        if probed.rewarded:
+            most = max(probed.find(name).rose for name in probed.rewarded)
+            parts.append(f"rewarded by {name_measures(probed.rewarded)} (better in {most} of {n})")
+        if probed.fell:
+            most = max(probed.find(name).fell for name in probed.fell)
+            parts.append(f"noticed by {name_measures(probed.fell)} (worse in {most} of {n})")
+        if others := [name for name in probed.rose if name not in probed.rewarded]:
             parts.append(f"{name_measures(others)} better: look whether that is right")
-        if each.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
-            parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {word_most(each)}")
-        elif not parts and each.outcome is Outcome.NOT_MADE:
+        if probed.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
+            parts.append(f"{'not rewarded' if PROBES[probed.kind].adds else 'nothing notices it'}: {word_most(probed)}")
+        elif not parts and probed.outcome is Outcome.NOT_MADE:
             parts.append("no answer can be changed in this way")
         elif not parts and not n:
             parts.append("no variant has a valid output")
         elif not parts:
-            parts.append(_word_undecided(each))
-        yield each.kind, "; ".join(parts)
+            parts.append(_word_undecided(probed))
+        yield probed.kind, "; ".join(parts)
 
 
 def _word_undecided(probed: Probed) -> str:
     """Return what a probe shows of which chance may be all: the criterion that moves most, with both of its sides."""
     n, adds = probed.most.n, PROBES[probed.kind].adds
-    most = max(probed.counts, key=lambda each: each.rose if adds else each.fell)
+    most = max(probed.counts, key=lambda count: count.rose if adds else count.fell)
     does, reverse = ("better", "worse") if adds else ("worse", "better")
     counts = (most.rose, most.fell) if adds else (most.fell, most.rose)
     seen = f"{name_measures([most.criterion])} {does} in {counts[0]} of {n} answers and {reverse} in {counts[1]}"
@@ -131,8 +131,8 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
     review, reasons = found.review, set(found.reasons)
     again = _repeat(found, given)
     if Reason.ERRORS in reasons:
-        errors = [each for each in list_evidence(found) if each.severity is Severity.ERROR]
-        tests = dict.fromkeys(each.file for each in errors if each.rule == "unmet-expectation")
+        errors = [evidence for evidence in list_evidence(found) if evidence.severity is Severity.ERROR]
+        tests = dict.fromkeys(error.file for error in errors if error.rule == "unmet-expectation")
         command = suggest("test", *tests, **given.settings) if tests else suggest("check", found.file, **given.settings)
         yield Step("Fix the errors, then run this again.", command)
     elif Reason.INVALID in reasons and given.results:
@@ -141,7 +141,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         yield _go_on(given, given.ending)
         yield from _list_fixes(found)
     elif Reason.NOT_JUDGED in reasons and any(
-        each.rubric is None for each in given.unmatched if each.file in given.results
+        records.rubric is None for records in given.unmatched if records.file in given.results
     ):
         text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
         yield Step(text, suggest("assess", given.rubric, given.answers, **again, labels=given.labels))
@@ -152,7 +152,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
         yield _judge_all(text, found, given._replace(again=""))
     else:
-        if any(each.outputs for each in review.invalid):
+        if any(record.outputs for record in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
             yield _judge_all(_word_unasked(found, found.worst, given), found, given)
@@ -162,7 +162,7 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
 
 
 def _list_fixes(found: Assessment) -> Iterator[Step]:
-    if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
+    if found.list(Standing.FIX) or any(is_against(evidence, found) for evidence in found.evidence):
         yield Step("Fix what is listed above, then judge the answers again.")
 
 
@@ -180,7 +180,9 @@ def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
     lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
     names = list_names(worst.name_all(worst.shares.missing))
     text = f"Have the labelled answers judged that have {lacking}: {names}."
-    is_unknown = given.answers in given.results and any(each.reason == NO_RESULT for each in found.review.left_out)
+    is_unknown = given.answers in given.results and any(
+        left_out.reason == NO_RESULT for left_out in found.review.left_out
+    )
     return f"{text} If they are not of these answers, remove the labels." if is_unknown else text
 
 
@@ -222,8 +224,8 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Mapping[str, V
             "Say on which scale the labels are.", suggest("assess", *files, **{**labelled, "label_scale": scales})
         )
     elif Reason.LABELS_REFUSED in reasons:
-        what = [REFUSALS[each.reason] for each in found.review.left_out if each.reason in REFUSALS]
-        what += ["correct the values"] if any(each.is_label for each in found.review.invalid) else []
+        what = [REFUSALS[left_out.reason] for left_out in found.review.left_out if left_out.reason in REFUSALS]
+        what += ["correct the values"] if any(record.is_label for record in found.review.invalid) else []
         text = f"Correct the labels that are refused ({join_words(what)}), then run this again."
         yield Step(text, suggest("assess", *files, **labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
@@ -241,7 +243,7 @@ def _list_steps_of_labels(found: Assessment, given: Given, again: Mapping[str, V
         if worst.shares.differing:
             command = suggest("agree", given.rubric, *given.results, **compared)
             yield Step("Read the answers on which people and the judge differ.", command)
-    unused = {each.file for each in found.review.invalid} | {each.file for each in given.unmatched}
+    unused = {record.file for record in found.review.invalid} | {record.file for record in given.unmatched}
     are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
     if Reason.NO_LABELS in reasons and are_unusable:
         text = "No label could be used: correct the labels, then run this again."
@@ -336,10 +338,10 @@ def _name_sheet(given: Given) -> str:
     return _name_new("labels", ".csv", given.labels)
 
 
-def _name_new(stem: str, ending: str, taken: Collection[str] = ()) -> str:
+def _name_new(stem: str, ending: str, used: Collection[str] = ()) -> str:
     """Return a name that no file has yet."""
     names = itertools.chain([f"{stem}{ending}"], (f"{stem}-{number}{ending}" for number in itertools.count(2)))
-    return next(name for name in names if name not in taken and not Path(name).exists())
+    return next(name for name in names if name not in used and not Path(name).exists())
 
 
 def _ask_again(given: Given) -> Step:
@@ -390,7 +392,7 @@ def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
     if given.fault_of_labels:
         return Step(f"{text}. `labels` cannot read the answers yet: {given.fault_of_labels}.")
     # Others are of no use, or not random. Labels that are left out, too, may leave no answer to draw.
-    left_out = sum(each.count for each in found.review.left_out)
+    left_out = sum(left_out_records.count for left_out_records in found.review.left_out)
     are_known = Reason.FEW_LABELS in found.reasons and left_out < found.review.answers - found.review.labelled
     labels = given.labels if are_known else ()
     options = {"results": given.results, "labels": labels, "map": given.mapping}
@@ -452,15 +454,20 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
 
 
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
-    rows = [f"line {each.line}: {each.id}: {word_faults(each.findings)}" for each in found.list(Standing.FIX)]
-    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if is_against(each, found)]
+    rows = [
+        f"line {criterion.line}: {criterion.id}: {word_faults(criterion.findings)}"
+        for criterion in found.list(Standing.FIX)
+    ]
+    rows += [
+        f"line {evidence.line}: {word_faults([evidence])}" for evidence in found.evidence if is_against(evidence, found)
+    ]
     yield from _write_rows(Standing.FIX, _shorten(rows), look.paint("error", "fix"), room)
     groups: dict[str, list[str]] = {}
-    for each in found.list(Standing.INCONCLUSIVE):
-        groups.setdefault(word_lack(each, found), []).append(each.id)
+    for criterion in found.list(Standing.INCONCLUSIVE):
+        groups.setdefault(word_lack(criterion, found), []).append(criterion.id)
     unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
     yield from _write_rows(Standing.INCONCLUSIVE, _shorten(unknown), look.paint("warning", "inconclusive"), room)
-    if keep := [each.id for each in found.list(Standing.KEEP)]:
+    if keep := [criterion.id for criterion in found.list(Standing.KEEP)]:
         yield from _write_rows(Standing.KEEP, [list_names(keep, 8)], look.paint("fix", "keep"), room)
 
 
@@ -497,8 +504,8 @@ def _word_cuts(found: Assessment) -> Iterator[str]:
 
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
     """Yield every finding, then what is not tested yet and what was, each once with the criteria."""
-    for each in list_evidence(found):
-        yield from wrap(visible(_word_evidence(each)), room, "  ")
+    for evidence in list_evidence(found):
+        yield from wrap(visible(_word_evidence(evidence)), room, "  ")
     lacks: dict[str, list[str]] = {}
     quiet: dict[str, list[str]] = {}
     for criterion in found.criteria:
@@ -508,7 +515,9 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
             names += [] if criterion.id in names else [criterion.id]
         for rule in criterion.nothing_found_by:
             quiet.setdefault(rule, []).append(criterion.id)
-    whole = next((each for each in found.review.criteria if each.criterion is None), None)
+    whole = next(
+        (criterion_review for criterion_review in found.review.criteria if criterion_review.criterion is None), None
+    )
     for lack in whole.untested if whole else ():
         text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
         lacks.setdefault(text, []).append(_WHOLE)
@@ -524,8 +533,10 @@ def _write_details(found: Assessment, room: int) -> Iterator[str]:
         yield from wrap(visible(note), room, "  ")
 
 
-def _word_evidence(each: Evidence) -> str:
-    return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {each.statement}"
+def _word_evidence(evidence: Evidence) -> str:
+    return (
+        f"{evidence.file}:{evidence.line}:{evidence.column} {evidence.severity} {evidence.rule}: {evidence.statement}"
+    )
 
 
 _WHOLE = "the rubric as a whole"
@@ -560,13 +571,13 @@ def describe_assessments(assessed: Assessed) -> dict[str, Any]:
             "rubric": found.rubric,
             "trust": found.trust,
             "headline": word_headline(found).partition(": ")[2],
-            "told": [*word_shares(found), *word_notes(found, given)],
+            "notes": [*word_shares(found), *word_notes(found, given)],
             "criteria": [
-                (each, _why(each, found), [_word_evidence(one) for one in each.findings])
+                (criterion, _why(criterion, found), [_word_evidence(one) for one in criterion.findings])
                 for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP)
-                for each in found.list(standing)
+                for criterion in found.list(standing)
             ],
-            "evidence": [_word_evidence(each) for each in found.evidence],
+            "evidence": [_word_evidence(evidence) for evidence in found.evidence],
             "steps": [*list_steps(found, given)],
         }
         for found in ranked[:_MOST_RUBRICS]
@@ -597,8 +608,9 @@ def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write
             write(f"- {_quote(text)}\n")
         write("\n| | criterion | why |\n|---|---|---|\n")
         for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP):
-            for each in found.list(standing):
-                write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
+            for criterion in found.list(standing):
+                place = f"{_quote(criterion.id)} (line {criterion.line})"
+                write(f"| {standing} | {place} | {_quote(_why(criterion, found))} |\n")
         _write_more(found, write)
         for step in list_steps(found, given):
             write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{step.command}\n```\n" if step.command else ""))

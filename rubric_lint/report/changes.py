@@ -52,7 +52,7 @@ def word(change: Change) -> tuple[str, str, str]:
     if change.what is What.SCORES:
         subject = name_scores(change.scores)
     elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
-        groups = sum("group" in each for each in change.new["shares"])
+        groups = sum("group" in share for share in change.new["shares"])
         in_groups = f"{counted(groups, 'group')} and " if groups else ""
         subject = f"shares of {in_groups}{counted(len(change.new['shares']) - groups, 'criterion', 'criteria')}"
     elif "critical_failure" in (change.new or change.old or {}):
@@ -74,8 +74,8 @@ def _shares(side: Value) -> str:
     shares = side["shares"]
     figures = [_share(share) for share in shares]
     if len(set(figures)) == 1:
-        each = " each" if len(figures) > 1 else ""
-        return f"{figures[0]}{each}" if each else f"{shares[0]['id']} {figures[0]}"
+        of_all = " each" if len(figures) > 1 else ""
+        return f"{figures[0]}{of_all}" if of_all else f"{shares[0]['id']} {figures[0]}"
     return _first([f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)])
 
 
@@ -292,10 +292,14 @@ def _write_effects(effects: Effects, *, is_branch: bool) -> Iterator[str]:
     yield escape(_summary(effects))
     changed = effects.changed
     if is_branch:  # where the score alone changes, nobody has to look
-        changed = [each for each in changed if each.to_json()["old"]["verdict"] != each.to_json()["new"]["verdict"]]
+        changed = [
+            effect for effect in changed if effect.to_json()["old"]["verdict"] != effect.to_json()["new"]["verdict"]
+        ]
     if changed:
         yield ""
-        rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
+        rows = (
+            (_name(effect), _side(effect, "old"), _side(effect, "new") + _reason(effect)) for effect in changed[:MOST]
+        )
         yield from table(("output", "before", "after"), rows)
     if len(changed) > MOST:
         yield ""
@@ -354,23 +358,27 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     for answer in found["worse_answers"][:MOST]:
         name = answer["id"] if isinstance(answer["id"], str) else json.dumps(answer["id"], ensure_ascii=False)
         fell = []
-        for each in answer["criteria"][:_MOST_CRITERIA]:
-            missed = ", gate missed" if each["gate_missed"] else ""
-            fell.append(f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}")
+        for criterion in answer["criteria"][:_MOST_CRITERIA]:
+            missed = ", gate missed" if criterion["gate_missed"] else ""
+            fell.append(
+                f"{visible(criterion['id'])} {name_answer(criterion['old'])} -> {name_answer(criterion['new'])}{missed}"
+            )
         more = len(answer["criteria"]) - len(fell)
         fell += [f"{more} more"] if more else []
         fell += [f"gate of {visible(name)} missed" for name in answer.get("groups_missed", ())]
-        told = join_words(fell) or "no criterion is worse, the rubric differs"
-        yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
+        why = join_words(fell) or "no criterion is worse, the rubric differs"
+        yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({why})"
     if found["worse"] > MOST:
         yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"
-    worse = sorted((each for each in found["criteria"] if each["worse"]), key=lambda each: -each["worse"])
-    for each in worse[:MOST]:
-        before, now = each["old_gates_missed"], each["new_gates_missed"]
-        mean = f"mean {each['old_mean']:.3f} -> {each['new_mean']:.3f}"
+    worse = sorted(
+        (criterion for criterion in found["criteria"] if criterion["worse"]), key=lambda criterion: -criterion["worse"]
+    )
+    for criterion in worse[:MOST]:
+        before, now = criterion["old_gates_missed"], criterion["new_gates_missed"]
+        mean = f"mean {criterion['old_mean']:.3f} -> {criterion['new_mean']:.3f}"
         gates = f", gate missed {before} -> {now}" if before or now else ""
-        counts = f"worse in {counted(each['worse'], 'answer')}, better in {each['better']:,}"
-        yield f"  criterion {visible(each['id'])}: {counts}; {mean}{gates}"
+        counts = f"worse in {counted(criterion['worse'], 'answer')}, better in {criterion['better']:,}"
+        yield f"  criterion {visible(criterion['id'])}: {counts}; {mean}{gates}"
     if len(worse) > MOST:
         yield f"  ... and {len(worse) - MOST:,} more criteria; --format json lists them"
     yield from (f"  {line}" for line in word_left_out(found["left_out"], NAMES_OF_RUNS))
@@ -378,8 +386,8 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
 
 def word_left_out(left_out: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines on the records that are not compared, as in the JSON report; `names` are those of the runs."""
-    for each in left_out[:MOST]:
-        reason = LeftOut(each["reason"], each["count"], each["records"])
-        yield f"not compared: {names[each['run']]}: {visible(str(reason))}"
+    for entry in left_out[:MOST]:
+        reason = LeftOut(entry["reason"], entry["count"], entry["records"])
+        yield f"not compared: {names[entry['run']]}: {visible(str(reason))}"
     if len(left_out) > MOST:
         yield f"not compared: {len(left_out) - MOST:,} more reasons; --format json lists them"

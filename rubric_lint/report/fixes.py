@@ -108,8 +108,10 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         counts["passed_over"] = len(totals.skipped.dead)
     if totals.skipped.outside:
         counts["outside"] = len(totals.skipped.outside)
-    told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
-    return dump({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
+    reported = [
+        file for file in files if any(file.get(key) for key in ("changed", "left", "left_out", "notes", "error"))
+    ]
+    return dump({"version": VERSION, "summary": counts, "files": reported}, indent=1) + "\n"
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -141,11 +143,11 @@ def _quote(path: str) -> str:
     """Return a path as Git writes it in a diff: quoted if it contains invisible or special characters."""
     if visible(path) == path and not set('"\\') & set(path):
         return path
-    told = [
+    quoted = [
         "".join(f"\\{byte:03o}" for byte in os.fsencode(char)) if visible(char) != char or char in '"\\#' else char
         for char in path
     ]
-    return f'"{"".join(told)}"'
+    return f'"{"".join(quoted)}"'
 
 
 _COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}

@@ -193,7 +193,7 @@ class PageAnswers:
         was = before.result
         if was is None:
             return {"verdict": "invalid"}
-        theirs = {each.criterion.id: each.grade for each in was.criteria}
+        theirs = {graded.criterion.id: graded.grade for graded in was.criteria}
         values: list[tuple[str, bool] | None] = []
         for criterion in rubric.criteria if rubric else ():
             grade = theirs.get(criterion.id)
@@ -239,13 +239,13 @@ class PageAnswers:
         """
         for answer in self._answers[: min(most, self.listed)]:
             data = answer.data
-            told = data["error"][1] if "error" in data else ""
+            reason = data["error"][1] if "error" in data else ""
             if "grades" in data:
                 given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
-                missed = [each.id for each, place in given if not each.all_grades[place].gate_met]
-                told = ", ".join([*missed, *[name for name, _, is_met in data.get("groups", ()) if not is_met]])
+                missed = [criterion.id for criterion, place in given if not criterion.all_grades[place].gate_met]
+                reason = ", ".join([*missed, *[name for name, _, is_met in data.get("groups", ()) if not is_met]])
             shown = ", ".join([data[name] for name in ("shown", "more") if name in data])
-            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], shown, told
+            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], shown, reason
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:
         """Yield the element with all of it and with what else the script needs; no foreign text can end it.
@@ -304,8 +304,12 @@ def _describe_score(result: Scored) -> dict[str, Any]:
         data["grade"] = result.rubric_grade or BELOW
     if result.groups:
         data["groups"] = [
-            (each.group.id, "n/a" if each.score is None else f"{float(each.score):.3f}", each.gate_met)
-            for each in result.groups
+            (
+                scored_group.group.id,
+                "n/a" if scored_group.score is None else f"{float(scored_group.score):.3f}",
+                scored_group.gate_met,
+            )
+            for scored_group in result.groups
         ]
     return data
 

@@ -120,10 +120,10 @@ class Table:
             self._listed += 1
             place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
             path = f" {error['path']}" if error["path"] else ""
-            told = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
-            self._tell(f"{place}{told}{path}: {error['message']}")
+            shown_id = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
+            self._write_line(f"{place}{shown_id}{path}: {error['message']}")
 
-    def _tell(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
@@ -131,7 +131,7 @@ class Table:
         left = [(self._causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
-                self._tell(f"... and {count:,} more: {message}")
+                self._write_line(f"... and {count:,} more: {message}")
         if self._hidden:
             total = self._causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
@@ -146,18 +146,22 @@ class Table:
             rows = _list_outputs(self._first, self._look, has_several=len(totals.rubrics) > 1)
             self._write("\n".join(rows) + "\n\n")
         for line in (*totals.reading.word(), str(totals)):
-            self._tell(line)
+            self._write_line(line)
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    may_not_apply = any(each.criterion.may_not_apply for each in rubric.criteria)
+    may_not_apply = any(of_criterion.criterion.may_not_apply for of_criterion in rubric.criteria)
     rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", *["n/a"] * may_not_apply)]
-    for each in rubric.criteria:
-        criterion = each.criterion
-        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]] or ["-"]
-        gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(each.gates_missed))
-        mean, spread = ("-", "-") if each.mean is None else (f"{float(each.mean):.3f}", f"{each.spread:.3f}")
-        left_out = [str(each.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
+    for of_criterion in rubric.criteria:
+        criterion = of_criterion.criterion
+        given = [name_answer(grade.answer) for grade in criterion.grades if of_criterion.answers[grade.answer]] or ["-"]
+        gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(of_criterion.gates_missed))
+        mean, spread = (
+            ("-", "-")
+            if of_criterion.mean is None
+            else (f"{float(of_criterion.mean):.3f}", f"{of_criterion.spread:.3f}")
+        )
+        left_out = [str(of_criterion.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
         rows.append(
             (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
         )
@@ -175,7 +179,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
     if grades := rubric.list_grades():
-        listed = [f"{each['outputs']} {visible(each['grade'] or 'below')}" for each in grades]
+        listed = [f"{grade['outputs']} {visible(grade['grade'] or 'below')}" for grade in grades]
         title += f"; grades: {', '.join(listed)}"
     panels = []
     for panel, outputs in rubric.panels.items():
@@ -342,7 +346,7 @@ class _Table:
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self.formulas = 0
-        self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
+        self._ids = [*dict.fromkeys(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria)]
         own = frozenset().union(*(rubric.own_fields for rubric in rubrics.values()))
         worded = [name for name in _WORDED if name in own]
         self._head = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", *worded, "gates_missed"]
@@ -353,14 +357,14 @@ class _Table:
 
     def _list_cells(self, result: RecordResult) -> list[Any]:
         row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
-        answers = {each.criterion.id: each.grade.answer for each in criteria}
+        answers = {graded.criterion.id: graded.grade.answer for graded in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]
         name = row["id"]
         self.formulas += isinstance(name, str) and is_formula(name)
         others = [
             *[row[name] for name in self._head[2:-1]],
-            None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
+            None if missed is None else " ".join(missed) if not any(" " in name for name in missed) else missed,
             *map(answers.get, self._ids),
             *[error.get(name) for name in ("message", "path", "file", "line")],
         ]

@@ -47,9 +47,9 @@ class Style(NamedTuple):
         """Return the text in the color of its role, or unchanged without color."""
         return click.style(text, **_STYLES[role]) if self.color else text
 
-    def wrap(self, text: str, indent: str = "", *, taken: int = 0) -> list[str]:
-        """Return prose as lines; `taken` cells before the first line are in use."""
-        return list(wrap(text, self.columns, indent, taken=taken)) if self.wraps else [indent + text]
+    def wrap(self, text: str, indent: str = "", *, in_use: int = 0) -> list[str]:
+        """Return prose as lines; `in_use` cells before the first line are in use."""
+        return list(wrap(text, self.columns, indent, in_use=in_use)) if self.wraps else [indent + text]
 
 
 def name_answer(answer: bool | int | str) -> str:
@@ -89,9 +89,9 @@ def width(text: str) -> int:
         elif char == _EMOJI_STYLE:
             cells += last == 1
             last = 2
-        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (taken := _cells(char)):
-            cells += taken
-            last = taken
+        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (char_cells := _cells(char)):
+            cells += char_cells
+            last = char_cells
     return cells
 
 
@@ -100,7 +100,7 @@ def head(line: str, room: int) -> str:
     if line.isascii() and line.isprintable():
         return line[: max(room, 0)]
     widths = accumulate(width(shown(char)) for char in line)
-    return line[: sum(1 for taken in widths if taken <= room)]
+    return line[: sum(1 for used in widths if used <= room)]
 
 
 def tail(line: str, room: int) -> str:
@@ -144,17 +144,17 @@ def shorten_name(name: str, room: int = _LONGEST) -> str:
 _COMMAND = re.compile("`rubric-[^`]*`")
 
 
-def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
-    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use.
+def wrap(text: str, room: int, indent: str = "", *, in_use: int = 0) -> Iterator[str]:
+    """Break prose between words; lines after the first are indented further. `in_use` cells before it are in use.
 
     A command in backticks stays on one line, so that it can be copied.
     """
     line = indent
     for word in _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split(" "):
         word = word.replace("\0", " ")  # noqa: PLW2901
-        if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
+        if (in_use or line.strip()) and in_use + width(line) + 1 + width(word) > room:
             yield line
-            line, taken = f"{indent}  {word}", 0
+            line, in_use = f"{indent}  {word}", 0
         else:
             line += f" {word}" if line.strip() else word
     yield line

@@ -106,16 +106,16 @@ def _word_reasons(found: Assessment) -> str:
         return f"{_name_judge(found)} does not tell your answers apart"
     review, worst = found.review, found.worst
     people = worst.shares.people if worst else None
-    groups = dict.fromkeys(f"`{found.asked.by}` is `{each.group}`" for each in found.below)
+    groups = dict.fromkeys(f"`{found.asked.by}` is `{group.group}`" for group in found.below)
     fixes = len(found.list(Standing.FIX))
     faults = f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found"
-    if not fixes and any(is_against(each, found) for each in found.evidence):
+    if not fixes and any(is_against(evidence, found) for evidence in found.evidence):
         faults = "the rubric as a whole to fix"
     values = {
-        "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
+        "errors": counted(sum(evidence.severity is Severity.ERROR for evidence in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
-        "invalid": counted(len([each for each in review.invalid if not each.is_label]), "record"),
+        "invalid": counted(len([record for record in review.invalid if not record.is_label]), "record"),
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
@@ -129,7 +129,7 @@ def _word_reasons(found: Assessment) -> str:
         words = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
     if worst and review.ratings and review.ratings.has_invalid_outputs(worst.judge):
         words = {**_REASONS, **OF_INVALID}
-    return "; ".join(words[each].format_map(values) for each in found.reasons)
+    return "; ".join(words[reason].format_map(values) for reason in found.reasons)
 
 
 def _name_judge(found: Assessment) -> str:
@@ -165,7 +165,7 @@ def count_more(found: Assessment) -> int | None:
 
 def list_evidence(found: Assessment) -> list[Evidence]:
     """Return all findings."""
-    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.findings)]
+    return [*found.evidence, *(evidence for criterion in found.criteria for evidence in criterion.findings)]
 
 
 def word_shares(found: Assessment) -> Iterator[str]:
@@ -179,10 +179,10 @@ def word_shares(found: Assessment) -> Iterator[str]:
     several = len(found.judges) > 1
     if several:
         yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
-    for each in found.judges:
-        judge = f"the judge `{each.judge}`" if several else "the judge"
-        yield _word_share(found, each.shares.bad_caught, judge, is_bad=True)
-        yield _word_share(found, each.shares.good_passed, judge, is_bad=False)
+    for of_judge in found.judges:
+        judge = f"the judge `{of_judge.judge}`" if several else "the judge"
+        yield _word_share(found, of_judge.shares.bad_caught, judge, is_bad=True)
+        yield _word_share(found, of_judge.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
         less, checks = f"catches or passes fewer than {word_target(found.asked.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
@@ -260,8 +260,8 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     yield from _word_invalid(review)
     for note in review.notes:
         yield f"{note}."
-    for each in review.left_out:
-        yield f"{counted(each.count, each.noun)} left out: {each.reason}."
+    for left_out in review.left_out:
+        yield f"{counted(left_out.count, left_out.noun)} left out: {left_out.reason}."
     missing = list_unlabelled(found)
     if missing:
         yield f"No label has a value for {list_names(missing)}."
@@ -277,32 +277,32 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
 
 def _word_inapplicable(found: Assessment) -> Iterator[str]:
     """Yield to how many labelled answers conditional criteria do not apply, and what that counts as."""
-    counts = {each.id: each.inapplicable for each in found.criteria if each.inapplicable}
-    people = [f"{list_names([name])} to {each.people:,}" for name, each in counts.items() if each.people]
-    judge = [f"{list_names([name])} to {each.judge:,}" for name, each in counts.items() if each.judge]
+    counts = {criterion.id: criterion.inapplicable for criterion in found.criteria if criterion.inapplicable}
+    people = [f"{list_names([name])} to {answers.people:,}" for name, answers in counts.items() if answers.people]
+    judge = [f"{list_names([name])} to {answers.judge:,}" for name, answers in counts.items() if answers.judge]
     if people:
         yield f"By people some criteria do not apply: {join_words(people)} labelled answers, which say nothing of them."
     if judge:
-        told = "By the judge alone some criteria do not apply"
-        yield f"{told}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
+        what = "By the judge alone some criteria do not apply"
+        yield f"{what}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
 
 
 def _word_invalid(review: Review) -> Iterator[str]:
     """Yield how many judge outputs are invalid and what they count as, then which invalid records are left out."""
-    outputs = [each for each in review.invalid if each.outputs]
-    count = sum(each.outputs for each in outputs)
+    outputs = [record for record in review.invalid if record.outputs]
+    count = sum(record.outputs for record in outputs)
     if count:
         are = "judge output is" if count == 1 else "judge outputs are"
-        yield f"{count:,} {are} invalid: {Causes(each.message for each in outputs).word()}."
+        yield f"{count:,} {are} invalid: {Causes(record.message for record in outputs).word()}."
     if count and review.people:
         verdict = "For the verdict of a labelled answer an invalid output counts as a wrong one"
         yield f"{verdict}; of a criterion it says nothing."
-    labels = [each.message for each in review.invalid if each.is_label]
+    labels = [record.message for record in review.invalid if record.is_label]
     if labels:
         yield f"{counted(len(labels), 'invalid label')} left out: {Causes(labels).word()}."
-    reasons = dict.fromkeys(each.reason for each in review.invalid if each.reason)
+    reasons = dict.fromkeys(record.reason for record in review.invalid if record.reason)
     for reason in reasons:
-        records = [each.message for each in review.invalid if each.reason == reason]
+        records = [record.message for record in review.invalid if record.reason == reason]
         yield f"{counted(len(records), 'invalid record')} left out ({reason}): {Causes(records).word()}."
 
 
@@ -348,7 +348,7 @@ def _word_uneven(people: People) -> Iterator[str]:
         return
     for person, (differing, labels) in people.differing.items():
         others = [counts for name, counts in people.differing.items() if name != person]
-        other, of_other = sum(each for each, _ in others), sum(of for _, of in others)
+        other, of_other = sum(differing_of_other for differing_of_other, _ in others), sum(of for _, of in others)
         if differing * of_other > other * labels and find_tail(differing, labels, other, of_other) < BY_CHANCE:
             seen = f"The judge differs from `{person}` on {differing} of {labels} answers, from others on {other} of"
             yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."
@@ -376,7 +376,11 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
 
 def _word_empty(found: Assessment) -> Iterator[str]:
     """Yield on which criteria labelled answers have no value, if others have one."""
-    counts = {each.id: each.shares.open for each in found.criteria if each.shares and each.shares.people.labelled}
+    counts = {
+        criterion.id: criterion.shares.open
+        for criterion in found.criteria
+        if criterion.shares and criterion.shares.people.labelled
+    }
     parts = [f"{count:,} of `{name}`" for name, count in counts.items() if count]
     if len(parts) > _NAMED:
         parts[_NAMED:] = [f"some of {counted(len(parts) - _NAMED, 'other criterion', 'other criteria')}"]
@@ -429,7 +433,7 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
     """Return of how many labelled answers nobody knows which belong together."""
     abouts = found.review.ratings.about if found.review.ratings else {}
     known = [abouts.get(key, About()) for key in worst.keys]
-    return sum(each.question is None and each.answer is None for each in known)
+    return sum(answer.question is None and answer.answer is None for answer in known)
 
 
 def _word_chosen(found: Assessment) -> Iterator[str]:
@@ -437,11 +441,13 @@ def _word_chosen(found: Assessment) -> Iterator[str]:
     if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT} or Chosen.SEPARATE in ways:
         return
     if found.review.doubts.skew:
-        told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
+        sentence = (
+            "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
+        )
         if len(ways) > 1:
-            told = told.replace("The labels do not", "Not all labels")
+            sentence = sentence.replace("The labels do not", "Not all labels")
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
-        yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
+        yield f"{sentence.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
     else:
         yield "Not all labels say that they were drawn at random; the shares hold only if they were."
 
@@ -456,7 +462,7 @@ def list_unlabelled(found: Assessment) -> list[str]:
 
 def count_without_verdict(found: Assessment) -> int:
     """Return how many labels come to no verdict, as their empty cells decide it."""
-    return sum(each.count for each in found.review.left_out if each.reason == NO_VERDICT)
+    return sum(left_out.count for left_out in found.review.left_out if left_out.reason == NO_VERDICT)
 
 
 def _word_unseen(given: Given) -> Iterator[str]:
@@ -486,7 +492,7 @@ def _word_refused(found: Assessment, given: Given) -> Iterator[str]:
 
 def word_faults(evidence: Iterable[Evidence]) -> str:
     """Return the faults for which to fix criteria, in plain words and without statistics."""
-    return "; ".join(dict.fromkeys(each.plain for each in evidence if each.is_blocking))
+    return "; ".join(dict.fromkeys(finding.plain for finding in evidence if finding.is_blocking))
 
 
 _VOID = {

@@ -71,8 +71,8 @@ def fix(given: Given) -> int:
         progress.clear()
         if given.diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
-        told = word_troubles(outcome) if given.quiet or given.diff else word_outcome(outcome, is_dry=is_dry)
-        _say(told, look, err=aside)
+        lines = word_troubles(outcome) if given.quiet or given.diff else word_outcome(outcome, is_dry=is_dry)
+        _say(lines, look, err=aside)
 
     def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
         return rewrite_suite(given, name, data, settings, unsafe=given.unsafe_fixes, choices=given.choices)

@@ -96,22 +96,27 @@ def describe_format(given: Given) -> int:
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        lacks = [(each.input, fault) for each in files for fault in _find_lacks(each)]
+        lacks = [(file.input, fault) for file in files for fault in _find_lacks(file)]
         for given_file, fault in lacks:
             complain(f"{given_file.label}: {name_in(fault, given_file.path)}")
         return Exit.FOUND if lacks else Exit.CLEAN
     said = (("scale", given.scale), ("pass", given.passes), ("better", given.better))
     answers = (*(Answer(role, value) for role, value in said if value), *given.mapped)
-    are_asked = bool(answers) or any(each.doubts for each in files)
-    is_again = are_asked and all(each.settings.shapes and not each.is_foreign for each in files)
-    for each in (each for each in files if each.title and not is_again):
-        _complain_of_known(each)
-    new = [each for each in files if is_again or not each.title]
+    are_asked = bool(answers) or any(file.doubts for file in files)
+    is_again = are_asked and all(file.settings.shapes and not file.is_foreign for file in files)
+    new = []
+    for file in files:
+        if is_again or not file.title:
+            new.append(file)
+        else:
+            _complain_of_known(file)
     if not new:
-        return Exit.FOUND if any(each.doubts for each in files) else Exit.CLEAN
-    folders = [str(File(each.input.path).parent) for each in new]
+        return Exit.FOUND if any(file.doubts for file in files) else Exit.CLEAN
+    folders = [str(File(file.input.path).parent) for file in new]
     named = given.config if given.output in {None, STDIN} else given.output
-    places = {choose_file(str(File(named).absolute()) if named else finder.for_folder(each).origin) for each in folders}
+    places = {
+        choose_file(str(File(named).absolute()) if named else finder.for_folder(folder).origin) for folder in folders
+    }
     if len(places) > 1:
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
@@ -131,10 +136,10 @@ class _Adoption:
     ) -> None:
         self.given, self.files, self.settings_file = given, files, settings_file
         self.settings = finder.for_folder(str(File(files[0].input.path).parent)).table
-        names = {shape.name for each in files for shape in each.settings.shapes} if is_again else set()
+        names = {shape.name for file in files for shape in file.settings.shapes} if is_again else set()
         self.old = [table for table in self.settings.get("shape", ()) if table["name"] in names]
         """The tables that describe the files already, and get the answers."""
-        self.owners = {document: each for each in files for document in each.documents}
+        self.owners = {document: file for file in files for document in file.documents}
 
     def run(self, answers: tuple[Answer, ...]) -> int:
         """Draft, ask and write; return the exit code."""
@@ -147,7 +152,7 @@ class _Adoption:
             ways = self._try_ways(drafts, answers, *asked)
             if not _is_terminal() or STDIN in self.given.files:
                 self._show(drafts)
-                return self._tell(drafts, asked[1], answers, ways)
+                return self._suggest_answer(drafts, asked[1], answers, ways)
             chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
             if not chosen:
                 return self._stop()
@@ -202,14 +207,14 @@ class _Adoption:
 
     def _name_old(self, table: Mapping[str, Any]) -> Draft:
         shape = Shape.from_table(table)
-        named = [document for document, each in self.owners.items() if shape in each.settings.shapes]
+        named = [document for document, file in self.owners.items() if shape in file.settings.shapes]
         return Draft(tuple(named), table)
 
     def _infer(self, answers: Iterable[Answer]) -> list[Draft]:
         scales = [read_scale_text(answer.value) for answer in answers if answer.role == "scale"]
         found = find_describable(list(self.owners), Hints(scales[-1] if scales else None, asks=True))
-        described = {document for each in found for document in each.documents}
-        lacking = [each for each in self.files if described.isdisjoint(each.documents)]
+        described = {document for candidate in found for document in candidate.documents}
+        lacking = [file for file in self.files if described.isdisjoint(file.documents)]
         for without in lacking:
             what = "criteria, each with a text such as `description`, and a weight, points or levels"
             complain(f"{without.input.label}: no criteria found: expected a list or a mapping of {what}")
@@ -218,27 +223,27 @@ class _Adoption:
         first = File(self.files[0].input.path)
         known = {shape["name"] for shape in self.settings.get("shape", ())}
         drafts = []
-        for each in found:
-            names = dict.fromkeys(self.owners[document].input.path for document in each.documents)
+        for candidate in found:
+            names = dict.fromkeys(self.owners[document].input.path for document in candidate.documents)
             called = File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name
             called = self.given.name or called
             numbered = chain([called], (f"{called}-{number}" for number in count(2)))
             title = next(title for title in numbered if title not in known)
             known.add(title)
-            table = {"name": title, "files": name_files(names, self.settings_file), **each.as_table()}
-            drafts.append(Draft(tuple(each.documents), table, each))
+            table = {"name": title, "files": name_files(names, self.settings_file), **candidate.as_table()}
+            drafts.append(Draft(tuple(candidate.documents), table, candidate))
         return drafts
 
     def find_faults(self, drafts: Sequence[Draft]) -> list[str]:
         """Return the errors in the tables and in the files by them."""
         found = [wrong for draft in drafts for _, wrong in find_contradictions(draft.table)]
-        for each in self.files:
-            examined = examine_file(each.input.path, each.input.data, self._settle(each, drafts))
+        for file in self.files:
+            examined = examine_file(file.input.path, file.input.data, self._settle(file, drafts))
             source = examined.result.source
             for finding in examined.result.findings:
                 if finding.severity is Severity.ERROR:
                     line, column, _ = source.position(finding.span.start)
-                    found.append(f"{each.input.label}:{line}:{column}: {finding.message}")
+                    found.append(f"{file.input.label}:{line}:{column}: {finding.message}")
         return found
 
     def _find_new_faults(self, before: Sequence[str], drafts: Sequence[Draft]) -> str:
@@ -273,7 +278,7 @@ class _Adoption:
         place = _word_place(question.document, question.place)
         return f"{self.owners[question.document].input.label}{place}"
 
-    def _tell(
+    def _suggest_answer(
         self, drafts: Sequence[Draft], question: Question, answers: tuple[Answer, ...], ways: Sequence[Way]
     ) -> int:
         """Say what is open first, and with which command it is answered."""
@@ -287,7 +292,7 @@ class _Adoption:
             click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
         if all(answer.role == "unused" for way in ways for answer in way.answers):
             click.echo("  otherwise, change the file: no table says how this counts", err=True)
-        rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
+        rest = len({(question.place, question.reason) for draft in drafts for question in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")
         return self._stop()
@@ -307,7 +312,7 @@ class _Adoption:
         """Ask on a terminal; return what the user says, nothing to stop."""
         click.echo(f"\n{visible(f'{self._place(question)}: {_word_question(question)}')}", err=True)
         for number, way in enumerate(ways, start=1):
-            given = [each.option for each in way.answers]
+            given = [answer.option for answer in way.answers]
             options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
             click.echo(visible(f"  {number}  {way.effect}  ({options})"), err=True)
         while True:
@@ -339,17 +344,17 @@ class _Adoption:
         is_open = any(draft.questions for draft in drafts)
         is_scored = True
         err = self.given.output == STDIN
-        for each in self.files:
-            shown = show(each.input.path, each.input.data, self._settle(each, drafts))
+        for file in self.files:
+            shown = show(file.input.path, file.input.data, self._settle(file, drafts))
             is_scored = is_scored and not shown.unscorable
             examples = [example for rubric in shown.rubrics for example in rubric.examples]
             shown = shown._replace(unread=(), unscorable=()) if is_open else shown
             ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(self.given.color)).add(shown)
             for example in examples[:1]:
                 worth = f"{float(example.score):.3f}, {example.verdict}"
-                click.echo(f"{each.input.label}: for example, `score` gives this judge output {worth}:", err=err)
+                click.echo(f"{file.input.label}: for example, `score` gives this judge output {worth}:", err=err)
                 click.echo(f"  {visible(json.dumps(example.output, ensure_ascii=False))}", err=err)
-            for line in _word_left(each, drafts):
+            for line in _word_left(file, drafts):
                 click.echo(line, err=err)
         return is_scored
 
@@ -412,8 +417,8 @@ def _word_conversion(files: Sequence[_Given]) -> str:
     if path == STDIN or files[0].input.label != path:
         return ""
     stem = File(path).with_name(File(path).name.split(".")[0] or "rubric")
-    names = (f"{stem}{number}.rubric.yaml" for number in chain([""], (f"-{each}" for each in count(2))))
-    command = suggest("convert", path, to="rubric", output=next(each for each in names if not os.path.lexists(each)))
+    names = (f"{stem}{number}.rubric.yaml" for number in chain([""], (f"-{number}" for number in count(2))))
+    command = suggest("convert", path, to="rubric", output=next(name for name in names if not os.path.lexists(name)))
     return f"to write {'it' if len(files) == 1 else 'each'} in rubric-lint's own format: {command}"
 
 
@@ -503,17 +508,17 @@ def _find_lacks(given: _Given) -> Iterator[str]:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
     read = {(view.document, view.path) for view in views}
     used = {name for shape in shapes for name in _list_names(shape)}
-    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
-    yield from (reason for name, reason in told)
-    used |= {name for name, _ in told}
+    reasons = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
+    yield from (reason for name, reason in reasons)
+    used |= {name for name, _ in reasons}
     found = find_describable(given.documents, Hints(asks=True))
     yield from _find_unread(found, read, used)
 
 
 def _find_unread(found: Iterable[Candidate], read: set[tuple[Document, Path]], used: set[str]) -> Iterator[str]:
     """Say which criteria no table reads, and which of their fields the tables do not use."""
-    for each in found:
-        for group in each.groups:
+    for candidate in found:
+        for group in candidate.groups:
             if (group.document, group.path) not in read:
                 yield f"no table reads the criteria at `{pointer(group.path)}`"
                 continue

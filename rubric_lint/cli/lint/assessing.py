@@ -155,28 +155,31 @@ class Linted:
                 raise UserError(f"{outcome.path}: {outcome.reason}")
             if isinstance(outcome, Exception):
                 raise outcome
-            result, reviews = outcome, [each.review for each in run.reviewed]
+            result, reviews = outcome, [reviewed.review for reviewed in run.reviewed]
             others = cache.left_out if isinstance(cache, _AmongAnswers) else {}
             for name, left_out in others.items():
                 reviews = [
-                    each._replace(left_out=(*each.left_out, left_out)) if name in {None, each.rubric} else each
-                    for each in reviews
+                    review._replace(left_out=(*review.left_out, left_out)) if name in {None, review.rubric} else review
+                    for review in reviews
                 ]
-            told = {invalid for review in reviews for invalid in review.invalid}
-            self.unread = [each.message for each in run.invalid if each not in told]
+            of_rubrics = {invalid for review in reviews for invalid in review.invalid}
+            self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
             self.records, self.unmatched = list(word_records(run)), run.unmatched
             self.refused = list(word_unmatched(run))
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self.examined.rubrics)
-        reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]
+        reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in named]
         found = sort_findings(result.source, result.findings, named)
         if not named:
             return [refuse(result.source, result.findings, asked)]
         for number, loaded in enumerate(named):
             found[number] += self._test(loaded.name) if not self.has_errors else []
             found[number] += of_probes(loaded, probes[loaded.name]) if loaded.name in probes else []
-        every = zip(named, found, reviews, strict=True)
-        return [assess(*each, asked)._replace(probes=probes.get(each[0].name)) for each in every]
+        assessments = []
+        for loaded, evidence, review in zip(named, found, reviews, strict=True):
+            assessed = assess(loaded, evidence, review, asked)
+            assessments.append(assessed._replace(probes=probes.get(loaded.name)))
+        return assessments
 
     def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations of rubric tests beside the rubric that it does not meet."""
@@ -368,9 +371,9 @@ def run_assess(given: Given) -> int:
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)
     if given.output is not None:
-        for each in found:
-            click.echo(f"{visible(each.rubric)}: {visible(trust.word_headline(each))}")
-    return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
+        for assessed in found:
+            click.echo(f"{visible(assessed.rubric)}: {visible(trust.word_headline(assessed))}")
+    return _EXITS[max((assessed.trust for assessed in found), key=[*_EXITS].index)]
 
 
 def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
@@ -398,7 +401,7 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     Raises:
         UserError: if that is so.
     """
-    several = [ratings for each in found if (ratings := each.review.ratings)]
+    several = [ratings for assessed in found if (ratings := assessed.review.ratings)]
     check_runs(given.runs, several)
     check_people(given, several)
     if given.by and several:
@@ -447,12 +450,12 @@ def _probe(work: Work, count: int) -> tuple[int, dict[str, Probes]]:
     with ExitStack() as opened:
         drawn = choose(work.open_answers(opened).read(), count, SEED)
     judged = read_scored(str(work.output), work.rubrics)
-    variants = [record for each in drawn if is_in(each, judged) for record in make_variants(each)]
+    variants = [record for answer in drawn if is_in(answer, judged) for record in make_variants(answer)]
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
     code: int = Exit.CLEAN
     if variants:
-        told = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
-        click.echo(visible(f"{told}, with results in {output}"), err=True)
+        what = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
+        click.echo(visible(f"{what}, with results in {output}"), err=True)
         made = b"".join(encode(record) + b"\n" for record in variants)
         code = judge_answers(work._replace(made=made, output=output))
     found = read_scored(str(output), work.rubrics) if output.is_file() else {}
@@ -468,9 +471,9 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     answers = given.answers
     if answers == STDIN:
         return ()
-    beside = name_results(answers, None, "--results")
-    if beside.is_file():
-        return (str(beside),)
+    journal = name_results(answers, None, "--results")
+    if journal.is_file():
+        return (str(journal),)
     if has_side(given.mapping, JUDGE):
         return (answers,)
     file = read_records(answers, mapping=of_side(given.mapping, ""))

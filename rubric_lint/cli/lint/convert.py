@@ -87,8 +87,8 @@ def _export(given: Given, file: "Input") -> int:
         complain(f"{locate(refusal.path)}: {refusal.message}{advice}")
         return Exit.FOUND
     writer = load_target(given.target)
-    lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
-    lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
+    lost = [(found[loss.name].place(loss.path), loss.message) for _, dropped in sound.values() for loss in dropped]
+    lost += [(found[loss.name].place_in_document(loss.path), loss.message) for loss in export.losses]
     lost += _lost_around(found, carried, export.headed) if carried else ()
     lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.keeps_comments)
     for place, message in _join(sorted(set(lost), key=_order)):
@@ -116,7 +116,7 @@ def _write(
     from rubric_lint.convert.export.suite import carry
 
     writer = load_target(target)
-    rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
+    rubrics: Rubrics = {called: loaded.rubric for called, loaded in found.items()}
     if is_whole:
         rubrics = find_written(rubrics, target, writer.shapes)
     sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
@@ -124,7 +124,8 @@ def _write(
     carried = None
     if is_whole:
         uses = [
-            Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
+            Use(loaded.name, loaded.case, loaded.document, loaded.rubric, sources.get(loaded.name))
+            for loaded in found.values()
         ]
         carried, sources = carry(next(iter(found.values())).file, uses, writer)
     around = carried if carried and carried.cases else None
@@ -147,7 +148,7 @@ def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
     """Return whether a YAML file says all of its rubrics in version 3 already."""
     from rubric_lint.convert.export.version_3 import is_written_in_version_3
 
-    return all(is_written_in_version_3(each.rubric) and each.document.kind is Kind.YAML for each in found)
+    return all(is_written_in_version_3(loaded.rubric) and loaded.document.kind is Kind.YAML for loaded in found)
 
 
 def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
@@ -193,10 +194,10 @@ def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> 
 
     if given.file != file.path or file.path == STDIN:
         return File(file.label, settings), []  # as `fix` does, it says which files are not rewritten
-    found = [each for each in suites.find([file.path], given.finder()) if isinstance(each, File)]
+    found = [member for member in suites.find([file.path], given.finder()) if isinstance(member, File)]
     if not found:
         return File(file.label, settings), []
-    return found[0], [each.name for each in found[1:]]
+    return found[0], [member.name for member in found[1:]]
 
 
 def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
@@ -236,7 +237,7 @@ def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
     is_template = rubric.dialect in RENDERS
     question = find_question(document, rubric)
     kept = find_kept_comments(document, rubric) if keeps_comments else {}
-    comments = {at: [document.source.slice(each) for each in spans] for at, spans in kept.items()}
+    comments = {at: [document.source.slice(span) for span in spans] for at, spans in kept.items()}
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
@@ -247,8 +248,8 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collec
     as a whole, and the name, in those that are `headed`.
     """
     any_of_them = next(iter(found.values()))
-    documents = {each.number: any_of_them._replace(document=each) for each in any_of_them.file}
-    views = [(name, each.rubric.view) for name, each in found.items() if each.rubric.view]
+    documents = {document.number: any_of_them._replace(document=document) for document in any_of_them.file}
+    views = [(name, loaded.rubric.view) for name, loaded in found.items() if loaded.rubric.view]
     heads = {head for name, view in views if name in headed for head in (view.name, view.task)}
     read = {(view.document.number, place) for _, view in views for place in view.sources - {view.path}}
     written = [
@@ -272,12 +273,12 @@ def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool
     from rubric_lint.convert.export.target import find_comments, find_kept_comments
 
     tree = next(iter(found.values())).document.tree
-    spans = {each.document.span(each.rubric.path) for each in found.values()}
+    spans = {loaded.document.span(loaded.rubric.path) for loaded in found.values()}
     if is_whole:
         spans = {Span(0, len(tree.source.text))}
     kept: set[Span] = set()
-    for each in found.values() if are_kept else ():
-        kept.update(*find_kept_comments(each.document, each.rubric).values())
+    for loaded in found.values() if are_kept else ():
+        kept.update(*find_kept_comments(loaded.document, loaded.rubric).values())
     which = "a comment that is not of a criterion" if are_kept else "a comment: converted files have no comments"
     for comment in find_comments(tree, spans):
         if comment not in kept:
@@ -340,10 +341,10 @@ def import_table(given: Given) -> int:
     progress = Progress(sys.stderr, "importing", "rows")
     try:
         pairs = []
-        for each in given.mapped:
-            field, mark, column = each.partition("=")
+        for pair in given.mapped:
+            field, mark, column = pair.partition("=")
             if not (mark and field.strip() and column.strip()):
-                raise click.UsageError(f"--map {each}: expected FIELD=COLUMN, such as weight=Points")
+                raise click.UsageError(f"--map {pair}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
         choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = read_given(given.file, given.stdin_filename)
@@ -353,8 +354,8 @@ def import_table(given: Given) -> int:
         raise click.UsageError(str(wrong)) from None
     finally:
         progress.clear()
-    for each in imported.messages:
-        complain(each.word())
+    for pair in imported.messages:
+        complain(pair.word())
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), given.output)

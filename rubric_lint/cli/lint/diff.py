@@ -68,7 +68,7 @@ def report_changes(given: Given) -> int:
 
 def _compare_files(given: Given) -> Comparison:
     finder = given.finder()
-    files = [read_given(each, given.stdin_filename) for each in (given.old, given.new)]
+    files = [read_given(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
         old = load_given(files[0], finder)
     except InvalidError as wrong:
@@ -130,7 +130,7 @@ def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
     """Return the changed files that a run over the repository reads, by their paths in it."""
     changed = {os.path.join(branch.root, new): new for _, new in branch.files if new}
     start = os.path.relpath(branch.root)
-    found = (os.path.realpath(each.name) for each in find([start], finder) if isinstance(each, File))
+    found = (os.path.realpath(file.name) for file in find([start], finder) if isinstance(file, File))
     return frozenset(changed[name] for name in found if name in changed)
 
 
@@ -162,7 +162,7 @@ def _find_findings(
     if not wanted:
         return ()
     sieve = ChangedLinesFilter(read_changes(branch.commit))
-    names = sorted(_name(branch, each) for each in wanted)
+    names = sorted(_name(branch, path) for path in wanted)
     found = []
     for file, outcome in lint_files(File(name, finder.for_file(name)) for name in names):
         if isinstance(outcome, Result) and isinstance(file, File):
@@ -181,7 +181,7 @@ def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source
             os.path.realpath(name) for name in (file.name, *find_needed(file.name))
         }:
             result = runner.run(file)
-            found += [(result.source, each) for each in result.findings] if isinstance(result, Result) else []
+            found += [(result.source, finding) for finding in result.findings] if isinstance(result, Result) else []
     return tuple(found)
 
 

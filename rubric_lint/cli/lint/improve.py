@@ -78,11 +78,13 @@ def propose(given: Given) -> int:
     account = open_account(given, access)
     writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.mapping)
-    judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
-    left = [each for each in answers if each.key not in judged]
-    held = {name: _take_half([each for each in answers if each.rubric.name == name]) for name in rubrics}
+    judged = {answer.key for answer in _read_answers(str(output), rubrics)} if output.exists() else set()
+    left = [answer for answer in answers if answer.key not in judged]
+    shown_rubrics = {name: _take_half([answer for answer in answers if answer.rubric.name == name]) for name in rubrics}
     all_mended = [
-        _Trials(held[each.name], given.tries, given.tries) for each in rubrics.values() for _ in each.criteria
+        _Trials(shown_rubrics[rubric.name], given.tries, given.tries)
+        for rubric in rubrics.values()
+        for _ in rubric.criteria
     ]
     _say_most(left, all_mended, given, access)
     work = Work(given, output, rubrics, access.part(0, judges), plan, account)
@@ -110,13 +112,13 @@ def _improve(
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
-    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.FIX)]
-    held = {each.rubric: _list_held(linted, each.rubric) for each in found}
+    mended = [(assessment.rubric, one.id) for assessment in found for one in assessment.list(Standing.FIX)]
+    held = {assessment.rubric: _list_held(linted, assessment.rubric) for assessment in found}
     trials = []
     for rubric, criterion in mended:
-        own = [each for each in answers if each.rubric.name == rubric]
+        own = [answer for answer in answers if answer.rubric.name == rubric]
         choices = sum(len(finding.choices) for finding in find_own(bases[rubric], criterion))
-        tests = [Answer("", bases[rubric].rubric, each.case, {}) for each in held[rubric] if each.case]
+        tests = [Answer("", bases[rubric].rubric, test.case, {}) for test in held[rubric] if test.case]
         half = _take_half(own)
         trials.append(_Trials(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
@@ -124,7 +126,7 @@ def _improve(
     is_stopped = False
     for assessment in found:
         base = _load(name, linted, examined)[assessment.rubric]
-        own = [each for each in answers if each.rubric.name == assessment.rubric]
+        own = [answer for answer in answers if answer.rubric.name == assessment.rubric]
         improver = Improver(assessment, base, own, held[assessment.rubric], asking)
         done.append(improver)
         try:
@@ -140,7 +142,10 @@ def _improve(
 def _load(name: str, linted: Linted, examined: Examined) -> dict[str, Base]:
     """Return the rubrics of a file as they are now, by name."""
     loaded = load_examined(name, examined)
-    return {key: Base(name, linted.file.settings, examined, each, each.prepare()) for key, each in loaded.items()}
+    return {
+        key: Base(name, linted.file.settings, examined, loaded_rubric, loaded_rubric.prepare())
+        for key, loaded_rubric in loaded.items()
+    }
 
 
 def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
@@ -155,7 +160,7 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
             raise UserError(f"{given.rubric}: {fault}") from None
     account = asking.account
     page = improvement.Page(
-        [each.found for each in done],
+        [improver.found for improver in done],
         account.spending,
         account.limit.prices,
         is_written=is_written,
@@ -165,19 +170,19 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
     with open_report(given.output, Progress(sys.stderr), style) as write:
         improvement.FORMATS[given.form](page, style, write)
     if given.output is not None:
-        for each in page.several:
-            click.echo(f"{visible(each.assessment.rubric)}: {visible(improvement.word_headline(each))}")
+        for improved in page.several:
+            click.echo(f"{visible(improved.assessment.rubric)}: {visible(improvement.word_headline(improved))}")
     if is_stopped:
         raise click.Abort
-    outcomes = [each for found in page.several for each in found.outcomes]
-    open_ones = [each for each in outcomes if not each.offered]
-    if not outcomes and not any(each.whole for each in page.several):
+    outcomes = [outcome for found in page.several for outcome in found.outcomes]
+    open_ones = [outcome for outcome in outcomes if not outcome.offered]
+    if not outcomes and not any(improved.whole for improved in page.several):
         return Exit.CLEAN if page.could_say else Exit.UNDECIDED
     if not outcomes:
         return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
-    return Exit.UNDECIDED if all(each.left in {Left.FEW, Left.FEW_WRONG} for each in open_ones) else Exit.FOUND
+    return Exit.UNDECIDED if all(outcome.left in {Left.FEW, Left.FEW_WRONG} for outcome in open_ones) else Exit.FOUND
 
 
 def _read_answers(
@@ -221,15 +226,18 @@ def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
 def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:
     """Say how many requests there can be: to judge answers, and for each proposal for a criterion to fix."""
     plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
-    trials = [each for each in trials if each.answers]
-    asked = [*left, *chain.from_iterable(chain.from_iterable(repeat(each.answers, each.proposals)) for each in trials)]
-    requests = models * sum(plan.count_requests(len(each.rubric.criteria)) for each in asked)
-    proposals = sum(each.proposals for each in trials)
+    trials = [trial for trial in trials if trial.answers]
+    asked = [
+        *left,
+        *chain.from_iterable(chain.from_iterable(repeat(trial.answers, trial.proposals)) for trial in trials),
+    ]
+    requests = models * sum(plan.count_requests(len(answer.rubric.criteria)) for answer in asked)
+    proposals = sum(trial.proposals for trial in trials)
     parts = [f"{counted(len(left), 'answer')} to judge"] if left else []
     criteria = counted(len(trials), "criterion", "criteria")
     parts += [f"{counted(proposals, 'proposal')} for {criteria} to write and to prove"] if proposals else []
     if parts:
-        most = requests + sum(each.written for each in trials)
+        most = requests + sum(trial.written for trial in trials)
         click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
         if prices := load_prices(given.prices):
             click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)

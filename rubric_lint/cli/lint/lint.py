@@ -206,9 +206,11 @@ def _word_settings(report: Mapping[str, Any]) -> Iterable[str]:
     file, rules = report["settings_file"], report["rules"]
     yield f"{visible(report['path'])}: " + (f"settings of {visible(file)}" if file else "no settings file")
     rows = []
-    for name, each in report["settings"].items():
-        value = "not set" if each["value"] is None else json.dumps(each["value"], ensure_ascii=False, default=float)
-        rows.append((name, value, ", ".join(each["sources"])))
+    for name, setting in report["settings"].items():
+        value = (
+            "not set" if setting["value"] is None else json.dumps(setting["value"], ensure_ascii=False, default=float)
+        )
+        rows.append((name, value, ", ".join(setting["sources"])))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
         yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
@@ -257,7 +259,7 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
     from rubric_lint.lint.project.files import File, find, split_stdin
 
     others, stdin = split_stdin(given.paths, given.stdin_filename or "<stdin>", finder)
-    names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
+    names = (file.name for file in chain(stdin, find(others, finder)) if isinstance(file, File))
     if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
         raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
 

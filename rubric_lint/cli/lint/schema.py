@@ -30,10 +30,10 @@ def _find_file(given: Given) -> SchemaFile:
         hint = word_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
         raise click.BadParameter(f"unknown schema {given.name!r}{hint}")
     entry = matching[0] if version else newest(name)
-    file = next((each for each in entry.forms if each.form == given.form), None)
-    if file is None:
-        raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
-    return file
+    for file in entry.forms:
+        if file.form == given.form:
+            return file
+    raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
 
 
 def _entries() -> tuple[SchemaFile, ...]:
@@ -79,10 +79,12 @@ def print_path(given: Given) -> None:
     click.echo(file.path)
 
 
-for each in (print_schema, print_path):
-    each.params[0]._custom_shell_complete = lambda _ctx, _param, incomplete: [
-        name for name in map(_label, _entries()) if name.startswith(incomplete)
-    ]
+def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
+
+
+print_schema.params[0]._custom_shell_complete = _complete
+print_path.params[0]._custom_shell_complete = _complete
 
 
 @command(

@@ -46,16 +46,16 @@ def show(given: Given) -> int:
     finder = given.finder(Overrides(force_exclude=given.force_exclude))
     with open_report(given.output, progress, look) as write:
         report = SHOW_FORMATS[form](write, look)
-        told: list[str] = []  # the files that the report must not replace
+        read: list[str] = []  # the files that the report must not replace
 
         def add(shown: "Shown") -> None:
-            told.append(shown.file)
+            read.append(shown.file)
             report.add(shown)
 
         summary = ShowRun(add if given.output else report.add, progress).show_all(
             given.paths or (".",), given.stdin_filename or "<stdin>", finder
         )
-        for name in told:
+        for name in read:
             refuse_same_file(name, given.output)
         report.end(summary)
     if form == "json" and not summary.rubrics:

@@ -125,7 +125,7 @@ def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) ->
     """Say which records are invalid, in all files or in these, and which are left out."""
     from rubric_lint.assess.agreement.reading import list_invalid
 
-    invalid = [each for each in reader.invalid if files is None or each.file in files]
+    invalid = [record for record in reader.invalid if files is None or record.file in files]
     for line in list_invalid(invalid):
         complain(line)
     for left_out in reader.left_out:
@@ -180,7 +180,7 @@ def agree(given: Given) -> int:
         [
             "verdict",
             *([TOGETHER] if len(rubrics) > 1 else []),
-            *(each.id for rubric in rubrics.values() for each in rubric.criteria),
+            *(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria),
         ]
     )
     conditions = [_read_condition(text, known) for text in given.fail_below]
@@ -214,7 +214,7 @@ def agree(given: Given) -> int:
         line, by = read_line(given.fail_on), given.by or ""
         plan = Plan(Fraction(str(given.target)), listed, line, by, given.label_scales, given.runs, given.look)
         if given.by:
-            check_field(given.by, [about for each in ratings for about in each.about.values()])
+            check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
         findings = Findings(agreements, reader.invalid, reader.left_out, breaches)

@@ -188,8 +188,8 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
     if work.is_again and before:
         names = list_names([str(json.loads(key)) for key in sorted(results.invalid)])
         still = f"; still invalid: {names}" if results.invalid else ""
-        told = f"{len(before) - len(results.invalid):,} of {len(before):,} outputs valid now{still}"
-        click.echo(visible(f"{work.output}: {told}"), err=True)
+        renewed = f"{len(before) - len(results.invalid):,} of {len(before):,} outputs valid now{still}"
+        click.echo(visible(f"{work.output}: {renewed}"), err=True)
     return Exit.FOUND if code == Exit.CLEAN and results.invalid else code
 
 
@@ -230,10 +230,10 @@ def _prepare(
     reading.clear()
     if work.is_again:
         names = list_names([str(answer.record["id"]) for answer in source.read()])
-        told = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
+        summary = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
         if journal.renewed:
-            told += f"; removing {counted(len(journal.renewed), 'invalid record')} that a later one renews"
-        click.echo(visible(f"{output}: {told}"), err=True)
+            summary += f"; removing {counted(len(journal.renewed), 'invalid record')} that a later one renews"
+        click.echo(visible(f"{output}: {summary}"), err=True)
         return source, panel, journal, total
     _report_earlier(earlier, output, total)
     return source, panel, journal, total - earlier.judged
@@ -277,8 +277,8 @@ def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: in
     models = len(work.access.calls)
     if not left or not (how := work.plan.describe(models)):
         return
-    waiting = [each for each in source.read() if each.key not in journal.judged]
-    requests = models * sum(work.plan.count_requests(len(each.rubric.criteria)) for each in waiting)
+    waiting = [answer for answer in source.read() if answer.key not in journal.judged]
+    requests = models * sum(work.plan.count_requests(len(answer.rubric.criteria)) for answer in waiting)
     answers = "1 answer" if left == 1 else f"{left:,} answers"
     click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
     limit = work.account.limit

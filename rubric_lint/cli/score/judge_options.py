@@ -116,7 +116,7 @@ def _read_pairs(values: tuple[str, ...], form: str) -> dict[str, str]:
             raise click.BadParameter(f"expected {form}, where NAME is the name of a header")
         if name.lower() in _OF_REQUESTS:
             raise click.BadParameter(f"the header `{name}` cannot be set")
-        if name.lower() in {each.lower() for each in found}:
+        if name.lower() in {header.lower() for header in found}:
             raise click.BadParameter(f"the header `{name}` is given twice")
         found["Authorization" if name.lower() == "authorization" else name] = rest
     return found
@@ -228,7 +228,7 @@ class Access(NamedTuple):
 
     def part(self, first: int, last: int) -> Access:
         """Return how to call some of the models."""
-        return Access._make(each[first:last] for each in self)
+        return Access._make(values[first:last] for values in self)
 
     def connect(self, account: Account) -> Panel:
         """Return the panel, whose requests are sent through `account`.
@@ -365,7 +365,7 @@ def _read_variables(
         places = [place for place, model in enumerate(models) if name in {model.given, shown[place]}]
         places = places or [place for place, model in enumerate(models) if name == model.name]
         if len(places) != 1:
-            known = join_words([f"`{each}`" for each in shown])
+            known = join_words([f"`{name}`" for name in shown])
             why = "stands for several models" if places else "names no model"
             raise click.UsageError(f"--api-key-env MODEL=NAME {why} of --model; write one of {known}")
         if own.setdefault(places[0], variable) != variable:

@@ -420,7 +420,9 @@ class BatchWork:
         advice = "the answers without a result are still to be judged; --batch-requests writes only those"
         advice = "" if self._batch.requests else advice
         code = run_judge(panel, self, self._source.read(), left, self._plan, advice=advice)
-        every = (each for answer in self._source.read() for each in list_requests(answer, self._calls, self._plan))
+        every = (
+            request for answer in self._source.read() for request in list_requests(answer, self._calls, self._plan)
+        )
         foreign = results.list_foreign(every)
         differ = "because the answers, the rubric, the model or an option differ"
         for names, noun, one, several, what in (
@@ -440,11 +442,11 @@ class BatchWork:
         number = 1
         for call in self._calls:
             requests = (
-                each
+                request
                 for answer in self._source.read()
                 if answer.key not in self.judged and answer.key not in self._written
-                for each in list_requests(answer, [call], self._plan)
-                if not (results and results.has_reply(each.name))
+                for request in list_requests(answer, [call], self._plan)
+                if not (results and results.has_reply(request.name))
             )
             try:
                 files, count = write_batch(requests, path, self._batch.form, self._batch.size, number)

@@ -119,8 +119,8 @@ def _print(given: Given) -> int:
     prompts = [write_prompt(part, case) for part in parts]
     if given.form == "messages":
         listed = [[message._asdict() for message in messages] for messages in prompts]
-        told: Any = listed if given.per_criterion else listed[0]
-        click.echo(visible_json(json.dumps(told, ensure_ascii=False, indent=2)))
+        shown: Any = listed if given.per_criterion else listed[0]
+        click.echo(visible_json(json.dumps(shown, ensure_ascii=False, indent=2)))
     else:
         for number, (part, messages) in enumerate(zip(parts, prompts, strict=True), start=1):
             if given.per_criterion:

@@ -87,7 +87,7 @@ def score_files(
         several=len(outputs) > 1,
         reading=Reading.of(given.extract, given.extra_fields, given.grades),
         mapping=of_side(given.mapping, JUDGE),
-        is_shared=extras is not None and extras.told.agreement is not None,
+        is_shared=extras is not None and extras.content.agreement is not None,
         merges=merges,
     )
     # Collect no garbage: everything loaded stays, and entries are freed without it.
@@ -116,8 +116,8 @@ def score_files(
             first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
             several = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
             title = f"{first}{several} by {Path(given.rubric).name}{_HALF.get(code, '')}"
-            told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
-            page.write(file.write, scoring.totals, title, told)
+            content = extras.content._replace(repeated=scoring.repeated, agentv=scoring.compared)
+            page.write(file.write, scoring.totals, title, content)
     if limits and code is Exit.CLEAN:
         code = _tell_limits(limits, decided, quiet=given.quiet)
     return code, scoring.totals
@@ -142,7 +142,7 @@ def _tell_comparison(
                 write(f"{line}\n")
             else:
                 complain(line)
-    return [f"warning: --compare: {name}: {each}" for each in warnings]
+    return [f"warning: --compare: {name}: {warning}" for warning in warnings]
 
 
 def _tell_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
@@ -224,7 +224,7 @@ class ResultOutput:
 
     def __init__(self, name: str, rubrics: Mapping[str, ScoringRubric], read: Sequence[str], *, compact: bool) -> None:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
-        if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
+        if any(input_name != STDIN and os.path.realpath(input_name) == os.path.realpath(name) for input_name in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
         try:
             self._file = PartFile(name)
@@ -243,9 +243,9 @@ class ResultOutput:
         with naming(self._file.name):
             self._writer.end()
         if count := self._writer.formulas:
-            told = "1 id begins" if count == 1 else f"{count:,} ids begin"
+            ids = "1 id begins" if count == 1 else f"{count:,} ids begin"
             complain(
-                f"warning: {self._file.name}: {told} like a formula (=, +, - or @), and ids are written as they are; "
+                f"warning: {self._file.name}: {ids} like a formula (=, +, - or @), and ids are written as they are; "
                 "in a spreadsheet, import that column as text"
             )
 
@@ -268,7 +268,7 @@ class Prepared(NamedTuple):
     """What a run needs before the first output: the page, what it says, and the other run to compare with, if any."""
 
     other: "OtherRun | None"
-    told: "Extras"
+    content: "Extras"
     page: "HtmlReport | None"
 
 
@@ -278,7 +278,7 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
     from rubric_lint.report.html import Extras, HtmlReport
     from rubric_lint.report.page_answers import Texts
 
-    told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
+    extras = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
@@ -292,15 +292,15 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
-        told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
+        extras = extras._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
         others = (compare,) if compare and other and other.is_by_our_rubrics else ()
         agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, reading, given.mapping)
         if agreement is None:
             return None
-        told = told._replace(agreement=agreement)
+        extras = extras._replace(agreement=agreement)
     page = HtmlReport(rubrics, other, texts) if given.report else None
-    return Prepared(other, told, page)
+    return Prepared(other, extras, page)
 
 
 def _word_command(given: Given) -> str:

@@ -79,10 +79,10 @@ def score(given: Given) -> int:
             assessed = (
                 "--map, --extract, --extra-fields, --grades, --pass and --borderline change how outputs are read or "
                 "scored, which `assess` cannot do"
-                if any(each is not default for each in sources)
+                if any(source is not default for source in sources)
                 else run.assess_outputs(given)
             )
-            extras = extras._replace(told=extras.told._replace(assessed=assessed))
+            extras = extras._replace(content=extras.content._replace(assessed=assessed))
     limits = None
     if any(limited):
         from rubric_lint.assess.diff.limits import Limits
@@ -127,7 +127,7 @@ def merge(given: Given) -> int:
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
-        if any(each.endswith(".part") for each in Path(name).parts)
+        if any(part.endswith(".part") for part in Path(name).parts)
     ]
     faults += [
         f"{name}: an earlier version wrote this folder, and its run may have been interrupted; count the rows, then "

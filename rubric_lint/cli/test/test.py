@@ -69,9 +69,9 @@ def init(given: Given) -> int:
             raise UserError(
                 f"{given.outputs}: no recorded output that counts for this rubric, so there is nothing to test"
             )
-        # The name of the test file may say where its outputs are.
-        is_told = is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs)
-        outputs = None if is_told else _relate(given.outputs, target)
+        outputs: str | None = _relate(given.outputs, target)
+        if is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs):
+            outputs = None  # the name of the test file says where its outputs are
         start = start_from_outputs(tested, recorded, reference, outputs)
     if target == "-":
         click.echo(start.text, nl=False)
