@@ -244,12 +244,12 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
         raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)
 
 
-def word_unknown(name: str, known: Iterable[str]) -> str:
+def format_unknown(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names that are near to `name`; empty if there are none."""
-    return word_near(find_near(name, known))
+    return format_near(find_near(name, known))
 
 
-def word_near(names: Sequence[str]) -> str:
+def format_near(names: Sequence[str]) -> str:
     """Return a hint with the first of some names; empty if there are none."""
     near = [f"`{name}`" for name in names[:3]]
     return f"; did you mean {join_words(near, 'or')}?" if near else ""
@@ -394,7 +394,7 @@ class Command(click.Command):
             return f"; {GONE[name]}"
         if instead.partition(" ")[0] in {"rubric-lint", *known}:
             return f"; did you mean `{instead}`?"
-        return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
+        return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else format_unknown(name, known)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end on Ctrl+C with one line, where click would write an empty one before it."""

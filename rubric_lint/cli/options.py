@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, Option, word_near, word_unknown
+from rubric_lint.cli.commands import Command, Exit, Option, format_near, format_unknown
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import LIST_CHOICES
 from rubric_lint.model.messages import UserError, join_words, point_to_known
@@ -72,7 +72,7 @@ class Choice(click.Choice):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
         """Return the message for an unknown value: the known ones, and which of them may be meant."""
-        hint = word_unknown(str(value), self.choices) or self.hint
+        hint = format_unknown(str(value), self.choices) or self.hint
         return f"{value!r} is not one of {', '.join(self.choices)}{hint}"
 
 
@@ -85,7 +85,7 @@ class Finite(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number", param, ctx)
 
 
-class Spec(NamedTuple):
+class OptionSpec(NamedTuple):
     """An option: its group in the full help, what it takes, its help, and what `_TABLE` says more."""
 
     group: str
@@ -327,7 +327,7 @@ _TYPES: dict[str, tuple[click.ParamType, str]] = {
 """The type of value that each word stands for, and how help shows such a value."""
 
 
-def _read_table(text: str) -> Iterator[tuple[str, Spec]]:
+def _read_table(text: str) -> Iterator[tuple[str, OptionSpec]]:
     group = ""
     for line in re.sub(r"\n {8}", " ", text).strip().split("\n"):
         if not line.startswith(" "):
@@ -335,7 +335,7 @@ def _read_table(text: str) -> Iterator[tuple[str, Spec]]:
             continue
         head, _, help_text = line.strip().partition("  ")
         key, takes, *more = [*head.split(), "-"] if " " not in head else head.split()
-        yield key, Spec(group, takes, help_text, dict(setting.split("=") for setting in more))
+        yield key, OptionSpec(group, takes, help_text, dict(setting.split("=") for setting in more))
 
 
 OPTIONS = dict(_read_table(_TABLE))
@@ -600,7 +600,7 @@ def read_name(value: str) -> str:
         return value
     from rubric_lint.rules import find_near_rules
 
-    hint = word_near(find_near_rules(value)) or "; `rubric-lint explain` lists them"
+    hint = format_near(find_near_rules(value)) or "; `rubric-lint explain` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
 
 
@@ -638,7 +638,7 @@ def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
 
         known = list_choices()
         if name not in {*known, LIST_CHOICES}:
-            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
+            hint = format_unknown(name, known) or f"; there are {', '.join(known)}"
             if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
                 hint = f"; write the path before --choose{hint}"
             raise click.BadParameter(f"unknown choice {name!r}{hint}")

@@ -29,7 +29,7 @@ from rubric_lint.assess.measure.labelled import word_ungrouped_outputs
 from rubric_lint.assess.measure.pass_rate import Chosen
 from rubric_lint.assess.measure.shares import SLIPS, Shares
 from rubric_lint.model.messages import join_words, render_report
-from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
+from rubric_lint.report.terminal import TextColumn, draw, name_answer, shorten_name, wrap
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""
@@ -51,7 +51,7 @@ _LEGEND = (
 """What the figures of all sections are."""
 
 
-def word_legend(agreements: Sequence[Agreement]) -> list[str]:
+def format_legend(agreements: Sequence[Agreement]) -> list[str]:
     """Return what the figures of all sections are."""
     units = _UNITS if any(agreement.has_texts for agreement in agreements) else _NO_UNITS
     return [line.format(units=units) for line in _LEGEND]
@@ -65,7 +65,7 @@ class Section(NamedTuple):
     """A part of the report: its title, empty for one that goes on with the last; a table, and notes below it."""
 
     title: str
-    columns: Sequence[Column] = ()
+    columns: Sequence[TextColumn] = ()
     notes: Sequence[str] = ()
 
 
@@ -119,7 +119,7 @@ def is_few(comparison: Comparison) -> bool:
     return all(compared.answers < LEAST for compared in comparison.measures)
 
 
-def _word_left_out(comparison: Comparison) -> Iterator[str]:
+def _format_left_out(comparison: Comparison) -> Iterator[str]:
     """Yield of each conditional criterion to how many answers it does not apply; such ratings are compared nowhere."""
     for compared in comparison.measures:
         left_out = compared.not_applicable
@@ -137,18 +137,18 @@ def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
     """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
     measures = comparison.measures
     pairs = [compared.pair for compared in measures if compared.pair]
-    columns = [Column("criterion", [_name(compared.measure) for compared in measures])]
+    columns = [TextColumn("criterion", [_name(compared.measure) for compared in measures])]
     if pairs:
-        columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
+        columns.append(TextColumn("same", [_counted_share(pair.exact) for pair in pairs]))
     else:
-        columns.append(Column("n", [f"{compared.answers:,}" for compared in measures]))
+        columns.append(TextColumn("n", [f"{compared.answers:,}" for compared in measures]))
     gates = [pair.gate for pair in pairs]
     if any(gates):
         columns += [
-            Column("bad caught", [_bounded(gate.shares.bad_caught) if gate else "" for gate in gates]),
-            Column("good passed", [_bounded(gate.shares.good_passed) if gate else "" for gate in gates]),
+            TextColumn("bad caught", [_bounded(gate.shares.bad_caught) if gate else "" for gate in gates]),
+            TextColumn("good passed", [_bounded(gate.shares.good_passed) if gate else "" for gate in gates]),
         ]
-    return Section(_title(comparison), columns, [*_word_left_out(comparison), *notes])
+    return Section(_title(comparison), columns, [*_format_left_out(comparison), *notes])
 
 
 _FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough figures, {FIRM} firm ones."
@@ -164,21 +164,23 @@ def _title(comparison: Comparison) -> str:
 def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     measures = comparison.measures
     figures = [(compared.measure, list(compared.figures.values())) for compared in measures]
-    notes = [*_explain(figures), *_word_left_out(comparison)]
+    notes = [*_explain(figures), *_format_left_out(comparison)]
     if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
         notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
     alphas = [compared.alpha for compared in measures]
     names = [_name(compared.measure) for compared in measures]
-    found = [Column("criterion", names), Column("n", [f"{compared.answers:,}" for compared in measures])]
+    found = [TextColumn("criterion", names), TextColumn("n", [f"{compared.answers:,}" for compared in measures])]
     if is_pair:
-        found.append(Column("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures]))
-    found += [Column("alpha", list(map(_value, alphas))), Column(INTERVAL, list(map(_interval, alphas)))]
+        found.append(
+            TextColumn("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures])
+        )
+    found += [TextColumn("alpha", list(map(_value, alphas))), TextColumn(INTERVAL, list(map(_interval, alphas)))]
     if is_pair:
-        found.append(Column("kappa", [_value(compared.kappa) for compared in measures], 2))
+        found.append(TextColumn("kappa", [_value(compared.kappa) for compared in measures], 2))
     if any("bias" in compared.figures for compared in measures):
         biases = [compared.figures.get("bias") for compared in measures]
-        found += [Column("bias", list(map(_signed, biases))), Column(INTERVAL, list(map(_interval, biases)), 1)]
+        found += [TextColumn("bias", list(map(_signed, biases))), TextColumn(INTERVAL, list(map(_interval, biases)), 1)]
     return Section(_title(comparison), found, notes)
 
 
@@ -188,21 +190,25 @@ def _count_caught(measures: Sequence[Compared], runs: int) -> Section:
     are_known = [not gate.is_void for gate in gates]
     names = [compared.measure.name for compared in measures]
     columns = [
-        Column("criterion", names),
-        Column("bad caught", list(map(_bounded, caught))),
-        Column(INTERVAL, [_bounds(share) if known else "" for share, known in zip(caught, are_known, strict=True)], 1),
-        Column("good passed", list(map(_bounded, passed))),
-        Column(INTERVAL, [_bounds(share) if known else "" for share, known in zip(passed, are_known, strict=True)], 2),
+        TextColumn("criterion", names),
+        TextColumn("bad caught", list(map(_bounded, caught))),
+        TextColumn(
+            INTERVAL, [_bounds(share) if known else "" for share, known in zip(caught, are_known, strict=True)], 1
+        ),
+        TextColumn("good passed", list(map(_bounded, passed))),
+        TextColumn(
+            INTERVAL, [_bounds(share) if known else "" for share, known in zip(passed, are_known, strict=True)], 2
+        ),
     ]
     reasons: dict[str, list[str]] = {}
     for name, gate in zip(names, gates, strict=True):
-        for note in (gate.reason, *_word_gate(gate)):
+        for note in (gate.reason, *_format_gate(gate)):
             reasons.setdefault(note, []).append(shorten_name(name))
     notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
-    return Section("", columns, [*notes, *_word_labels(gates[-1].shares, runs)])
+    return Section("", columns, [*notes, *_format_labels(gates[-1].shares, runs)])
 
 
-def _word_gate(gate: Gate) -> Iterator[str]:
+def _format_gate(gate: Gate) -> Iterator[str]:
     """Yield what is bad without a gate, and of how many answers nobody knows whether they are."""
     if gate.is_void:
         return
@@ -218,7 +224,7 @@ def _word_gate(gate: Gate) -> Iterator[str]:
         yield f"{lacking}, which lower bounds count against the judge"
 
 
-def _word_labels(shares: Shares, runs: int) -> Iterator[str]:
+def _format_labels(shares: Shares, runs: int) -> Iterator[str]:
     """Yield how labels count in the shares of the verdict."""
     people = shares.people
     if people.tied:
@@ -240,12 +246,12 @@ def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
     """Return how judges treat the answers of each group, by the verdict."""
     caught, passed = [group.shares.bad_caught for group in groups], [group.shares.good_passed for group in groups]
     columns = [
-        Column("group", [str(group.group) for group in groups]),
-        Column("judge", [shorten_name(group.judge, 20) for group in groups]),
-        Column("bad caught", list(map(_bounded, caught))),
-        Column(INTERVAL, list(map(_bounds, caught)), 1),
-        Column("good passed", list(map(_bounded, passed))),
-        Column(INTERVAL, list(map(_bounds, passed)), 2),
+        TextColumn("group", [str(group.group) for group in groups]),
+        TextColumn("judge", [shorten_name(group.judge, 20) for group in groups]),
+        TextColumn("bad caught", list(map(_bounded, caught))),
+        TextColumn(INTERVAL, list(map(_bounds, caught)), 1),
+        TextColumn("good passed", list(map(_bounded, passed))),
+        TextColumn(INTERVAL, list(map(_bounds, passed)), 2),
     ]
     title = "Verdicts by group; all groups share 5%"
     return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
@@ -315,16 +321,16 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
     title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
     differences = [contest.nearer for contest in contests]
     columns = [
-        Column("criterion", [_name(contest.measure) for contest in contests]),
-        Column("only first", [f"{contest.first_right:,}" for contest in contests]),
-        Column("only second", [f"{contest.second_right:,}" for contest in contests]),
+        TextColumn("criterion", [_name(contest.measure) for contest in contests]),
+        TextColumn("only first", [f"{contest.first_right:,}" for contest in contests]),
+        TextColumn("only second", [f"{contest.second_right:,}" for contest in contests]),
     ]
     if contests[0].answers < LEAST:
         return Section(title, columns)
     columns += [
-        Column("mid-p", [_number(contest.mid_p) for contest in contests]),
-        Column("first nearer by", list(map(_signed, differences))),
-        Column(INTERVAL, list(map(_interval, differences)), 1),
+        TextColumn("mid-p", [_number(contest.mid_p) for contest in contests]),
+        TextColumn("first nearer by", list(map(_signed, differences))),
+        TextColumn(INTERVAL, list(map(_interval, differences)), 1),
     ]
     notes = list(_explain((contest.measure, [contest.nearer]) for contest in contests))
     if any(contest.mid_p is None for contest in contests):
@@ -336,12 +342,12 @@ def _show_flips(rater: str, several: Sequence[Flips]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
     figures = [flips_of_measure.flips for flips_of_measure in several]
     columns = [
-        Column("criterion", [_name(flips_of_measure.measure) for flips_of_measure in several]),
-        Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
+        TextColumn("criterion", [_name(flips_of_measure.measure) for flips_of_measure in several]),
+        TextColumn("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
     ]
     if several[0].answers < LEAST:
         return Section(title, columns)
-    columns.append(Column(INTERVAL, list(map(_interval, figures))))
+    columns.append(TextColumn(INTERVAL, list(map(_interval, figures))))
     return Section(title, columns)
 
 
@@ -391,7 +397,7 @@ def _limits(share: Share) -> str:
     return f"[{share.interval[0]:.1%}, {share.interval[1]:.1%}]" if share.interval else ""
 
 
-class Findings(NamedTuple):
+class AgreementReport(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
     agreements: Sequence[Agreement]
@@ -400,7 +406,7 @@ class Findings(NamedTuple):
     breaches: Sequence[Breach]
 
 
-def as_json(findings: Findings) -> str:
+def as_json(findings: AgreementReport) -> str:
     """Return the JSON report."""
     agreements, invalid, left_out, breaches = findings
     about = {"version": VERSION}
@@ -408,7 +414,7 @@ def as_json(findings: Findings) -> str:
     return render_report({**about, **found})
 
 
-def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
+def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator[str]:
     """Yield the lines of the tables, each at most `columns` cells wide unless its figures alone need more.
 
     `most` disagreements are listed.
@@ -427,7 +433,7 @@ def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
             yield ""
             yield from _show_disagreements(agreement.disagreements, columns, most)
     has_figures = not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons)
-    legend = (*left, *(word_legend(shown) if has_figures else ()))
+    legend = (*left, *(format_legend(shown) if has_figures else ()))
     yield from [""] if legend else []
     for line in legend:
         yield from wrap(line, columns)
@@ -449,7 +455,7 @@ def _show_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str
         yield from wrap(more, columns, "  ")
 
 
-def describe_findings(findings: Findings) -> dict[str, Any]:
+def describe_findings(findings: AgreementReport) -> dict[str, Any]:
     """Return what templates show of the agreement, and what it does not rest on."""
     shown, left = choose_shown(findings.agreements)
     return {
@@ -462,7 +468,7 @@ def describe_findings(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _fold(columns: Sequence[Column]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _fold(columns: Sequence[TextColumn]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the name and the cells of each column, each with its interval of the next column, or without."""
     for column, following in zip_longest(columns, columns[1:]):
         if column.name != INTERVAL:

@@ -28,17 +28,17 @@ from rubric_lint.assess.diff.runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import word_gate
 from rubric_lint.model.messages import join_words
-from rubric_lint.report.agreement import Findings, describe_findings, word_legend
-from rubric_lint.report.assessment import Assessed, describe_assessments
+from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
+from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
     BELOW,
     MOST_ANSWERS,
     MOST_TEXT,
     PageAnswers,
-    Texts,
+    RecordTexts,
+    format_more,
     name_id,
     name_row,
-    word_more,
 )
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
@@ -96,7 +96,7 @@ def _make_environment() -> Environment:
         find_texts=_find_texts,
         list_outline=list_outline,
         link_grades=_link_grades,
-        word_more=word_more,
+        format_more=format_more,
     )
     return environment
 
@@ -109,9 +109,9 @@ def _render(template: str, *, script: str = "", **values: Any) -> Iterator[str]:
     return found.generate(version=__version__, script=Markup(script), **values)  # noqa: S704 (our own)
 
 
-def render_agreement(findings: Findings, title: str) -> str:
+def render_agreement(findings: AgreementReport, title: str) -> str:
     """Render the page of agreement."""
-    found, note = describe_findings(findings), " ".join(word_legend(findings.agreements))
+    found, note = describe_findings(findings), " ".join(format_legend(findings.agreements))
     return "".join(
         _render("agreement.html", kind="Agreement of judges and people", title=title, note=note, agreement=found)
     )
@@ -128,7 +128,7 @@ _MOST_CRITERIA = 200
 _MOST_COLUMNS = 25
 
 
-class Extras(NamedTuple):
+class PageContent(NamedTuple):
     """What a page may say besides the scores.
 
     `made` is its date, `repeated` the number of records with the id of an earlier one, `other` the name of the run that
@@ -141,8 +141,8 @@ class Extras(NamedTuple):
     repeated: int = 0
     agentv: tuple[str, ...] = ()
     other: str = ""
-    agreement: Findings | None = None
-    assessed: Assessed | str = ""
+    agreement: AgreementReport | None = None
+    assessed: AssessmentReport | str = ""
     results: str = ""
     command: str = ""
 
@@ -189,7 +189,7 @@ class HtmlReport:
         self,
         rubrics: Mapping[str, ScoringRubric],
         other: OtherRun | None = None,
-        other_texts: Texts | None = None,
+        other_texts: RecordTexts | None = None,
         *,
         worst: int = 10,
         most: int = MOST_ANSWERS,
@@ -232,7 +232,7 @@ class HtmlReport:
         """Remove the temporary files; a page that is written has removed them already."""
         self._answers.close()
 
-    def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
+    def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: PageContent) -> None:
         """Write the page; `totals` are those of the same results. Call it once, after the last one."""
         self._answers.finish()
         if self._other:
@@ -255,7 +255,7 @@ class HtmlReport:
         for part in page:
             write(part)
 
-    def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
+    def _describe_run(self, totals: Totals, extras: PageContent) -> dict[str, Any]:
         """Return what the template shows of this run."""
         shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
         scored, gates = len(shown), [criterion.gate for rubric in shown for criterion in rubric.rubric.criteria]
@@ -291,7 +291,7 @@ class HtmlReport:
             "shown": [(places[rubric.rubric.name], rubric) for rubric in shown],
             "scored": scored,
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
-            "legend": " ".join(word_legend(extras.agreement.agreements)) if extras.agreement else "",
+            "legend": " ".join(format_legend(extras.agreement.agreements)) if extras.agreement else "",
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
@@ -325,7 +325,7 @@ class HtmlReport:
         ]
         flips = [("worse", worse, other.worse), ("better", better, other.better)]
         return {
-            "versions": _word_versions(other, rubrics),
+            "versions": _format_versions(other, rubrics),
             "figures": figures,
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in other.verdicts)],
             "criteria": criteria,
@@ -347,7 +347,7 @@ class HtmlReport:
             ],
         }
 
-    def _describe_rubrics(self, extras: Extras) -> dict[str, Any]:
+    def _describe_rubrics(self, extras: PageContent) -> dict[str, Any]:
         """Return what the script needs besides the answers."""
         data: dict[str, Any] = {
             "rubrics": [
@@ -398,7 +398,7 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
         yield "Rubric hash", used[0].hash
     else:
         yield "Rubrics", f"{len(used):,}; the criteria of each name its hash"
-    thresholds = {_word_thresholds(rubric) for rubric in used}
+    thresholds = {_format_thresholds(rubric) for rubric in used}
     if thresholds:
         yield "Thresholds", thresholds.pop() if len(thresholds) == 1 else "not the same for all rubrics"
     if len(used) == 1 and (names := used[0].rubric_grades):
@@ -414,7 +414,7 @@ def _in_units(rubric: ScoringRubric, score: Fraction | Decimal) -> str:
     return f"{score}" if isinstance(score, Decimal) and in_units is None else f"{float(in_units or exact):.4g}"
 
 
-def _word_thresholds(rubric: ScoringRubric) -> str:
+def _format_thresholds(rubric: ScoringRubric) -> str:
     pass_at, borderline_at = rubric.model.thresholds
     text = f"pass from {_in_units(rubric, pass_at)}"
     if not (rubric.has_own_mark and pass_at == borderline_at):
@@ -580,7 +580,7 @@ def name_record(record: RecordResult) -> str:
     return name_row(record.id, record.line, record.file)
 
 
-def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
+def _format_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     """Say by which version of the rubric the other run was scored."""
     ours = {rubric.hash for rubric in rubrics}
     theirs = dict.fromkeys(rubric.hash for rubric in other.rubrics)

@@ -22,7 +22,7 @@ _LONGEST = 160
 """The most columns of the page, and the most characters of a rejected text."""
 
 
-class Page(NamedTuple):
+class ImprovementPage(NamedTuple):
     """What came of the rubrics of a file, what it cost, and whether it was written or stopped.
 
     `again` is the command that goes on with a run that was stopped, or else writes what is offered.
@@ -41,7 +41,7 @@ class Page(NamedTuple):
         return all(improvement.assessment.review.answers >= NEEDED for improvement in self.several)
 
 
-def word_headline(found: Improvement) -> str:
+def format_headline(found: Improvement) -> str:
     """Say for how many criteria something is offered."""
     if not found.outcomes:
         judged = counted(found.assessment.review.answers, "answer")
@@ -100,7 +100,7 @@ _REASONS = {
 }
 
 
-def word_reason(tried: Tried) -> str:
+def format_reason(tried: Tried) -> str:
     """Say why a proposal was rejected."""
     if tried.refused:
         return _REFUSALS[tried.refused.why].format(detail=tried.refused.detail)
@@ -113,7 +113,7 @@ def word_reason(tried: Tried) -> str:
     return _REASONS[decided.reason].format(failed=list_names(decided.failed_tests, 3), **values)
 
 
-def as_text(page: Page, look: Style, write: Write) -> None:
+def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
     """Write the page for readers."""
     room = min(look.columns, _WIDEST)
     for number, found in enumerate(page.several):
@@ -143,7 +143,7 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
         yield from wrap(visible(sets), room)
     yield ""
     is_good = all(outcome.offered for outcome in found.outcomes)
-    for line in wrap(visible(word_headline(found)), room):
+    for line in wrap(visible(format_headline(found)), room):
         yield look.paint("fix" if is_good else "warning", line)
     if found.whole:
         rules = join_words(list(dict.fromkeys(finding.rule for finding in found.whole)))
@@ -167,7 +167,7 @@ def _write_outcome(outcome: Outcome, file: str, look: Style, room: int) -> Itera
         yield from wrap(f"people contradict each other on {quoted}, which labels then leave out", room, "  ")
     offered = outcome.offered
     if offered and offered.decided and offered.fixed:
-        yield from wrap(visible(f"offered: {_word_origin(offered)}"), room, "  ")
+        yield from wrap(visible(f"offered: {_format_origin(offered)}"), room, "  ")
         yield from _write_evidence(offered.decided, outcome, room)
         yield write_diff(FixOutcome(offered.fixed, SAFE), color=bool(look.color))
     elif outcome.left:
@@ -179,13 +179,13 @@ def _write_outcome(outcome: Outcome, file: str, look: Style, room: int) -> Itera
     for number, tried in enumerate(rejected, 1):
         said = [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
         quoted = f': "{shorten(" / ".join(tried.parts or said), _LONGEST)}"' if tried.parts or said else ""
-        yield from wrap(visible(f"rejected {number}: {_word_origin(tried)}{quoted}"), room, "  ")
-        yield from wrap(visible(word_reason(tried)), room, "    ")
+        yield from wrap(visible(f"rejected {number}: {_format_origin(tried)}{quoted}"), room, "  ")
+        yield from wrap(visible(format_reason(tried)), room, "    ")
         if tried.decided:
             yield from _write_evidence(tried.decided, outcome, room)
 
 
-def _word_origin(tried: Tried) -> str:
+def _format_origin(tried: Tried) -> str:
     return f"{tried.title}, {'by the model' if tried.origin == MODEL else f'the fix of {tried.origin}'}"
 
 
@@ -205,7 +205,7 @@ def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[s
         )
 
 
-def as_json(page: Page, _look: Style, write: Write) -> None:
+def as_json(page: ImprovementPage, _look: Style, write: Write) -> None:
     """Write the JSON report."""
     cost = page.spending.find_cost(page.prices) if page.prices else None
     most = cost.find_most() if cost else None

@@ -10,7 +10,7 @@ _MOST = 10
 """The most lines of one kind about records; the rest is counted."""
 
 
-def word_reviews(run: JudgedRun) -> Iterator[str]:
+def format_reviews(run: JudgedRun) -> Iterator[str]:
     """Yield for each rubric what its results are and what they are too few for."""
     for reviewed in run.reviewed:
         review = reviewed.review
@@ -36,7 +36,7 @@ def word_reviews(run: JudgedRun) -> Iterator[str]:
         yield visible(f"No results for {counted(len(without), 'rubric')}: {list_names(without)}.")
 
 
-def word_records(run: JudgedRun) -> Iterator[str]:
+def format_records(run: JudgedRun) -> Iterator[str]:
     """Yield what is wrong with records: unreadable files, invalid records, and those that were left out."""
     for file, reason in run.unreadable.items():
         yield f"{file}: {reason}"
@@ -46,13 +46,13 @@ def word_records(run: JudgedRun) -> Iterator[str]:
         lines += [
             f"{reviewed.review.rubric}: {line}" for line in (*reviewed.review.passed_over, *reviewed.review.notes)
         ]
-    lines += word_unmatched(run)
+    lines += format_unmatched(run)
     yield from lines[:_MOST]
     if len(lines) > _MOST:
         yield f"... and {join_words([counted(len(lines) - _MOST, 'more line')])}; --format json has all"
 
 
-def word_unmatched(run: JudgedRun) -> Iterator[str]:
+def format_unmatched(run: JudgedRun) -> Iterator[str]:
     """Yield how many records of a file belong to no rubric of the run, and why."""
     known = [reviewed.review.rubric for reviewed in run.reviewed]
     there = "there are none"

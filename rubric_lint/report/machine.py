@@ -20,7 +20,7 @@ from rubric_lint.model.finding import Severity, list_fixes
 from rubric_lint.model.messages import HOME, counted, visible, visible_json, whole
 from rubric_lint.model.suggest import suggest
 from rubric_lint.report.terminal import Style, Write, dump
-from rubric_lint.report.text import Concise, Written
+from rubric_lint.report.text import Concise, StyledReporter
 from rubric_lint.rules import BY_NAME
 from rubric_lint.version import __version__
 
@@ -50,7 +50,7 @@ _RARE_COUNTS = (
 )
 
 
-class Json(Written):
+class Json(StyledReporter):
     """Write one JSON object with a line per finding."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -131,7 +131,7 @@ _PRIORITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HI
 """The levels of SARIF, and those of GitHub's code scanning."""
 
 
-class Sarif(Written):
+class Sarif(StyledReporter):
     """Write one run of SARIF 2.1.0 piece by piece: one line per result, then the tool with their rules."""
 
     _before = _BEGIN
@@ -290,7 +290,7 @@ SHOWN = 10
 _KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
 
 
-class GitHub(Written):
+class GitHub(StyledReporter):
     """Write GitHub Actions annotations: workflow commands on stdout that GitHub shows beside the code.
 
     Each message begins with the place, because the log shows nothing else.
@@ -349,7 +349,7 @@ class GitHub(Written):
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.HINT: "info"}
 
 
-class GitLab(Written):
+class GitLab(StyledReporter):
     """Write GitLab's code quality report: one JSON list with an item per finding."""
 
     _before = "["
@@ -408,7 +408,7 @@ _OF_TEST = re.compile(r"/tests/(\d+)(?:/|$)")
 """The pointer of a finding in a rubric test, with the number of the test."""
 
 
-class JUnit(Written):
+class JUnit(StyledReporter):
     """Write JUnit XML for systems that show test results, with one case for each rubric test and any other file.
 
     The head of the suite has totals, so the cases are kept as text until the end.
@@ -508,7 +508,7 @@ A larger fix moves or rewrites whole blocks; `rubric-lint fix` makes it more rel
 """
 
 
-class Agent(Concise):
+class AgentLines(Concise):
     """Write one line per finding for coding agents, with the exact edit of its fix.
 
     `file:line:column severity rule: message`, then in brackets the fix, its edits and whether it is safe.
@@ -518,12 +518,12 @@ class Agent(Concise):
         """Return the line of a finding."""
         line, column, *_ = _range(source, finding.span)
         head = f"{visible(source.name)}:{line}:{column} {finding.severity} {finding.rule}: {visible(finding.message)}"
-        fixes = [f" [{_word_fix(source, fix)}]" for fix in list_fixes(finding)]
+        fixes = [f" [{_format_fix(source, fix)}]" for fix in list_fixes(finding)]
         obstacle = f" [not fixable: {visible(finding.obstacle)}]" if finding.obstacle else ""
         return f"{head}{''.join(fixes)}{obstacle}"
 
 
-def _word_fix(source: Source, fix: Fix) -> str:
+def _format_fix(source: Source, fix: Fix) -> str:
     """Return the title of a fix and its edits, or where they are if they are too long for a line."""
     kind = f"choice {fix.choice}" if fix.choice else "safe fix" if fix.safe else "unsafe fix"
     changes = []

@@ -55,7 +55,7 @@ def _join(results: list[str], between: str) -> str:
     return joined if is_visible else between.join(map(visible_json, results))
 
 
-class Lines:
+class JsonLinesText:
     """A writer of one result per line; compact ones are without criteria and other fields."""
 
     def __init__(self, write: Write, _look: Style | None = None, *, compact: bool = False) -> None:
@@ -70,7 +70,7 @@ class Lines:
         """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
 
 
-class Whole(Lines):
+class JsonText(JsonLinesText):
     """A writer of one object with the results, the totals, and what else is said of them all."""
 
     _before = '{"results": [\n'
@@ -95,7 +95,7 @@ _MOST_OUTPUTS = 20
 """The most outputs whose verdicts are listed."""
 
 
-class Table:
+class TotalsText:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -176,7 +176,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     counts = ", ".join(
         look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
     )
-    mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
+    mean_score = _format_score(rubric.rubric, rubric.mean or Fraction(0))
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
     if grades := rubric.list_grades():
         listed = [f"{grade['outputs']} {visible(grade['grade'] or 'below')}" for grade in grades]
@@ -189,7 +189,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
 
 
-def _word_score(rubric: ScoringRubric, score: Fraction) -> str:
+def _format_score(rubric: ScoringRubric, score: Fraction) -> str:
     """Return a score in words, with that in units of the scale of the rubric, if it has one."""
     in_units = rubric.word_in_units(score)
     return f"{float(score):.3f} ({in_units})" if in_units else f"{float(score):.3f}"
@@ -209,7 +209,7 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
             is_empty = result.error is not None and is_unscored(result.error.message)
             rows.append((name, "-", "no score" if is_empty else "invalid", ""))
         else:
-            score = _word_score(scored.rubric, scored.score)
+            score = _format_score(scored.rubric, scored.score)
             if scored.rubric_grade is not None:
                 score += f", grade {visible(scored.rubric_grade)}"
             rows.append((name, score, scored.verdict, visible(", ".join(scored.gates_missed))))
@@ -237,7 +237,11 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write, Style], Lines | Whole | Table]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write, Style], JsonLinesText | JsonText | TotalsText]] = {
+    "jsonl": JsonLinesText,
+    "json": JsonText,
+    "table": TotalsText,
+}
 """The formats by name: each takes where to write, and the look of tables."""
 
 
@@ -251,7 +255,7 @@ class UnknownSuffixError(ValueError):
 
 def open_results(
     name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool
-) -> "_Lines | _Table | _Parquet":
+) -> "_JsonLinesFile | _CsvFile | _ParquetFile":
     """Return a writer of the kind that the suffixes of `name` say.
 
     Its `add` takes results; `end` writes what is not written yet, and leaves the stream open.
@@ -265,11 +269,11 @@ def open_results(
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
-        return _Parquet(stream, rubrics)
+        return _ParquetFile(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
-        return _Lines(_pack(stream, pack), compact=compact)
+        return _JsonLinesFile(_pack(stream, pack), compact=compact)
     if base.endswith(".csv"):
-        return _Table(_pack(stream, pack), rubrics)
+        return _CsvFile(_pack(stream, pack), rubrics)
     raise UnknownSuffixError(
         f"{name}: the name does not say what to write; end it in .jsonl, .csv (also with .gz or .zst) or .parquet"
     )
@@ -284,20 +288,20 @@ def check_name(name: str, *, compact: bool) -> None:
         ValueError: if only JSON Lines can be compact.
     """
     writer = open_results(name, io.BytesIO(), {}, compact=compact)
-    if compact and not isinstance(writer, _Lines):
+    if compact and not isinstance(writer, _JsonLinesFile):
         raise ValueError("--compact is for JSON Lines; CSV has one row for each result anyway")
 
 
 def _pack(stream: BinaryIO, suffix: str | None) -> Any:
     if suffix is None:
-        return _Plain(stream)
+        return _UnclosedStream(stream)
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0)
     pa = _import_arrow()
-    return pa.CompressedOutputStream(pa.PythonFile(_Plain(stream), mode="w"), "zstd")
+    return pa.CompressedOutputStream(pa.PythonFile(_UnclosedStream(stream), mode="w"), "zstd")
 
 
-class _Plain:
+class _UnclosedStream:
     """A stream whose end leaves the one below open."""
 
     closed = False
@@ -318,7 +322,7 @@ def _import_arrow() -> Any:
     return pa
 
 
-class _Lines:
+class _JsonLinesFile:
     """A writer of JSON Lines: whole results, or compact ones."""
 
     formulas = 0
@@ -335,7 +339,7 @@ class _Lines:
         self._stream.close()
 
 
-class _Table:
+class _CsvFile:
     """A writer of CSV: a row for each result, with a column for the answer to each criterion.
 
     Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
@@ -400,7 +404,7 @@ def _escape_halves(value: Any) -> Any:
     return {name: _escape_halves(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-class _Parquet:
+class _ParquetFile:
     """A writer of Parquet with the columns of `ScoredBatch.to_arrow`; the errors have their files, too."""
 
     formulas = 0

@@ -59,7 +59,7 @@ class ShowText:
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
-        lines = [row for line in word_summary(summary).split("\n") for row in self._look.wrap(line)]
+        lines = [row for line in format_summary(summary).split("\n") for row in self._look.wrap(line)]
         self._write(self._gap + "\n".join(lines) + "\n")
 
     def _draw(self, file: str, rubric: ShownRubric) -> Iterator[str]:
@@ -81,7 +81,7 @@ class ShowText:
         borderline = f", borderline {sign} {lower}" if borderline_at < pass_at else ""
         if rubric.scale:
             borderline += f", on the scale from {rubric.scale[0]} to {rubric.scale[1]}"
-        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass {sign} {upper}{borderline}{_word_best(rubric)}")
+        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass {sign} {upper}{borderline}{_format_best(rubric)}")
         if faults := self._count(rubric.errors, rubric.warnings):
             yield f"  {faults}"
         if rubric.task:
@@ -95,7 +95,7 @@ class ShowText:
             yield from self._tabulate(rubric)
         if rubric.examples:
             yield ""
-            scores = [_word_score(example.score, rubric.thresholds, rubric.scale) for example in rubric.examples]
+            scores = [_format_score(example.score, rubric.thresholds, rubric.scale) for example in rubric.examples]
             room, most = (
                 max(map(len, cells))
                 for cells in (("verdict", *(example.verdict for example in rubric.examples)), scores)
@@ -208,7 +208,7 @@ class ShowText:
         return cut(visible(" ".join(text.split())), max(self._look.columns - lead, _LEAST))
 
 
-def word_summary(summary: Summary) -> str:
+def format_summary(summary: Summary) -> str:
     """Return the last line of a report, and a second one on anything that was skipped."""
     counts = f"{counted(summary.rubrics, 'rubric')} with {counted(summary.criteria, 'criterion', 'criteria')}"
     where = counted(summary.files, "file")
@@ -220,7 +220,7 @@ def word_summary(summary: Summary) -> str:
     return (found if summary.files else word_nothing_read("read", summary.again, has_notes=bool(notes))) + notes
 
 
-def _word_best(rubric: ShownRubric) -> str:
+def _format_best(rubric: ShownRubric) -> str:
     """Say which score is read as the best, where only numbers say it."""
     criteria = rubric.criteria
     levels = [level for criterion in criteria for level in criterion.levels]
@@ -244,7 +244,7 @@ def _align(row: Sequence[str], widths: Sequence[int]) -> str:
     return f"{name}  {weight}  {share} {percent}  {gate}"
 
 
-def _word_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
+def _format_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
     """Return a score in units of a scale with three decimals, or with as many as show its side of each threshold."""
     worst, best = map(Hundredth.fraction, scale or (0, 1))
     exact, *others = [worst + (best - worst) * share for share in (score, *map(to_fraction, thresholds))]

@@ -127,7 +127,7 @@ _LONGEST = 40
 """The most cells of a name in prose."""
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """A column of a table; those with the highest `rank` are left out first where the table is too wide."""
 
     name: str
@@ -203,7 +203,7 @@ def _fill(prose: list[str], room: int) -> list[str]:
     )
 
 
-def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
+def draw(columns: Sequence[TextColumn], room: int) -> Iterator[str]:
     """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
     columns = [column for column in columns if any(column.cells)]
     every = len(columns)
@@ -221,11 +221,11 @@ def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
         yield from wrap("(some columns do not fit; a wider terminal and --format json show them)", room, "  ")
 
 
-def _width(column: Column) -> int:
+def _width(column: TextColumn) -> int:
     return max(width(cell) for cell in (column.name, *column.cells))
 
 
-def _measure(columns: Sequence[Column], *, shortest: bool = False) -> int:
+def _measure(columns: Sequence[TextColumn], *, shortest: bool = False) -> int:
     """Return the width of a table, with the names as short as they may become or as they are."""
     first = min(_width(columns[0]), _SHORTEST) if shortest else _width(columns[0])
     return first + sum(2 + _width(column) for column in columns[1:]) + 2

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rubric_lint.model.finding import Finding, Result, Severity
 
 
-class Written(Reporter):
+class StyledReporter(Reporter):
     """Write results in a style, piece by piece."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -26,7 +26,7 @@ class Written(Reporter):
         self._look = look
 
 
-class Concise(Written):
+class Concise(StyledReporter):
     """Write one line per finding: `file:line:column severity rule: message`."""
 
     def word(self, source: Source, finding: Finding) -> str:
@@ -45,7 +45,7 @@ class Concise(Written):
             self._write(f"{summary}\n")
 
 
-class Full(Written):
+class Full(StyledReporter):
     """Write each finding: rule and message, below them its place, the code frame and the fix."""
 
     _gap = ""
@@ -71,7 +71,7 @@ class Full(Written):
             self._write(self._gap + "\n".join(rows) + "\n")
 
 
-class Statistics(Written):
+class Statistics(StyledReporter):
     """Write the number of findings per rule, most frequent first."""
 
     def __init__(self, write: Write, look: Style) -> None:

@@ -53,7 +53,7 @@ _COPIED = 20
 """The fewest equal labels that make a copy of the judge's outputs likely."""
 
 
-class Given(NamedTuple):
+class RunInputs(NamedTuple):
     """What the run was given: the files, notes on records, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
@@ -96,12 +96,12 @@ _OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, R
 """The reasons that a judge gives that does not tell answers apart."""
 
 
-def word_headline(found: Assessment) -> str:
+def format_headline(found: Assessment) -> str:
     """Return the answer in one sentence."""
-    return f"{str(found.trust).upper()}: {_word_reasons(found)}."
+    return f"{str(found.trust).upper()}: {_format_reasons(found)}."
 
 
-def _word_reasons(found: Assessment) -> str:
+def _format_reasons(found: Assessment) -> str:
     if found.indistinct and set(found.reasons) <= _OF_DATA:
         return f"{_name_judge(found)} does not tell your answers apart"
     review, worst = found.review, found.worst
@@ -120,7 +120,7 @@ def _word_reasons(found: Assessment) -> str:
         "faults": faults,
         "answers": counted(review.answers, "answer"),
         **(review.doubts.word(people) if people else {}),
-        "more": _word_needed(found) if worst else "",
+        "more": _format_needed(found) if worst else "",
         "target": word_target(found.asked.target),
     }
     words = _REASONS
@@ -137,7 +137,7 @@ def _name_judge(found: Assessment) -> str:
     return f"the judge `{name}`" if name else "the judge"
 
 
-def _word_needed(found: Assessment) -> str:
+def _format_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
     more, worst, missing = count_more(found), found.worst, list_unlabelled(found)
     if missing:
@@ -168,26 +168,26 @@ def list_evidence(found: Assessment) -> list[Evidence]:
     return [*found.evidence, *(evidence for criterion in found.criteria for evidence in criterion.findings)]
 
 
-def word_shares(found: Assessment) -> Iterator[str]:
+def format_shares(found: Assessment) -> Iterator[str]:
     """Yield what the labels show of each judge, and what that means."""
     if found.by_verdict:
         words = found.by_verdict.words
         yield f"{words[0].upper()}{words[1:]}."
     if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
-    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
+    yield f"Bad are answers that people {_format_stopped(found.asked.line)}; {_format_verdicts(found)}."
     several = len(found.judges) > 1
     if several:
         yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
     for of_judge in found.judges:
         judge = f"the judge `{of_judge.judge}`" if several else "the judge"
-        yield _word_share(found, of_judge.shares.bad_caught, judge, is_bad=True)
-        yield _word_share(found, of_judge.shares.good_passed, judge, is_bad=False)
+        yield _format_share(found, of_judge.shares.bad_caught, judge, is_bad=True)
+        yield _format_share(found, of_judge.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
         less, checks = f"catches or passes fewer than {word_target(found.asked.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
-        yield _word_group(found, group)
+        yield _format_group(found, group)
     if found.review.ratings:
         ungrouped = word_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
         yield from [ungrouped] if ungrouped else []
@@ -197,27 +197,27 @@ def word_shares(found: Assessment) -> Iterator[str]:
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
 
 
-def _word_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) -> str:
+def _format_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) -> str:
     kind, people, did = ("bad", "fail", "caught") if is_bad else ("good", "pass", "passed")
     if not share.n:
         none = f"No labelled answer is {kind}: people {people} none"
         return f"{none}, so nothing shows how {judge} treats {kind} answers."
-    bound = _word_bound(share, found.asked.target)
+    bound = _format_bound(share, found.asked.target)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
     target = word_target(found.asked.target)
     return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
-def _word_bound(share: Bounded, target: Fraction) -> str:
+def _format_bound(share: Bounded, target: Fraction) -> str:
     return at_most(share.high, target) if share.high < target else at_least(share.low, target)
 
 
-def _word_group(found: Assessment, group: JudgeShares) -> str:
+def _format_group(found: Assessment, group: JudgeShares) -> str:
     bad, good = group.shares.bad_caught, group.shares.good_passed
     parts = []
     for share, kind, did in ((bad, "bad", "caught"), (good, "good", "passed")):
-        bound = _word_bound(share, found.asked.target)
+        bound = _format_bound(share, found.asked.target)
         parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
     judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
     least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
@@ -231,11 +231,11 @@ def find_least_of(found: Assessment, look: int | None = None) -> int:
     return find_least_units(found.asked.target, find_level(look or found.asked.look, max(len(found.judges), 1)))
 
 
-def _word_stopped(line: Verdict) -> str:
+def _format_stopped(line: Verdict) -> str:
     return "fail or call borderline" if stops(Verdict.BORDERLINE, line) else "fail, not borderline ones"
 
 
-def _word_verdicts(found: Assessment) -> str:
+def _format_verdicts(found: Assessment) -> str:
     order = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
     counts = ", ".join(f"{found.verdicts.get(verdict, 0):,} {verdict}" for verdict in order)
     whose = "the judge's outputs"
@@ -244,20 +244,20 @@ def _word_verdicts(found: Assessment) -> str:
     return f"the verdicts of {whose} are {counts}"
 
 
-def word_notes(found: Assessment, given: Given) -> Iterator[str]:
+def format_notes(found: Assessment, given: RunInputs) -> Iterator[str]:
     """Yield what makes the page show less than it seems to."""
     review = found.review
     if found.indistinct:
         pairs = "Two outputs for one answer differ as often as outputs for two different answers"
         yield f"{pairs}, on {found.indistinct} of {counted(len(found.criteria), 'criterion', 'criteria')}."
-    yield from _word_unseen(given)
-    yield from _word_refused(found, given)
+    yield from _format_unseen(given)
+    yield from _format_refused(found, given)
     if 1 < found.alike == review.answers:
         what = f"All {found.alike} answers were judged exactly alike"
         yield f"{what}, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    yield from _word_invalid(review)
+    yield from _format_invalid(review)
     for note in review.notes:
         yield f"{note}."
     for left_out in review.left_out:
@@ -266,16 +266,16 @@ def word_notes(found: Assessment, given: Given) -> Iterator[str]:
     if missing:
         yield f"No label has a value for {list_names(missing)}."
     if found.worst:
-        yield from _word_people(found, found.worst)
+        yield from _format_people(found, found.worst)
         if find_void(found) is None:
-            yield from _word_units(found, found.worst)
-        yield from _word_chosen(found)
-        yield from _word_inapplicable(found)
+            yield from _format_units(found, found.worst)
+        yield from _format_chosen(found)
+        yield from _format_inapplicable(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
 
 
-def _word_inapplicable(found: Assessment) -> Iterator[str]:
+def _format_inapplicable(found: Assessment) -> Iterator[str]:
     """Yield to how many labelled answers conditional criteria do not apply, and what that counts as."""
     counts = {criterion.id: criterion.inapplicable for criterion in found.criteria if criterion.inapplicable}
     people = [f"{list_names([name])} to {answers.people:,}" for name, answers in counts.items() if answers.people]
@@ -287,7 +287,7 @@ def _word_inapplicable(found: Assessment) -> Iterator[str]:
         yield f"{what}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
 
 
-def _word_invalid(review: Review) -> Iterator[str]:
+def _format_invalid(review: Review) -> Iterator[str]:
     """Yield how many judge outputs are invalid and what they count as, then which invalid records are left out."""
     outputs = [record for record in review.invalid if record.outputs]
     count = sum(record.outputs for record in outputs)
@@ -306,7 +306,7 @@ def _word_invalid(review: Review) -> Iterator[str]:
         yield f"{counted(len(records), 'invalid record')} left out ({reason}): {Causes(records).word()}."
 
 
-def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
+def _format_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     people, shares = worst.shares.people, worst.shares
     if found.doubted:
         person, suspicion, _, high, greatest, _ = found.doubted
@@ -323,9 +323,9 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
-    yield from _word_unshared(found, people)
-    yield from _word_uneven(people)
-    yield from _word_outputs(found, shares)
+    yield from _format_unshared(found, people)
+    yield from _format_uneven(people)
+    yield from _format_outputs(found, shares)
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
@@ -333,7 +333,7 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
 
 
-def _word_unshared(found: Assessment, people: People) -> Iterator[str]:
+def _format_unshared(found: Assessment, people: People) -> Iterator[str]:
     """Yield that people agree on few of the answers that several labelled, if most have one label."""
     alike, single = people.double - len(people.split), people.labelled - people.double
     is_low = people.double >= LEAST_DOUBLE and alike < found.asked.target * people.double
@@ -342,7 +342,7 @@ def _word_unshared(found: Assessment, people: People) -> Iterator[str]:
         yield f"{shared}. A second label on some of the {single:,} others, drawn at random, shows whether people agree."
 
 
-def _word_uneven(people: People) -> Iterator[str]:
+def _format_uneven(people: People) -> Iterator[str]:
     """Yield from whom the judge differs much more than from others, if hardly an answer shows whether they agree."""
     if people.double >= LEAST_DOUBLE:
         return
@@ -354,7 +354,7 @@ def _word_uneven(people: People) -> Iterator[str]:
             yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."
 
 
-def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
+def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
     invalid = shares.unscored - shares.unasked
     if invalid:
@@ -368,13 +368,13 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
         answers = counted(shares.open, "labelled answer")
         yield f"{answers} without a verdict by people, which lower bounds count against the judge."
     if not find_void(found):
-        yield from _word_empty(found)
+        yield from _format_empty(found)
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
 
 
-def _word_empty(found: Assessment) -> Iterator[str]:
+def _format_empty(found: Assessment) -> Iterator[str]:
     """Yield on which criteria labelled answers have no value, if others have one."""
     counts = {
         criterion.id: criterion.shares.open
@@ -407,7 +407,7 @@ def _is_copy(found: Assessment) -> bool:
     return False
 
 
-def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
+def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_of(found)
     bare = _count_bare(found, worst)
     if bare:
@@ -436,7 +436,7 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
     return sum(answer.question is None and answer.answer is None for answer in known)
 
 
-def _word_chosen(found: Assessment) -> Iterator[str]:
+def _format_chosen(found: Assessment) -> Iterator[str]:
     ways = found.review.doubts.ways
     if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT} or Chosen.SEPARATE in ways:
         return
@@ -465,7 +465,7 @@ def count_without_verdict(found: Assessment) -> int:
     return sum(left_out.count for left_out in found.review.left_out if left_out.reason == NO_VERDICT)
 
 
-def _word_unseen(given: Given) -> Iterator[str]:
+def _format_unseen(given: RunInputs) -> Iterator[str]:
     if given.ending:
         are = "answer is" if given.ending.left == 1 else "answers are"
         yield f"{given.ending.left:,} {are} not judged: {given.ending.words}."
@@ -479,7 +479,7 @@ def _word_unseen(given: Given) -> Iterator[str]:
         yield f"Not all of the files was read: {Causes(given.unread).word()}."
 
 
-def _word_refused(found: Assessment, given: Given) -> Iterator[str]:
+def _format_refused(found: Assessment, given: RunInputs) -> Iterator[str]:
     """Yield which records belong to no rubric, where outputs or labels are missing."""
     review = found.review
     is_complete = review.answers and (review.labelled or not given.labels)
@@ -490,7 +490,7 @@ def _word_refused(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(len(given.refused) - _MOST_REFUSED, 'more name')} of which no record is used: see below."
 
 
-def word_faults(evidence: Iterable[Evidence]) -> str:
+def format_faults(evidence: Iterable[Evidence]) -> str:
     """Return the faults for which to fix criteria, in plain words and without statistics."""
     return "; ".join(dict.fromkeys(finding.plain for finding in evidence if finding.is_blocking))
 
@@ -505,7 +505,7 @@ _VOID = {
 }
 
 
-def word_lack(criterion: Assessed, found: Assessment) -> str:
+def format_lack(criterion: Assessed, found: Assessment) -> str:
     """Return why nothing is known of a criterion yet, and what would decide."""
     void, shares = find_void(found), criterion.shares
     if not found.review.answers:
@@ -520,7 +520,9 @@ def word_lack(criterion: Assessed, found: Assessment) -> str:
         return missing or (word_unmeasured(column) if column else _VOID[Reason.NO_LABELS])
     if criterion.is_silenced:
         return "the judge and people differ on it, but that finding is ignored"
-    return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
+    return (
+        "people disagree on it" if shares.people.disagree(TARGET) else _format_lack_of_labels(criterion, shares, found)
+    )
 
 
 def _find_column(found: Assessment, criterion: str) -> Column | None:
@@ -528,7 +530,7 @@ def _find_column(found: Assessment, criterion: str) -> Column | None:
     return next((column for column in columns if column.name == criterion), None)
 
 
-def _word_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+def _format_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
     if shares.open:
         return word_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):

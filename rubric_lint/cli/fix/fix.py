@@ -54,7 +54,7 @@ def fix(given: Given) -> int:
     # --help and completion do not load the engine.
     from rubric_lint.lint.fix.run import FixRun
     from rubric_lint.lint.project.settings import Overrides
-    from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff
+    from rubric_lint.report.fixes import as_data, as_report, format_outcome, format_troubles, write_diff
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "fixing")
@@ -71,7 +71,7 @@ def fix(given: Given) -> int:
         progress.clear()
         if given.diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
-        lines = word_troubles(outcome) if given.quiet or given.diff else word_outcome(outcome, is_dry=is_dry)
+        lines = format_troubles(outcome) if given.quiet or given.diff else format_outcome(outcome, is_dry=is_dry)
         _say(lines, look, err=aside)
 
     def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
@@ -154,9 +154,9 @@ def format_files(given: Given) -> int:
     from rubric_lint.lint.project.settings import Overrides
     from rubric_lint.report.fixes import (
         count_foreign,
-        word_formatted,
-        word_refusals,
-        word_totals,
+        format_formatted,
+        format_refusals,
+        format_totals,
         write_diff,
     )
 
@@ -173,15 +173,15 @@ def format_files(given: Given) -> int:
         foreign += count_foreign(outcome)
         if given.diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
-        for line in word_formatted(outcome, is_dry=is_dry) if not (given.quiet or given.diff) else ():
+        for line in format_formatted(outcome, is_dry=is_dry) if not (given.quiet or given.diff) else ():
             click.echo(line, err=aside)
-        for line in word_refusals(outcome, "not formatted"):
+        for line in format_refusals(outcome, "not formatted"):
             complain(line)
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file, verb="formatted")
     totals = _rewrite(run, given, Overrides(force_exclude=given.force_exclude))
     if not given.quiet:
-        click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
+        click.echo(format_totals(totals, foreign, is_dry=is_dry), err=aside)
     failed = totals.faults or totals.unreadable or totals.broken
     return Exit.of(crashed=totals.crashes, failed=failed, found=is_dry and totals.changed)
 

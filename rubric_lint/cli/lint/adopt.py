@@ -42,7 +42,7 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, UndecodableError, kind_of
 
 
-class _Given(NamedTuple):
+class _AdoptedFile(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is.
 
     `doubts` say where and why its rubrics are not scored, if they are read already. With `is_foreign`, no table of the
@@ -132,7 +132,7 @@ class _Adoption:
     """Drafts the tables of files, asks what they leave open, and writes the tables when nothing is."""
 
     def __init__(
-        self, given: Given, files: Sequence[_Given], settings_file: str, finder: SettingsFinder, *, is_again: bool
+        self, given: Given, files: Sequence[_AdoptedFile], settings_file: str, finder: SettingsFinder, *, is_again: bool
     ) -> None:
         self.given, self.files, self.settings_file = given, files, settings_file
         self.settings = finder.for_folder(str(File(files[0].input.path).parent)).table
@@ -251,7 +251,7 @@ class _Adoption:
         new = [fault for fault in self.find_faults(drafts) if fault not in before]
         return f"these answers contradict the files: {new[0]}" if new else ""
 
-    def _settle(self, given: _Given, drafts: Iterable[Draft]) -> FileSettings:
+    def _settle(self, given: _AdoptedFile, drafts: Iterable[Draft]) -> FileSettings:
         own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
         return given.settings._replace(shapes=tuple(draft.shape for draft in own))
 
@@ -275,7 +275,7 @@ class _Adoption:
         return sorted(found, key=lambda way: not way.is_whole)
 
     def _place(self, question: Question) -> str:
-        place = _word_place(question.document, question.place)
+        place = _format_place(question.document, question.place)
         return f"{self.owners[question.document].input.label}{place}"
 
     def _suggest_answer(
@@ -283,10 +283,10 @@ class _Adoption:
     ) -> int:
         """Say what is open first, and with which command it is answered."""
         if not ways:
-            subject = f"{self._place(question)}: {_word_question(question)}"
+            subject = f"{self._place(question)}: {_format_question(question)}"
             complain(f"{subject}; no option of adopt answers this, so change the file")
             return self._stop()
-        complain(f"{self._place(question)}: {_word_question(question)}")
+        complain(f"{self._place(question)}: {_format_question(question)}")
         for way in ways:
             click.echo(visible(f"  if {way.effect}:"), err=True)
             click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
@@ -310,7 +310,7 @@ class _Adoption:
         self, question: Question, answers: tuple[Answer, ...], ways: Sequence[Way], before: Sequence[str]
     ) -> tuple[Answer, ...]:
         """Ask on a terminal; return what the user says, nothing to stop."""
-        click.echo(f"\n{visible(f'{self._place(question)}: {_word_question(question)}')}", err=True)
+        click.echo(f"\n{visible(f'{self._place(question)}: {_format_question(question)}')}", err=True)
         for number, way in enumerate(ways, start=1):
             given = [answer.option for answer in way.answers]
             options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
@@ -354,7 +354,7 @@ class _Adoption:
                 worth = f"{float(example.score):.3f}, {example.verdict}"
                 click.echo(f"{file.input.label}: for example, `score` gives this judge output {worth}:", err=err)
                 click.echo(f"  {visible(json.dumps(example.output, ensure_ascii=False))}", err=err)
-            for line in _word_left(file, drafts):
+            for line in _format_left(file, drafts):
                 click.echo(line, err=err)
         return is_scored
 
@@ -371,7 +371,7 @@ class _Adoption:
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
         click.echo(f"\nAdded the {formats} to {visible(shorten(self.settings_file))}. {use}")
-        if is_scored and (way := _word_conversion(self.files)):
+        if is_scored and (way := _format_conversion(self.files)):
             click.echo(f"Or, {way}")
         return Exit.CLEAN if is_scored else Exit.FOUND
 
@@ -380,7 +380,7 @@ def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _word_question(question: Question) -> str:
+def _format_question(question: Question) -> str:
     """Return what is open, without the advice of a message in which it stands alone."""
     found = re.match(r"""(?:"[^"]*"|`[^`]*`|[^;"`])*""", question.reason)
     text = found[0] if found and found[0] else question.reason
@@ -411,7 +411,7 @@ def _read_choice(text: str, ways: Sequence[Way]) -> tuple[Answer, ...]:
     return tuple(answers)
 
 
-def _word_conversion(files: Sequence[_Given]) -> str:
+def _format_conversion(files: Sequence[_AdoptedFile]) -> str:
     """Say how to write files in our own format, which is the other way to have them read; empty for stdin."""
     path = files[0].input.path
     if path == STDIN or files[0].input.label != path:
@@ -422,18 +422,18 @@ def _word_conversion(files: Sequence[_Given]) -> str:
     return f"to write {'it' if len(files) == 1 else 'each'} in rubric-lint's own format: {command}"
 
 
-def _complain_of_known(given: _Given) -> None:
+def _complain_of_known(given: _AdoptedFile) -> None:
     """Say that a file is read already, and what of it no table reads."""
     more = ", which knows more than a table can say, and" if given.is_foreign else ", and"
     for place, reason in given.doubts:
         complain(f"{place}: is read already, as {given.title}{more} is not scored: {reason}")
     if not given.doubts:
         is_scored = not given.is_foreign and not show(given.input.path, given.input.data, given.settings).unscorable
-        way = _word_conversion([given]) if is_scored else ""
+        way = _format_conversion([given]) if is_scored else ""
         complain(f"{given.input.label}: is read already, as {given.title}; it needs no table{way and f'; {way}'}")
 
 
-def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
+def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _AdoptedFile:
     """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
     found = read_given(file, stdin_filename)
     if kind_of(found.path).is_program:
@@ -457,16 +457,16 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
         if settings.shapes or not (rubric.view and _may_be_described(rubric.view, is_in_doubt=is_in_doubt))
     )
     doubts = dict.fromkeys(
-        (f"{found.label}{_word_place(view.document, place)}", reason)
+        (f"{found.label}{_format_place(view.document, place)}", reason)
         for view in views
         if titles and view.refusal
         for place, reason in (view.refusal,)
     )
     is_foreign = not any(view.dialect.name == "shape" for view in views)
-    return _Given(found, documents, settings, join_words(list(titles)), list(doubts), is_foreign)
+    return _AdoptedFile(found, documents, settings, join_words(list(titles)), list(doubts), is_foreign)
 
 
-def _word_place(document: Document, path: Path) -> str:
+def _format_place(document: Document, path: Path) -> str:
     position = document.source.position(document.span(path, part_of(path)).start)
     return f":{position.line}:{position.column}"
 
@@ -476,7 +476,7 @@ def _may_be_described(view: View, *, is_in_doubt: bool) -> bool:
     return view.dialect.title == TITLE or (is_in_doubt and can_describe(view))
 
 
-def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
+def _format_left(given: _AdoptedFile, drafts: Iterable[Draft]) -> Iterator[str]:
     """Say which keys of a file are not used, and that a scale of 0 to 1 has two scores."""
     for draft in drafts:
         entries = [entry for view in draft.views for entry in view.data if view.document in given.documents]
@@ -497,7 +497,7 @@ def _word_left(given: _Given, drafts: Iterable[Draft]) -> Iterator[str]:
                 yield f"{given.input.label}: {where}: {listed}"
 
 
-def _find_lacks(given: _Given) -> Iterator[str]:
+def _find_lacks(given: _AdoptedFile) -> Iterator[str]:
     shapes = given.settings.shapes
     if not shapes:
         if not given.title:

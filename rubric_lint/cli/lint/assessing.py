@@ -37,7 +37,7 @@ from rubric_lint.assess.rubric_tests.running import Ran, Runner
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
+from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.judging import holds_secrets
 from rubric_lint.cli.score.options import (
@@ -59,7 +59,7 @@ from rubric_lint.lint.project.settings import SettingsFinder, shorten
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.report import assessment, trust
-from rubric_lint.report.judged import word_records, word_unmatched
+from rubric_lint.report.judged import format_records, format_unmatched
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.flat import OF_TABLE, is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
@@ -77,7 +77,7 @@ from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import JUDGE, Wanted, has_side, of_side
 
 
-class Linted:
+class LintedFile:
     """A file of rubrics, its findings, and then what recorded outputs show.
 
     `examined` is the file as it was linted. `judged` and `labels` are the files of records that the settings name.
@@ -164,8 +164,8 @@ class Linted:
                 ]
             of_rubrics = {invalid for review in reviews for invalid in review.invalid}
             self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
-            self.records, self.unmatched = list(word_records(run)), run.unmatched
-            self.refused = list(word_unmatched(run))
+            self.records, self.unmatched = list(format_records(run)), run.unmatched
+            self.refused = list(format_unmatched(run))
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self.examined.rubrics)
         reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in named]
@@ -322,7 +322,7 @@ def run_assess(given: Given) -> int:
     endings = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
     given.form = given.form or choose_by_ending(given.output, endings, "full")
     escape_what_cannot_be_encoded()
-    linted = Linted(given.rubric, given.finder())
+    linted = LintedFile(given.rubric, given.finder())
     if not linted.has_errors:
         check_label_scale(given, linted.prepare())
         check_mapping(given, linted.prepare())
@@ -346,7 +346,7 @@ def run_assess(given: Given) -> int:
         found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
-    basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    basis = trust.RunInputs(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     context = click.get_current_context()
     basis = basis._replace(
         refused=linted.refused,
@@ -372,11 +372,11 @@ def run_assess(given: Given) -> int:
         assessment.FORMATS[given.form](found, basis, style, write)
     if given.output is not None:
         for assessed in found:
-            click.echo(f"{visible(assessed.rubric)}: {visible(trust.word_headline(assessed))}")
+            click.echo(f"{visible(assessed.rubric)}: {visible(trust.format_headline(assessed))}")
     return _EXITS[max((assessed.trust for assessed in found), key=[*_EXITS].index)]
 
 
-def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
+def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
     """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
@@ -424,7 +424,7 @@ def _list_limits(given: Given) -> dict[str, Any]:
     return {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
 
 
-def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str, Probes], Ending | None]:
+def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, Probes], Ending | None]:
     """Judge the answers, and variants of some.
 
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.
@@ -432,7 +432,7 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
     account = open_account(given, access)
-    work = Work(given, output, linted.prepare(), access, plan, account, option="--results")
+    work = JudgeWork(given, output, linted.prepare(), access, plan, account, option="--results")
     if given.probe:
         most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
         click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
@@ -445,7 +445,7 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     return code, recorded, probes, ending
 
 
-def _probe(work: Work, count: int) -> tuple[int, dict[str, Probes]]:
+def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, Probes]]:
     """Have variants of some answers judged, and return the exit code and what they show, by the rubric."""
     with ExitStack() as opened:
         drawn = choose(work.open_answers(opened).read(), count, SEED)

@@ -157,7 +157,7 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults
     from rubric_lint.lint.fix.together import convert_together
     from rubric_lint.lint.run.summary import Again, Unchecked
-    from rubric_lint.report.fixes import word_troubles
+    from rubric_lint.report.fixes import format_troubles
 
     member, others = _find_with_others(given, file, settings)
     if others:
@@ -171,7 +171,7 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     totals.add(outcome)
     unchecked = Unchecked(())
     unchecked.add(file.label, fixed.result)
-    for line in (*word_faults(fixed, "fixed"), *word_troubles(outcome), *unchecked.word()):
+    for line in (*word_faults(fixed, "fixed"), *format_troubles(outcome), *unchecked.word()):
         complain(line)
     code = exit_code(totals, is_rewriting=True)
     is_rewritten = fixed.conversion is not None

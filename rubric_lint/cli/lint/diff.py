@@ -38,7 +38,7 @@ from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_
 from rubric_lint.lint.run.given import InvalidError, UnusableError, read_given
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
-from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
+from rubric_lint.report.changes import DiffReport, as_json, as_markdown, as_text
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.loading import Loaded, RubricError
 from rubric_lint.scoring.records.entries import CHUNK
@@ -66,7 +66,7 @@ def report_changes(given: Given) -> int:
     return Exit.CLEAN if comparison.is_clean else Exit.FOUND
 
 
-def _compare_files(given: Given) -> Comparison:
+def _compare_files(given: Given) -> DiffReport:
     finder = given.finder()
     files = [read_given(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
@@ -85,10 +85,10 @@ def _compare_files(given: Given) -> Comparison:
         pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
     effects = _score(given, pairs) if given.outputs else None
     changes = tuple(locate(change, *loaded) for change in compare(pairs))
-    return Comparison(files[0].label, files[1].label, changes, effects)
+    return DiffReport(files[0].label, files[1].label, changes, effects)
 
 
-def _compare_branch(given: Given) -> Comparison:
+def _compare_branch(given: Given) -> DiffReport:
     """Compare the rubrics of all changed files with what they were where the branch left its base."""
     if given.old is not None and os.path.lexists(given.old):
         raise click.UsageError(f"{given.old} is a file; name what to compare it with too, such as HEAD:{given.old}")
@@ -118,7 +118,7 @@ def _compare_branch(given: Given) -> Comparison:
         raise click.UsageError(f"--outputs: several files have a rubric named `{twice[0]}`; compare one file")
     effects = _score(given, pairs) if given.outputs and pairs else None
     findings, tests = _find_findings(branch, wanted, finder), _find_failures(branch, finder)
-    return Comparison(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
+    return DiffReport(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
 
 
 def _name(branch: Branch, path: str) -> str:

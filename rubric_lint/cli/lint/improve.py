@@ -21,19 +21,19 @@ from rubric_lint.assess.improve.trial import ASIDE
 from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import Needed
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.lint.assessing import Linted
+from rubric_lint.cli.lint.assessing import LintedFile
 from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
-from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
+from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
+from rubric_lint.cli.score.judge_options import SEED, AnswersFile, ModelAccess, find_access, hold, make_plan
 from rubric_lint.cli.score.judging import (
     estimate_cost,
+    format_limit,
     holds_secrets,
     load_prices,
     open_store,
     print_command,
     run_judge,
-    word_limit,
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
@@ -62,7 +62,7 @@ def propose(given: Given) -> int:
     if STDIN in (given.rubric, given.answers):
         raise click.UsageError("RUBRIC and ANSWERS are read more than once; name files")
     require_existing(given.labels)
-    linted = Linted(given.rubric, given.finder())
+    linted = LintedFile(given.rubric, given.finder())
     if linted.has_errors:
         command = suggest("check", given.rubric, **given.settings)
         raise UserError(f"{given.rubric}: has errors; fix them first: `{command}`")
@@ -82,23 +82,23 @@ def propose(given: Given) -> int:
     left = [answer for answer in answers if answer.key not in judged]
     shown_rubrics = {name: _take_half([answer for answer in answers if answer.rubric.name == name]) for name in rubrics}
     all_mended = [
-        _Trials(shown_rubrics[rubric.name], given.tries, given.tries)
+        _TrialCount(shown_rubrics[rubric.name], given.tries, given.tries)
         for rubric in rubrics.values()
         for _ in rubric.criteria
     ]
     _say_most(left, all_mended, given, access)
-    work = Work(given, output, rubrics, access.part(0, judges), plan, account)
+    work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account)
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
     found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
-        asking = _Asking((work.access, access.part(writer, writer + 1)), work, store)
+        asking = _ModelAsker((work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
 
 
-def _word_again(*, is_stopped: bool) -> str:
+def _format_again(*, is_stopped: bool) -> str:
     """Return the command that goes on with a run that was stopped, or else writes what is offered."""
     context = click.get_current_context()
     if holds_secrets(context):
@@ -107,7 +107,7 @@ def _word_again(*, is_stopped: bool) -> str:
 
 
 def _improve(
-    given: Given, linted: Linted, found: Sequence[Assessment], answers: Sequence[Answer], asking: _Asking
+    given: Given, linted: LintedFile, found: Sequence[Assessment], answers: Sequence[Answer], asking: _ModelAsker
 ) -> int:
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
@@ -120,7 +120,7 @@ def _improve(
         choices = sum(len(finding.choices) for finding in find_own(bases[rubric], criterion))
         tests = [Answer("", bases[rubric].rubric, test.case, {}) for test in held[rubric] if test.case]
         half = _take_half(own)
-        trials.append(_Trials(half and [*half, *tests], given.tries + choices, given.tries))
+        trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
     done: list[Improver] = []
     is_stopped = False
@@ -139,7 +139,7 @@ def _improve(
     return _report(given, linted, done, asking, is_stopped=is_stopped)
 
 
-def _load(name: str, linted: Linted, examined: Examined) -> dict[str, Base]:
+def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, Base]:
     """Return the rubrics of a file as they are now, by name."""
     loaded = load_examined(name, examined)
     return {
@@ -148,7 +148,9 @@ def _load(name: str, linted: Linted, examined: Examined) -> dict[str, Base]:
     }
 
 
-def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
+def _report(
+    given: Given, linted: LintedFile, done: Sequence[Improver], asking: _ModelAsker, *, is_stopped: bool
+) -> int:
     escape_what_cannot_be_encoded()
     style = make_style(given.color, is_file=given.output is not None)
     before, after = linted.examined.result.source, done[-1].base.examined.result.source
@@ -159,19 +161,19 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         except WriteError as fault:
             raise UserError(f"{given.rubric}: {fault}") from None
     account = asking.account
-    page = improvement.Page(
+    page = improvement.ImprovementPage(
         [improver.found for improver in done],
         account.spending,
         account.limit.prices,
         is_written=is_written,
         is_stopped=is_stopped,
-        again=_word_again(is_stopped=is_stopped),
+        again=_format_again(is_stopped=is_stopped),
     )
     with open_report(given.output, Progress(sys.stderr), style) as write:
         improvement.FORMATS[given.form](page, style, write)
     if given.output is not None:
         for improved in page.several:
-            click.echo(f"{visible(improved.assessment.rubric)}: {visible(improvement.word_headline(improved))}")
+            click.echo(f"{visible(improved.assessment.rubric)}: {visible(improvement.format_headline(improved))}")
     if is_stopped:
         raise click.Abort
     outcomes = [outcome for found in page.several for outcome in found.outcomes]
@@ -200,7 +202,7 @@ def _read_answers(
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_held(linted: Linted, rubric: str) -> list[Held]:
+def _list_held(linted: LintedFile, rubric: str) -> list[Held]:
     """Return the rubric tests that hold, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
@@ -210,7 +212,7 @@ def _list_held(linted: Linted, rubric: str) -> list[Held]:
     return found
 
 
-class _Trials(NamedTuple):
+class _TrialCount(NamedTuple):
     """The trials for a criterion: what each has judged, how many there can be, and how many a model has to write."""
 
     answers: Sequence[Answer]
@@ -223,7 +225,7 @@ def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
     return answers[: max(ASIDE, len(answers) // 2)] if len(answers) >= NEEDED else []
 
 
-def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:
+def _say_most(left: Sequence[Answer], trials: Sequence[_TrialCount], given: Given, access: ModelAccess) -> None:
     """Say how many requests there can be: to judge answers, and for each proposal for a criterion to fix."""
     plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
     trials = [trial for trial in trials if trial.answers]
@@ -243,7 +245,7 @@ def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, a
             click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)
 
 
-class _Records:
+class _TrialRecords:
     """Keeps the results of a trial in memory; the replies are in the cache."""
 
     def __init__(self) -> None:
@@ -255,10 +257,10 @@ class _Records:
         self.all.append(record)
 
 
-class _Asking:
+class _ModelAsker:
     """Asks the judges and the model that proposes, within the limit that the whole run shares."""
 
-    def __init__(self, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
+    def __init__(self, access: tuple[ModelAccess, ModelAccess], work: JudgeWork, store: ReplyStore | None) -> None:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
         self._has_reported = False
@@ -266,7 +268,7 @@ class _Asking:
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
-        records = _Records()
+        records = _TrialRecords()
         panel, n = self.access.connect(self.account), len(answers)
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
@@ -287,7 +289,7 @@ class _Asking:
         advice = "Run the same command to resume"
         if is_stuck:
             advice = f"The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
-        complain(word_limit(account, "the next proposal is not written", advice))
+        complain(format_limit(account, "the next proposal is not written", advice))
         if not (is_stuck or account.fault):
             print_command()
 

@@ -104,7 +104,7 @@ def _find_results(given: Given, name: str, finder: "SettingsFinder") -> tuple[st
     return (*settings.judged, *settings.labels)
 
 
-class Judges:
+class JudgedLint:
     """Looks at rubrics with the results that options or settings name; `run` is the last run that had any.
 
     What it has read stays for the next run. Runs without results do not load the scorer.
@@ -198,11 +198,11 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
     if as_json:
         click.echo(json.dumps(reports, indent=1, default=float))
     else:
-        click.echo("\n\n".join("\n".join(_word_settings(report)) for report in reports))
+        click.echo("\n\n".join("\n".join(_format_settings(report)) for report in reports))
     return code
 
 
-def _word_settings(report: Mapping[str, Any]) -> Iterable[str]:
+def _format_settings(report: Mapping[str, Any]) -> Iterable[str]:
     file, rules = report["settings_file"], report["rules"]
     yield f"{visible(report['path'])}: " + (f"settings of {visible(file)}" if file else "no settings file")
     rows = []
@@ -319,7 +319,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
     look = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
     chosen = "statistics" if given.statistics else choose_format(given.form, given.output)
     make_reporter = Statistics if given.statistics else REPORTERS[chosen]
-    judges = Judges(given)
+    judges = JudgedLint(given)
 
     fixed = Exit.CLEAN
     bare = 0
@@ -342,13 +342,13 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
                 summary = summary._replace(review=(("judged", to_data(judges.run)),))
             reporter.end(summary)
             if judges.run and not given.quiet:
-                from rubric_lint.report.judged import word_reviews
+                from rubric_lint.report.judged import format_reviews
 
-                write_figures(word_reviews(judges.run), chosen, write)
+                write_figures(format_reviews(judges.run), chosen, write)
         if judges.run:
-            from rubric_lint.report.judged import word_records
+            from rubric_lint.report.judged import format_records
 
-            for line in word_records(judges.run):
+            for line in format_records(judges.run):
                 complain(line)
         bare = engine.explaining.bare + summary.other_kinds
         says_summary = given.output is not None or make_reporter in _WITH_SUMMARY
@@ -390,7 +390,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
     if summary.unreadable:
         return max(Exit.USAGE, fixed)
     if missing := list(
-        _word_missing(summary, finder, bare, is_required=given.require_rubrics, is_strict=given.fail_on_unread)
+        _format_missing(summary, finder, bare, is_required=given.require_rubrics, is_strict=given.fail_on_unread)
     ):
         for line in missing:
             complain(line)
@@ -399,7 +399,7 @@ def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options
     return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, fixed)
 
 
-def _word_missing(
+def _format_missing(
     summary: "Summary", finder: "SettingsFinder", bare: int, *, is_required: bool, is_strict: bool
 ) -> Iterator[str]:
     """Yield why the run fails although its findings may not: rubrics that are missing or were not read.
@@ -442,11 +442,11 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Fix the files and report on stderr, because stdout is for the findings."""
     from rubric_lint.cli.fix.fix import exit_code
     from rubric_lint.lint.fix.run import FixRun
-    from rubric_lint.report.fixes import word_troubles
+    from rubric_lint.report.fixes import format_troubles
 
     def report(outcome: "FixOutcome") -> None:
         progress.clear()
-        for line in word_troubles(outcome):
+        for line in format_troubles(outcome):
             complain(line)
 
     # Linting reports the files that cannot be read.

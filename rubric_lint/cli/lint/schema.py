@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Exit, Group, word_unknown
+from rubric_lint.cli.commands import Exit, Group, format_unknown
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
@@ -27,7 +27,7 @@ def _find_file(given: Given) -> SchemaFile:
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
     if not matching:
         known = [*{entry.name: None for entry in entries}, *map(_label, entries)]
-        hint = word_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
+        hint = format_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
         raise click.BadParameter(f"unknown schema {given.name!r}{hint}")
     entry = matching[0] if version else newest(name)
     for file in entry.forms:

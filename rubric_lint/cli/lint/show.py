@@ -36,7 +36,7 @@ def show(given: Given) -> int:
     """
     # --help and completion do not load the engine.
     from rubric_lint.lint.project.settings import Overrides
-    from rubric_lint.report.show import SHOW_FORMATS, word_summary
+    from rubric_lint.report.show import SHOW_FORMATS, format_summary
     from rubric_lint.scoring.show.source import ShowRun
 
     escape_what_cannot_be_encoded()
@@ -59,7 +59,7 @@ def show(given: Given) -> int:
             refuse_same_file(name, given.output)
         report.end(summary)
     if form == "json" and not summary.rubrics:
-        for line in word_summary(summary).splitlines():
+        for line in format_summary(summary).splitlines():
             complain(line)
     return Exit.of(crashed=summary.faults, failed=summary.unreadable, found=not summary.rubrics)
 

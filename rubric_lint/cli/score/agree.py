@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from rubric_lint.assess.agreement.analysis import Condition
     from rubric_lint.assess.agreement.reading import Reader
-    from rubric_lint.report.agreement import Findings
+    from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.records.verdict import Reading
 
@@ -57,7 +57,7 @@ def measure_agreement(
     labels: tuple[str, ...],
     reading: "Reading",
     mapping: "Mapping[str, str]",
-) -> "Findings | None":
+) -> "AgreementReport | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
 
     `mapping` has for each field of the results the column that it has in their files.
@@ -65,7 +65,7 @@ def measure_agreement(
     from rubric_lint.assess.agreement.analysis import analyse_all
     from rubric_lint.assess.agreement.comparison import Plan
     from rubric_lint.assess.agreement.reading import Reader, UnusableError
-    from rubric_lint.report.agreement import Findings
+    from rubric_lint.report.agreement import AgreementReport
 
     reader = Reader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
@@ -78,7 +78,7 @@ def measure_agreement(
         return None
     plan = Plan(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
-    return Findings(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
+    return AgreementReport(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
 
 def read_files(
@@ -166,7 +166,7 @@ def agree(given: Given) -> int:
     from rubric_lint.assess.agreement.comparison import Plan
     from rubric_lint.assess.agreement.reading import Reader, UnusableError
     from rubric_lint.assess.measure.pass_rate import Chosen
-    from rubric_lint.report.agreement import Findings, as_json, as_text
+    from rubric_lint.report.agreement import AgreementReport, as_json, as_text
     from rubric_lint.scoring.grading import read_line
     from rubric_lint.scoring.records.verdict import Reading
 
@@ -217,7 +217,7 @@ def agree(given: Given) -> int:
             check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
-        findings = Findings(agreements, reader.invalid, reader.left_out, breaches)
+        findings = AgreementReport(agreements, reader.invalid, reader.left_out, breaches)
         lines = as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)
         with open_report(given.output, Progress(sys.stderr), Style()) as write:
             write(as_json(findings) if form == "json" else "\n".join(lines) + "\n")

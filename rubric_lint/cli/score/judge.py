@@ -14,7 +14,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
-from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
+from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
 from rubric_lint.lint.run.console import Progress, complain
@@ -25,7 +25,7 @@ from rubric_lint.report.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rubric_lint.cli.score.judge_options import Access
+    from rubric_lint.cli.score.judge_options import ModelAccess
     from rubric_lint.judge.account import Account
     from rubric_lint.judge.asking import Plan
     from rubric_lint.judge.journal import Earlier, Journal
@@ -87,7 +87,7 @@ def judge(given: Given) -> int:
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")
     output = Path(given.answers) if given.again else name_results(given.answers, given.output)
-    work = Work(given, output, rubrics, access, plan, account, is_again=given.again)
+    work = JudgeWork(given, output, rubrics, access, plan, account, is_again=given.again)
     code = judge_answers(work, batch)
     if code == Exit.USAGE:
         return code
@@ -99,7 +99,7 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 """Endings of formats in which results cannot be written line by line."""
 
 
-class Work(NamedTuple):
+class JudgeWork(NamedTuple):
     """What a run judges and how: what is given, the file of results, and the account of its requests.
 
     If it `is_again`, the answers are that file too, and only its invalid outputs are asked for. `made` are answers in
@@ -109,7 +109,7 @@ class Work(NamedTuple):
     given: Given
     output: Path
     rubrics: Mapping[str, ScoringRubric]
-    access: Access
+    access: ModelAccess
     plan: Plan
     account: Account
     is_again: bool = False
@@ -125,7 +125,7 @@ class Work(NamedTuple):
         )
 
 
-def open_account(given: Given, access: Access) -> Account:
+def open_account(given: Given, access: ModelAccess) -> Account:
     """Return the account of a run, with what it may spend and by which prices.
 
     Raises:
@@ -145,7 +145,7 @@ def open_account(given: Given, access: Access) -> Account:
     return Account(limit)
 
 
-def judge_answers(work: Work, batch: Batch | None = None) -> int:
+def judge_answers(work: JudgeWork, batch: BatchOptions | None = None) -> int:
     """Judge the answers that have no result yet, and return the exit code, which is 1 if any result is invalid.
 
     All answers are read and checked before the first request.
@@ -175,7 +175,7 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
                 left -= len(journal.judged)
             elif work.is_again:
                 results.replace({})
-            if isinstance(panel, Batch):
+            if isinstance(panel, BatchOptions):
                 code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.account.limit.prices)
             elif left or not work.is_again:
                 _report_requests(source, journal, work, left)
@@ -194,8 +194,8 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
 
 
 def _prepare(
-    work: Work, batch: Batch | None, reading: Progress, opened: ExitStack
-) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
+    work: JudgeWork, batch: BatchOptions | None, reading: Progress, opened: ExitStack
+) -> tuple[AnswersFile, Panel | BatchOptions, Journal, int]:
     """Return the answers, what judges them, the results file, and how many are left; say what the file already has."""
     from rubric_lint.judge.answers import AnswersError
     from rubric_lint.judge.journal import Journal, StaleError, check_journal
@@ -272,7 +272,7 @@ def _suggest_again(given: Given, results: str) -> str:
     return repeat_command(context, given.rubric, results, without=left_out, **options)
 
 
-def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: int) -> None:
+def _report_requests(source: AnswersFile, journal: Journal, work: JudgeWork, left: int) -> None:
     """Print how many requests there will be if it is not one for each answer, and with a limit what they may cost."""
     models = len(work.access.calls)
     if not left or not (how := work.plan.describe(models)):

@@ -157,7 +157,7 @@ _ACCESS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """The headers that stand for an API key."""
 
 
-class Model(NamedTuple):
+class NamedModel(NamedTuple):
     """A model, and its own endpoint if it has one; `given` is how the command line names it."""
 
     given: str
@@ -184,7 +184,7 @@ def holds_secret(url: str | None) -> bool:
     return bool(parts.username or parts.password or parts.query)
 
 
-def read_models(values: tuple[str, ...]) -> tuple[Model, ...]:
+def read_models(values: tuple[str, ...]) -> tuple[NamedModel, ...]:
     """Read each `NAME` or `NAME@URL`. An error never repeats a URL, because it may contain a key.
 
     Raises:
@@ -206,16 +206,16 @@ def read_models(values: tuple[str, ...]) -> tuple[Model, ...]:
         if not url and _WITHOUT_SCHEME.fullmatch(value):
             name = value.partition("@")[0]
             raise click.BadParameter(f"the endpoint of `{name}` must begin with http:// or https://")
-        models.append(Model(value, name, url))
+        models.append(NamedModel(value, name, url))
     return tuple(models)
 
 
-def read_writer(value: str) -> tuple[Model, ...]:
+def read_writer(value: str) -> tuple[NamedModel, ...]:
     """Read the one model that proposes."""
     return read_models((value,))
 
 
-class Access(NamedTuple):
+class ModelAccess(NamedTuple):
     """How to call each model of a panel, with its key.
 
     `are_default` says which are called at the default endpoint: only they get what else the environment has for it.
@@ -226,9 +226,9 @@ class Access(NamedTuple):
     are_default: Sequence[bool]
     headers: Sequence[Mapping[str, str]]
 
-    def part(self, first: int, last: int) -> Access:
+    def part(self, first: int, last: int) -> ModelAccess:
         """Return how to call some of the models."""
-        return Access._make(values[first:last] for values in self)
+        return ModelAccess._make(values[first:last] for values in self)
 
     def connect(self, account: Account) -> Panel:
         """Return the panel, whose requests are sent through `account`.
@@ -252,7 +252,7 @@ class Access(NamedTuple):
             raise click.UsageError(str(fault)) from None
 
 
-def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bool = True) -> Access:
+def find_access(models: Sequence[NamedModel], asking: Mapping[str, Any], *, sends: bool = True) -> ModelAccess:
     """Return how to call each model; `asking` has the values of the options that say how to ask, by their names.
 
     Unless it `sends` requests, no key is needed.
@@ -288,7 +288,7 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     keys = [""] * len(calls)
     if sends:
         keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
-    return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
+    return ModelAccess(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
 
 
 def _find_shared(calls: Sequence[Call], are_default: Sequence[bool], fault: str) -> Sequence[bool]:
@@ -313,7 +313,7 @@ def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:
 
 
 def _find_keys(
-    models: Sequence[Model],
+    models: Sequence[NamedModel],
     calls: Sequence[Call],
     are_default: Sequence[bool],
     variables: Sequence[str],
@@ -345,7 +345,7 @@ def _find_keys(
 
 
 def _read_variables(
-    models: Sequence[Model], calls: Sequence[Call], variables: Sequence[str]
+    models: Sequence[NamedModel], calls: Sequence[Call], variables: Sequence[str]
 ) -> tuple[str | None, dict[int, str]]:
     """Return the variable without a model, and those of models by place; raise click.UsageError if one is not clear."""
     from rubric_lint.scoring.scorer import name_models
@@ -399,7 +399,7 @@ def read_amount(value: str) -> Decimal:
     return amount
 
 
-class Batch(NamedTuple):
+class BatchOptions(NamedTuple):
     """What to do instead of sending requests: write them to a file, read the results of some, or both."""
 
     requests: Path | None
@@ -408,7 +408,7 @@ class Batch(NamedTuple):
     size: int | None
 
 
-def read_batch(asking: dict[str, Any]) -> Batch | None:
+def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
     """Return what the options of batches say; None if requests are to be sent.
 
     Raises:
@@ -423,7 +423,7 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
         from rubric_lint.judge.batches import ANTHROPIC_URL
 
         asking["base_url"] = ANTHROPIC_URL
-    return Batch(None if requests is None else Path(requests), results, form, size)
+    return BatchOptions(None if requests is None else Path(requests), results, form, size)
 
 
 class AnswersFile:

@@ -19,7 +19,7 @@ from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, to_data
 from rubric_lint.model.suggest import word_need
-from rubric_lint.report.scores import FORMS, Lines, check_name, open_results
+from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
@@ -32,8 +32,8 @@ from rubric_lint.scoring.totals import Totals
 if TYPE_CHECKING:
     from rubric_lint.assess.diff.limits import Limit, Limits
     from rubric_lint.assess.diff.runs import OtherRun
-    from rubric_lint.report.assessment import Assessed
-    from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.report.assessment import AssessmentReport
+    from rubric_lint.report.html import HtmlReport, PageContent
     from rubric_lint.scoring.output import RecordResult
 
 
@@ -53,7 +53,7 @@ def label(name: str) -> str:
 def score_files(
     rubrics: Mapping[str, ScoringRubric],
     given: Given,
-    extras: "Prepared | None",
+    extras: "ReportInputs | None",
     *,
     limits: "Limits | None" = None,
     merges: bool = False,
@@ -77,7 +77,7 @@ def score_files(
             progress.clear()
         write_all(text)
 
-    writer = results or (Lines(write, compact=True) if given.compact else FORMS[form](write, make_style()))
+    writer = results or (JsonLinesText(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
     scoring = Scoring(
         rubrics,
@@ -131,13 +131,13 @@ def _tell_comparison(
     other: "OtherRun", found: "Mapping[str, Any]", given: Given, write: Callable[[str], None] | None
 ) -> list[str]:
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
-    from rubric_lint.report.changes import word_comparison
+    from rubric_lint.report.changes import format_comparison
 
     name, warnings = label(given.compare), [*other.warnings()]
     if given.quiet and not write:
         warnings += other.word_left_out(_MOST_REASONS)
     else:
-        for line in word_comparison(found, name):
+        for line in format_comparison(found, name):
             if write:
                 write(f"{line}\n")
             else:
@@ -264,28 +264,28 @@ class ResultOutput:
             complain(f"{self._file.name} was not written; {self._file.part} has the results so far")
 
 
-class Prepared(NamedTuple):
+class ReportInputs(NamedTuple):
     """What a run needs before the first output: the page, what it says, and the other run to compare with, if any."""
 
     other: "OtherRun | None"
-    content: "Extras"
+    content: "PageContent"
     page: "HtmlReport | None"
 
 
-def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
+def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement, read_chunks
-    from rubric_lint.report.html import Extras, HtmlReport
-    from rubric_lint.report.page_answers import Texts
+    from rubric_lint.report.html import HtmlReport, PageContent
+    from rubric_lint.report.page_answers import RecordTexts
 
-    extras = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
+    extras = PageContent(made=_read_date(), results=given.output or "", command=_format_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
     reading = Reading.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
         from rubric_lint.assess.diff.runs import OtherRun
 
-        texts = Texts() if given.report else None
+        texts = RecordTexts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
         if not other.read(read_chunks(compare), Asked(of_side(given.mapping, JUDGE), compare)):
             if texts:
@@ -300,10 +300,10 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared 
             return None
         extras = extras._replace(agreement=agreement)
     page = HtmlReport(rubrics, other, texts) if given.report else None
-    return Prepared(other, extras, page)
+    return ReportInputs(other, extras, page)
 
 
-def _word_command(given: Given) -> str:
+def _format_command(given: Given) -> str:
     """Return the command of this run with a table of all results as its output."""
     inputs: tuple[str, ...] = vars(given).get("outputs") or given.results
     is_input = any(os.path.realpath(name) == os.path.realpath("results.csv") for name in inputs)
@@ -316,10 +316,10 @@ _MOST_ASSESSED = 64 << 20
 """The most bytes of outputs to assess for a page: all are held in memory at once."""
 
 
-def assess_outputs(given: Given) -> "Assessed | str":
+def assess_outputs(given: Given) -> "AssessmentReport | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
     from rubric_lint.assess.assess import Asked
-    from rubric_lint.cli.lint.assessing import Linted
+    from rubric_lint.cli.lint.assessing import LintedFile
     from rubric_lint.report import assessment, trust
 
     outputs = given.outputs
@@ -328,14 +328,14 @@ def assess_outputs(given: Given) -> "Assessed | str":
     if _count_bytes(outputs) > _MOST_ASSESSED:
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
-        linted = Linted(given.rubric, given.finder())
+        linted = LintedFile(given.rubric, given.finder())
         found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
-    return assessment.Assessed(
+    return assessment.AssessmentReport(
         found,
-        trust.Given(
+        trust.RunInputs(
             *files, linted.records, linted.unmatched, linted.ignored, refused=linted.refused, settings=given.settings
         ),
     )
