@@ -19,8 +19,8 @@ from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.agents.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
 from rubric_lint.lint.project.settings import SettingsError
 from rubric_lint.lint.project.writing import WriteError
+from rubric_lint.lint.run.argument import UnusableError
 from rubric_lint.lint.run.console import report_crash
-from rubric_lint.lint.run.given import UnusableError
 from rubric_lint.model.messages import make_whole, point_to_known, visible, whole
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.version import __version__

@@ -16,10 +16,10 @@ from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.lint.run.argument import ArgumentFile, load_argument
 from rubric_lint.lint.run.baseline import Baselines
 from rubric_lint.lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.lint.run.console import Progress, report_crash
-from rubric_lint.lint.run.given import Input, read_given
 from rubric_lint.lint.run.linting import Find, LintRun
 from rubric_lint.lint.run.summary import Failure, Reporter
 from rubric_lint.model.messages import describe, expected_of, join_words, point_to_known, visible
@@ -298,25 +298,25 @@ def diff(roots: Roots, given: Arguments) -> ToolAnswer:
     return ToolAnswer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
-def _read_one(roots: Roots, given: Arguments, which: str) -> Input:
+def _read_one(roots: Roots, given: Arguments, which: str) -> ArgumentFile:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
     text = _take_text(roots, given, f"{which}_")
     if (path is None) == (text is None):
         raise ToolError(f"give either `{which}` or `{which}_text`")
     if text is not None:
-        return Input(text[0], text[0], text[1])
+        return ArgumentFile(text[0], text[0], text[1])
     name = path or ""
     if name.startswith("-") and name != STDIN:  # Git would take it for an option
         raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
     if "\0" in name or ":" not in name or os.path.lexists(name):
         roots.require(name)
-    found = read_given(name)
+    found = load_argument(name)
     roots.require(found.path)  # of a file in a revision, its place in the work tree
     return found
 
 
-def _load(file: Input) -> dict[str, Loaded]:
+def _load(file: ArgumentFile) -> dict[str, Loaded]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 

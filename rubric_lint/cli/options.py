@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from rubric_lint.lint.project.settings import Overrides, SettingsFinder
-    from rubric_lint.lint.run.given import Input
+    from rubric_lint.lint.run.argument import ArgumentFile
     from rubric_lint.rules.rule import Rule
     from rubric_lint.scoring.loading import Loaded
 
@@ -186,7 +186,7 @@ Verdicts
         of --fail-on.
     pass SCORE name=pass_at reads=score.options:read_threshold  Lowest score that passes.  [default: the settings', or
         0.8]
-Input
+ArgumentFile
     answer TEXT reads=score.prompt:read_text  The answer to judge; @FILE reads it from a file.
     answers FILE  Print the requests for all answers of FILE instead.
     any-version  Also use results by another version of the rubric.
@@ -778,7 +778,7 @@ def require_rubric(name: str, known: Collection[str]) -> None:
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, known)}")
 
 
-def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
+def load_argument_rubrics(argument: ArgumentFile, finder: SettingsFinder) -> dict[str, Loaded]:
     """Return the rubrics of a file argument by name.
 
     Raises:
@@ -786,11 +786,11 @@ def load_given(given: Input, finder: SettingsFinder) -> dict[str, Loaded]:
         InvalidError: when they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.lint.run.given import InvalidError, UnusableError
+    from rubric_lint.lint.run.argument import InvalidError, UnusableError
     from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models
 
     try:
-        return load_models(given.label, given.data, finder.for_file(given.path))
+        return load_models(argument.label, argument.data, finder.for_file(argument.path))
     except InvalidRubricError as wrong:
         raise InvalidError(*wrong.faults) from None
     except RubricError as wrong:

@@ -28,8 +28,8 @@ from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.run.argument import ArgumentFile, load_argument
 from rubric_lint.lint.run.console import complain
-from rubric_lint.lint.run.given import Input, read_given
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, point_to_known, visible
 from rubric_lint.model.suggest import name_in, suggest
@@ -49,7 +49,7 @@ class _AdoptedFile(NamedTuple):
     settings reads them.
     """
 
-    input: Input
+    input: ArgumentFile
     documents: Sequence[Document]
     settings: FileSettings
     title: str
@@ -435,7 +435,7 @@ def _complain_of_known(given: _AdoptedFile) -> None:
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _AdoptedFile:
     """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
-    found = read_given(file, stdin_filename)
+    found = load_argument(file, stdin_filename)
     if kind_of(found.path).is_program:
         raise UserError(f"{found.label}: is a program; a table describes YAML, JSON and TOML")
     try:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
+from rubric_lint.cli.options import STDIN, Given, command, load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
+from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.lint.run.given import read_given
 from rubric_lint.model.messages import join_words, list_names
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
-    from rubric_lint.lint.run.given import Input
+    from rubric_lint.lint.run.argument import ArgumentFile
     from rubric_lint.model.rubric import Rubric
     from rubric_lint.scoring.loading import Loaded
 
@@ -53,7 +53,7 @@ def convert(given: Given) -> int:
     refuse_same_file(given.file, given.output)
     if click.get_current_context().get_parameter_source("target") is click.core.ParameterSource.DEFAULT:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
-    file = read_given(given.file, given.stdin_filename)
+    file = load_argument(given.file, given.stdin_filename)
     if given.target in _RELEASES and given.name is None:
         from rubric_lint.convert.release import is_agentv_suite
 
@@ -65,11 +65,11 @@ def convert(given: Given) -> int:
     return _export(given, file)
 
 
-def _export(given: Given, file: "Input") -> int:
+def _export(given: Given, file: "ArgumentFile") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
     from rubric_lint.convert.export.target import ExportError, TargetError
 
-    found = load_given(file, given.finder())
+    found = load_argument_rubrics(file, given.finder())
     if given.name is not None:
         require_rubric(given.name, found)
         found = {given.name: found[given.name]}
@@ -151,7 +151,7 @@ def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
     return all(is_written_in_version_3(loaded.rubric) and loaded.document.kind is Kind.YAML for loaded in found)
 
 
-def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
+def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
     from rubric_lint.cli.fix.fix import exit_code, rewrite_suite
     from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults
@@ -187,7 +187,7 @@ def _rewrite(given: Given, file: "Input", settings: "FileSettings") -> int:
     return write_result(fixed.data, given.output) or code
 
 
-def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> "tuple[File, list[str]]":
+def _find_with_others(given: Given, file: "ArgumentFile", settings: "FileSettings") -> "tuple[File, list[str]]":
     """Return a suite with what its settings say of the files that it names, and the names of these files."""
     from rubric_lint.lint.project import suites
     from rubric_lint.lint.project.files import File
@@ -200,7 +200,7 @@ def _find_with_others(given: Given, file: "Input", settings: "FileSettings") -> 
     return found[0], [member.name for member in found[1:]]
 
 
-def _describe(given: Given, file: "Input", names: "Collection[str]") -> bytes:
+def _describe(given: Given, file: "ArgumentFile", names: "Collection[str]") -> bytes:
     """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
     from rubric_lint.report.show import ShowJson
     from rubric_lint.scoring.show.source import show, summarize
@@ -347,7 +347,7 @@ def import_table(given: Given) -> int:
                 raise click.UsageError(f"--map {pair}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
         choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
-        file = read_given(given.file, given.stdin_filename)
+        file = load_argument(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(*file, of_file, choices, watch=progress.show_phase)
     except ChoiceError as wrong:

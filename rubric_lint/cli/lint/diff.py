@@ -25,17 +25,17 @@ from rubric_lint.assess.diff.changes import (
 from rubric_lint.assess.rubric_tests.reading import find_needed
 from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, load_given, require_rubric
+from rubric_lint.cli.options import STDIN, Given, load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
 from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.settings import SettingsFinder
+from rubric_lint.lint.run.argument import InvalidError, UnusableError, load_argument
 from rubric_lint.lint.run.batch import lint_files
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
-from rubric_lint.lint.run.given import InvalidError, UnusableError, read_given
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
 from rubric_lint.report.changes import DiffReport, as_json, as_markdown, as_text
@@ -68,16 +68,16 @@ def report_changes(given: Given) -> int:
 
 def _compare_files(given: Given) -> DiffReport:
     finder = given.finder()
-    files = [read_given(name, given.stdin_filename) for name in (given.old, given.new)]
+    files = [load_argument(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
-        old = load_given(files[0], finder)
+        old = load_argument_rubrics(files[0], finder)
     except InvalidError as wrong:
         mend = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
             mend = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
         advice = f"{mend} (`rubric-lint` says how), then compare again"
         raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
-    loaded = [old, load_given(files[1], finder)]
+    loaded = [old, load_argument_rubrics(files[1], finder)]
     pairs = pair_rubrics(*map(prepare_all, loaded))
     if given.name is not None:
         names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
@@ -144,9 +144,9 @@ def _load_sides(
             sides.append({})
             continue
         name = _name(branch, path)
-        data = read_given(f"{branch.commit}:{path}" if is_old else name)
+        data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
-            sides.append(load_given(data._replace(label=name, path=name) if is_old else data, finder))
+            sides.append(load_argument_rubrics(data._replace(label=name, path=name) if is_old else data, finder))
         except InvalidError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
             raise UnusableError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None

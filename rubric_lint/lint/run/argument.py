@@ -1,4 +1,4 @@
-"""Read one file that a user gave: from disk, from stdin or from a Git revision."""
+"""Load one file argument: from disk, from stdin or from a Git revision."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from rubric_lint.lint.run.git import GitError, ask, tell
 from rubric_lint.model.messages import UserError
 
 
-class Input(NamedTuple):
+class ArgumentFile(NamedTuple):
     """A file argument: its name in messages, the path that selects its format and settings, and its bytes."""
 
     label: str
@@ -27,7 +27,7 @@ class InvalidError(UnusableError):
     """A file argument whose rubrics have errors."""
 
 
-def read_given(text: str, stdin_name: str | None = None) -> Input:
+def load_argument(text: str, stdin_name: str | None = None) -> ArgumentFile:
     """Read the file at a path, stdin for `-`, or a file in a Git revision for REV:PATH.
 
     Raises:
@@ -47,7 +47,7 @@ def read_given(text: str, stdin_name: str | None = None) -> Input:
         raise UnusableError(f"{data.path}: {data.reason}")
     if len(data) > LIMIT:
         raise UnusableError(f"{text}: is larger than the limit of {LIMIT / 1e6:.0f} MB; split it")
-    return Input(text, path, data)
+    return ArgumentFile(text, path, data)
 
 
 def _find_path(text: str) -> str:
