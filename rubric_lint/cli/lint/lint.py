@@ -25,7 +25,13 @@ from rubric_lint.cli.options import (
     write_figures,
 )
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
+from rubric_lint.cli.output import (
+    choose_format,
+    escape_what_cannot_be_encoded,
+    make_style,
+    open_report,
+    protect_rubrics,
+)
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import UserError, list_names, to_data, visible
@@ -406,7 +412,7 @@ class _Check:
 
         given = self._given
         with nullcontext() if given.no_cache else Cache.here() as cache:
-            lint = spare(
+            lint = protect_rubrics(
                 given.output,
                 partial(lint_files, cache=cache, processes=processes, edits=self._form in WITH_EDITS),
             )
