@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import click
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rubric_lint.lint.run.argument import ArgumentFile
     from rubric_lint.model.rubric import Rubric
     from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.source.path import Path
 
 
 @command(
@@ -86,20 +87,22 @@ def _export(given: Given, file: "ArgumentFile") -> int:
         locate = refused.place_of_field if refusal.is_in_document else refused.place
         complain(f"{locate(refusal.path)}: {refusal.message}{advice}")
         return Exit.FOUND
-    writer = load_target(given.target)
-    lost = [(found[loss.name].place(loss.path), loss.message) for _, dropped in sound.values() for loss in dropped]
-    lost += [(found[loss.name].place_in_document(loss.path), loss.message) for loss in export.losses]
-    lost += _lost_around(found, carried, export.headed) if carried else ()
-    lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.keeps_comments)
-    for place, message in _join(sorted(set(lost), key=_order)):
+    losses: list[_Lost] = []
+    for _, dropped in sound.values():
+        losses += [(found[loss.name].place(loss.path), loss.message) for loss in dropped]
+    losses += [(found[loss.name].place_in_document(loss.path), loss.message) for loss in export.losses]
+    if carried:
+        losses += _lost_around(found, carried, export.headed)
+    are_kept = load_target(given.target).keeps_comments
+    losses += _lost_comments(found, is_whole=given.name is None, are_kept=are_kept)
+    for place, message in _join(sorted(set(losses), key=_order)):
         complain(f"{place}: lost: {message}")
-    if given.strict and lost:
+    if given.strict and losses:
         complain(_NO_LOSSES)
         return Exit.FOUND
     for gap in export.gaps:
         complain(f"to do: {gap}")
-    rubrics: Rubrics = {called: found[called].rubric for called in sound}
-    content = _describe(given, file, rubrics) if given.target == "json" else export.data
+    content = _describe(given, file, sound) if given.target == "json" else export.data
     return write_result(content, given.output)
 
 
@@ -116,11 +119,11 @@ def _write(
     from rubric_lint.convert.export.suite import carry
 
     writer = load_target(target)
-    rubrics: Rubrics = {called: loaded.rubric for called, loaded in found.items()}
+    rubrics: Rubrics = {name: loaded.rubric for name, loaded in found.items()}
     if is_whole:
         rubrics = find_written(rubrics, target, writer.shapes)
-    sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
-    sources: Sources = {called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics}
+    sound = {name: make_sound(name, rubric, writer) for name, rubric in rubrics.items()}
+    sources: Sources = {name: _source(found[name], keeps_comments=writer.keeps_comments) for name in rubrics}
     carried = None
     if is_whole:
         uses = [
@@ -129,7 +132,7 @@ def _write(
         ]
         carried, sources = carry(next(iter(found.values())).file, uses, writer)
     around = carried if carried and carried.cases else None
-    return sound, carried, writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
+    return sound, carried, writer.write({name: rubric for name, (rubric, _) in sound.items()}, sources, around)
 
 
 def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
@@ -171,7 +174,7 @@ def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> in
     totals.add(outcome)
     unchecked = Unchecked(())
     unchecked.add(file.label, fixed.result)
-    for line in (*word_faults(fixed, "fixed"), *format_troubles(outcome), *unchecked.word()):
+    for line in chain(word_faults(fixed, "fixed"), format_troubles(outcome), unchecked.word()):
         complain(line)
     code = exit_code(totals, is_rewriting=True)
     is_rewritten = fixed.conversion is not None
@@ -249,22 +252,27 @@ def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collec
     """
     any_of_them = next(iter(found.values()))
     documents = {document.number: any_of_them._replace(document=document) for document in any_of_them.file}
-    views = [(name, loaded.rubric.view) for name, loaded in found.items() if loaded.rubric.view]
-    heads = {head for name, view in views if name in headed for head in (view.name, view.task)}
-    read = {(view.document.number, place) for _, view in views for place in view.sources - {view.path}}
-    written = [
-        (number, path, message)
-        for number, path, message in carried.losses
-        if (number, path) not in read and not _is_one_of(documents[number].document.value(path), heads)
-    ]
-    losses = [(documents[number].place_in_document(path), message) for number, path, message in written]
-    kept = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
-    yield from (loss for loss in losses if loss[1] in kept)
-    if rest := [place for place, message in losses if message not in kept]:
+    heads: set[str | None] = set()
+    read: set[tuple[int | None, Path]] = set()
+    for name, loaded in found.items():
+        view = loaded.rubric.view
+        if view and name in headed:
+            heads |= {view.name, view.task}
+        if view:
+            read |= {(view.document.number, place) for place in view.sources - {view.path}}
+    losses = []
+    for number, path, message in carried.losses:
+        of_document = documents[number]
+        if (number, path) not in read and not _is_one_of(of_document.document.value(path), heads):
+            losses.append((of_document.place_in_document(path), message))
+    listed = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
+    yield from (loss for loss in losses if loss[1] in listed)
+    rest = [place for place, message in losses if message not in listed]
+    if rest:
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
 
 
-def _is_one_of(value: object, texts: "Collection[str]") -> bool:
+def _is_one_of(value: object, texts: "Collection[str | None]") -> bool:
     return isinstance(value, str) and value in texts
 
 
@@ -277,13 +285,15 @@ def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool
     if is_whole:
         spans = {Span(0, len(tree.source.text))}
     kept: set[Span] = set()
-    for loaded in found.values() if are_kept else ():
-        kept.update(*find_kept_comments(loaded.document, loaded.rubric).values())
-    which = "a comment that is not of a criterion" if are_kept else "a comment: converted files have no comments"
+    loss = "a comment: converted files have no comments"
+    if are_kept:
+        loss = "a comment that is not of a criterion"
+        for loaded in found.values():
+            kept.update(*find_kept_comments(loaded.document, loaded.rubric).values())
     for comment in find_comments(tree, spans):
         if comment not in kept:
             position = tree.source.position(comment.start)
-            yield f"{tree.source.name}:{position.line}:{position.column}", which
+            yield f"{tree.source.name}:{position.line}:{position.column}", loss
 
 
 def _order(lost: "_Lost") -> tuple[int, int, str]:
@@ -298,10 +308,14 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
     for place, message in lost:
         places.setdefault(message, []).append(place)
     for message, (first, *others) in places.items():
+        if not others:
+            yield first, message
+            continue
         lines = [place.rsplit(":", 2)[1] for place in others]
-        shown = [*lines[:_MOST], *([f"{len(lines) - _MOST} more"] if len(lines) > _MOST else [])]
-        also = f" (also in {'line' if len(lines) == 1 else 'lines'} {join_words(shown)})" if lines else ""
-        yield first, message + also
+        if len(lines) > _MOST:
+            lines[_MOST:] = [f"{len(lines) - _MOST} more"]
+        noun = "line" if len(others) == 1 else "lines"
+        yield first, f"{message} (also in {noun} {join_words(lines)})"
 
 
 _RELEASES = ("agentv-4", "agentv-5")

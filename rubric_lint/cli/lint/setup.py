@@ -44,11 +44,12 @@ def init(given: Given) -> None:
     from rubric_lint.model.starter import start
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
-    choose = "choose a name that ends in .yaml or .json"
-    if kind := name_other_kind(name):
-        raise click.UsageError(f"{name} would not be checked, as it is {kind}; {choose}")
-    if (written := kind_of(name)) not in (Kind.YAML, Kind.JSON):
-        raise click.UsageError(f"{name} would be read as {written}, which init does not write; {choose}")
+    advice = "choose a name that ends in .yaml or .json"
+    other_kind, notation = name_other_kind(name), kind_of(name)
+    if other_kind:
+        raise click.UsageError(f"{name} would not be checked, as it is {other_kind}; {advice}")
+    if notation not in (Kind.YAML, Kind.JSON):
+        raise click.UsageError(f"{name} would be read as {notation}, which init does not write; {advice}")
     text = start(given.shape, suite=given.suite, as_json=name.lower().endswith(".json"))
     if name == "-":
         click.echo(text, nl=False)
@@ -129,7 +130,7 @@ def print_path(_given: Given) -> None:
 
 def read_agent(value: str) -> str:
     """Return the name of an agent, empty if none is given; raise click.BadParameter for an unknown one."""
-    return value and str(Choice(sorted(FOLDERS)).convert(value, None, None))
+    return str(Choice(sorted(FOLDERS)).convert(value, None, None)) if value else ""
 
 
 @command(
@@ -145,9 +146,7 @@ def read_agent(value: str) -> str:
 )
 def install(given: Given) -> None:
     """Install the skill into this project."""
-    found = find_agent(os.environ)
-    skills = given.folder or (FOLDERS[given.agent] if given.agent else found.skills if found else SHARED_SKILLS)
-    target = Path(skills, NAME, FILE)
+    target = Path(given.folder or _find_skills_folder(given.agent), NAME, FILE)
     text = find_skill().read_bytes()
     try:
         if has_content(target, text):
@@ -163,6 +162,14 @@ def install(given: Given) -> None:
     except OSError as fault:
         raise click.UsageError(f"cannot write {target}: {fault.strerror}") from fault
     click.echo(f"Wrote {visible(str(target))}.", err=True)
+
+
+def _find_skills_folder(agent: str) -> str:
+    """Return the folder of the named agent, or else of the agent that runs this command."""
+    if agent:
+        return FOLDERS[agent]
+    running = find_agent(os.environ)
+    return running.skills if running else SHARED_SKILLS
 
 
 skill = Group(
@@ -190,9 +197,10 @@ def clear_all(_given: Given) -> None:
 
 
 def _require_folder() -> str:
-    if folder := cache_folder():
-        return folder
-    raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")
+    folder = cache_folder()
+    if not folder:
+        raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")
+    return folder
 
 
 cache = Group(

@@ -46,16 +46,16 @@ def show(given: Given) -> int:
     finder = given.finder(Overrides(force_exclude=given.force_exclude))
     with open_report(given.output, progress, look) as write:
         report = SHOW_FORMATS[form](write, look)
-        read: list[str] = []  # the files that the report must not replace
+
+        names: list[str] = []
 
         def add(shown: "Shown") -> None:
-            read.append(shown.file)
+            names.append(shown.file)
             report.add(shown)
 
-        summary = ShowRun(add if given.output else report.add, progress).show_all(
-            given.paths or (".",), given.stdin_filename or "<stdin>", finder
-        )
-        for name in read:
+        run = ShowRun(add, progress)
+        summary = run.show_all(given.paths or (".",), given.stdin_filename or "<stdin>", finder)
+        for name in names:
             refuse_same_file(name, given.output)
         report.end(summary)
     if form == "json" and not summary.rubrics:
