@@ -164,12 +164,6 @@ def _paint(line: str, *, color: bool) -> str:
     return text + end
 
 
-def format_formatted(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
-    """Yield the line of a file that is formatted, if it is."""
-    if outcome.is_changed:
-        yield f"{visible(outcome.name)}: {'would be formatted' if is_dry else 'formatted'}"
-
-
 def format_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
     """Yield a line for each reason why a file is as it was, which `what` says, and for its hard links."""
     fixed, name = outcome.fixed, visible(outcome.name)

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path as File
@@ -96,14 +96,16 @@ def describe_format(given: Given) -> int:
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        lacks = [(file.input, fault) for file in files for fault in _find_lacks(file)]
-        for given_file, fault in lacks:
-            complain(f"{given_file.label}: {name_in(fault, given_file.path)}")
-        return Exit.FOUND if lacks else Exit.CLEAN
-    said = (("scale", given.scale), ("pass", given.passes), ("better", given.better))
-    answers = (*(Answer(role, value) for role, value in said if value), *given.mapped)
-    are_asked = bool(answers) or any(file.doubts for file in files)
-    is_again = are_asked and all(file.settings.shapes and not file.is_foreign for file in files)
+        code = Exit.CLEAN
+        for file in files:
+            for fault in _find_lacks(file):
+                complain(f"{file.input.label}: {name_in(fault, file.input.path)}")
+                code = Exit.FOUND
+        return code
+    options = {"scale": given.scale, "pass": given.passes, "better": given.better}
+    answers = [Answer(role, value) for role, value in options.items() if value] + list(given.mapped)
+    has_work = bool(answers) or any(file.doubts for file in files)
+    is_again = has_work and all(file.settings.shapes and not file.is_foreign for file in files)
     new = []
     for file in files:
         if is_again or not file.title:
@@ -120,7 +122,7 @@ def describe_format(given: Given) -> int:
     if len(places) > 1:
         listed = list_names([shorten(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
-    return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(answers)
+    return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(tuple(answers))
 
 
 def _find_above(places: Iterable[tuple[Document, Path]]) -> frozenset[tuple[Document, Path]]:
@@ -148,19 +150,22 @@ class _Adoption:
             return self._stop()
         if answers:
             drafts = self._answer(drafts, answers)
-        while asked := next(((draft, draft.questions[0]) for draft in drafts if draft.questions), None):
-            ways = self._try_ways(drafts, answers, *asked)
+        open_drafts = [draft for draft in drafts if draft.questions]
+        while open_drafts:
+            question = open_drafts[0].questions[0]
+            ways = self._try_ways(drafts, answers, open_drafts[0], question)
             if not _is_terminal() or STDIN in self.given.files:
                 self._show(drafts)
-                return self._suggest_answer(drafts, asked[1], answers, ways)
-            chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
+                return self._suggest_answer(drafts, question, answers, ways)
+            chosen = self._ask(question, answers, ways, self.find_faults(drafts))
             if not chosen:
                 return self._stop()
             answers = merge(answers, chosen)
             drafts = self.draft(answers)
+            open_drafts = [draft for draft in drafts if draft.questions]
         for draft in drafts:
-            if wrong := next((wrong for _, wrong in find_contradictions(draft.table)), ""):
-                return self._refuse(draft, wrong)
+            for _, contradiction in find_contradictions(draft.table):
+                return self._refuse(draft, contradiction)
         return self._write(drafts)
 
     def _answer(self, drafts: Sequence[Draft], answers: tuple[Answer, ...]) -> list[Draft]:
@@ -170,8 +175,9 @@ class _Adoption:
             answered = self.draft(answers)
         except AnswerError as fault:
             raise click.UsageError(str(fault)) from None
-        if new := self._find_new_faults(before, answered):
-            raise click.UsageError(new)
+        new_fault = self._find_new_fault(before, answered)
+        if new_fault:
+            raise click.UsageError(new_fault)
         return answered
 
     def _stop(self) -> int:
@@ -199,11 +205,11 @@ class _Adoption:
             if faults and len(faults) == len(drafts):
                 raise faults[0]
         answered = [draft.put(fitting[number]) for number, draft in enumerate(drafts)]
-        read = [frozenset((view.document, view.path) for view in draft.views) for draft in answered]
-        return [
-            replace(draft, others=_find_above(place for other in read if other is not own for place in other))
-            for draft, own in zip(answered, read, strict=True)
-        ]
+        read = [{(view.document, view.path) for view in draft.views} for draft in answered]
+        for number, draft in enumerate(answered):
+            others = chain(*read[:number], *read[number + 1 :])
+            answered[number] = replace(draft, others=_find_above(others))
+        return answered
 
     def _name_old(self, table: Mapping[str, Any]) -> Draft:
         shape = Shape.from_table(table)
@@ -215,24 +221,29 @@ class _Adoption:
         found = find_describable(list(self.owners), Hints(scales[-1] if scales else None, asks=True))
         described = {document for candidate in found for document in candidate.documents}
         lacking = [file for file in self.files if described.isdisjoint(file.documents)]
-        for without in lacking:
+        for file in lacking:
             what = "criteria, each with a text such as `description`, and a weight, points or levels"
-            complain(f"{without.input.label}: no criteria found: expected a list or a mapping of {what}")
+            complain(f"{file.input.label}: no criteria found: expected a list or a mapping of {what}")
         if lacking:
             return []
-        first = File(self.files[0].input.path)
         known = {shape["name"] for shape in self.settings.get("shape", ())}
         drafts = []
         for candidate in found:
-            names = dict.fromkeys(self.owners[document].input.path for document in candidate.documents)
-            called = File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name
-            called = self.given.name or called
-            numbered = chain([called], (f"{called}-{number}" for number in count(2)))
-            title = next(title for title in numbered if title not in known)
+            paths = dict.fromkeys(self.owners[document].input.path for document in candidate.documents)
+            title = self._find_title(list(paths), known)
             known.add(title)
-            table = {"name": title, "files": name_files(names, self.settings_file), **candidate.as_table()}
+            table = {"name": title, "files": name_files(paths, self.settings_file), **candidate.as_table()}
             drafts.append(Draft(tuple(candidate.documents), table, candidate))
         return drafts
+
+    def _find_title(self, paths: Sequence[str], known: Collection[str]) -> str:
+        """Return --name, or the name of the file or the folder, with a number if a table has it already."""
+        name = self.given.name
+        if not name and len(paths) == 1:
+            name = File(paths[0]).stem
+        elif not name:
+            name = File(self.files[0].input.path).absolute().parent.name
+        return _number(name, "", known.__contains__)
 
     def find_faults(self, drafts: Sequence[Draft]) -> list[str]:
         """Return the errors in the tables and in the files by them."""
@@ -246,10 +257,12 @@ class _Adoption:
                     found.append(f"{file.input.label}:{line}:{column}: {finding.message}")
         return found
 
-    def _find_new_faults(self, before: Sequence[str], drafts: Sequence[Draft]) -> str:
-        """Say which error answers make; empty if they make none."""
-        new = [fault for fault in self.find_faults(drafts) if fault not in before]
-        return f"these answers contradict the files: {new[0]}" if new else ""
+    def _find_new_fault(self, before: Sequence[str], drafts: Sequence[Draft]) -> str:
+        """Return the first error that answers make; empty if they make none."""
+        for fault in self.find_faults(drafts):
+            if fault not in before:
+                return f"these answers contradict the files: {fault}"
+        return ""
 
     def _settle(self, given: _AdoptedFile, drafts: Iterable[Draft]) -> FileSettings:
         own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
@@ -269,7 +282,7 @@ class _Adoption:
                     after = self.draft(merge(answers, way.answers))
                 except AnswerError:
                     continue
-                if question in after[at].questions or self._find_new_faults(before, after):
+                if question in after[at].questions or self._find_new_fault(before, after):
                     continue
             found.append(way)
         return sorted(found, key=lambda way: not way.is_whole)
@@ -321,22 +334,24 @@ class _Adoption:
                 return ()
             try:
                 chosen = _read_choice(text, ways)
-                new = self._find_new_faults(before, self.draft(merge(answers, chosen)))
+                new_fault = self._find_new_fault(before, self.draft(merge(answers, chosen)))
             except (click.BadParameter, AnswerError) as fault:
                 complain(str(fault))
                 continue
-            if not new:
+            if not new_fault:
                 return chosen
-            complain(new)
+            complain(new_fault)
 
     # The end.
 
-    def _refuse(self, draft: Draft, wrong: str) -> int:
+    def _refuse(self, draft: Draft, contradiction: str) -> int:
         names = dict.fromkeys(self.owners[document].input.path for document in draft.documents)
         where = f"at `{draft.table['criteria']}`" if draft.table["criteria"] else "at the top"
         keys = join_words([f"`{visible(key)}`" for key in draft.own])
-        more = f"; if one of {keys} says it, name it with `--map outcome=KEY`" if "outcome" in wrong and keys else ""
-        complain(f"{join_words(list(names))}: the criteria {where}: the table {wrong}{more}")
+        advice = ""
+        if keys and "outcome" in contradiction:
+            advice = f"; if one of {keys} says it, name it with `--map outcome=KEY`"
+        complain(f"{join_words(list(names))}: the criteria {where}: the table {contradiction}{advice}")
         return self._stop()
 
     def _show(self, drafts: Sequence[Draft]) -> bool:
@@ -367,13 +382,16 @@ class _Adoption:
         add_tables(written, self.settings_file)
         listed = list_names([visible(str(table["name"])) for table in written])
         formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-        use = "All commands and editors now read the files."
+        added = f"\nAdded the {formats} to {visible(shorten(self.settings_file))}."
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
-        click.echo(f"\nAdded the {formats} to {visible(shorten(self.settings_file))}. {use}")
-        if is_scored and (way := _format_conversion(self.files)):
-            click.echo(f"Or, {way}")
-        return Exit.CLEAN if is_scored else Exit.FOUND
+            click.echo(f"{added} {use}")
+            return Exit.FOUND
+        click.echo(f"{added} All commands and editors now read the files.")
+        conversion = _format_conversion(self.files)
+        if conversion:
+            click.echo(f"Or, {conversion}")
+        return Exit.CLEAN
 
 
 def _is_terminal() -> bool:
@@ -417,20 +435,32 @@ def _format_conversion(files: Sequence[_AdoptedFile]) -> str:
     if path == STDIN or files[0].input.label != path:
         return ""
     stem = File(path).with_name(File(path).name.split(".")[0] or "rubric")
-    names = (f"{stem}{number}.rubric.yaml" for number in chain([""], (f"-{number}" for number in count(2))))
-    command = suggest("convert", path, to="rubric", output=next(name for name in names if not os.path.lexists(name)))
+    command = suggest("convert", path, to="rubric", output=_number(str(stem), ".rubric.yaml", os.path.lexists))
     return f"to write {'it' if len(files) == 1 else 'each'} in rubric-lint's own format: {command}"
 
 
-def _complain_of_known(given: _AdoptedFile) -> None:
+def _number(stem: str, ending: str, is_used: Callable[[str], bool]) -> str:
+    """Return a name that is not used yet: without a number, or with the first one from 2 that makes it new."""
+    name = f"{stem}{ending}"
+    numbers = count(2)
+    while is_used(name):
+        name = f"{stem}-{next(numbers)}{ending}"
+    return name
+
+
+def _complain_of_known(file: _AdoptedFile) -> None:
     """Say that a file is read already, and what of it no table reads."""
-    more = ", which knows more than a table can say, and" if given.is_foreign else ", and"
-    for place, reason in given.doubts:
-        complain(f"{place}: is read already, as {given.title}{more} is not scored: {reason}")
-    if not given.doubts:
-        is_scored = not given.is_foreign and not show(given.input.path, given.input.data, given.settings).unscorable
-        way = _format_conversion([given]) if is_scored else ""
-        complain(f"{given.input.label}: is read already, as {given.title}; it needs no table{way and f'; {way}'}")
+    more = ", which knows more than a table can say, and" if file.is_foreign else ", and"
+    for place, reason in file.doubts:
+        complain(f"{place}: is read already, as {file.title}{more} is not scored: {reason}")
+    if file.doubts:
+        return
+    message = f"{file.input.label}: is read already, as {file.title}; it needs no table"
+    if not file.is_foreign and not show(file.input.path, file.input.data, file.settings).unscorable:
+        conversion = _format_conversion([file])
+        if conversion:
+            message += f"; {conversion}"
+    complain(message)
 
 
 def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _AdoptedFile:
@@ -456,12 +486,11 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Ado
         for _, rubric in examined.rubrics
         if settings.shapes or not (rubric.view and _may_be_described(rubric.view, is_in_doubt=is_in_doubt))
     )
-    doubts = dict.fromkeys(
-        (f"{found.label}{_format_place(view.document, place)}", reason)
-        for view in views
-        if titles and view.refusal
-        for place, reason in (view.refusal,)
-    )
+    doubts: dict[tuple[str, str], None] = {}
+    for view in views:
+        if titles and view.refusal:
+            place, reason = view.refusal
+            doubts[f"{found.label}{_format_place(view.document, place)}", reason] = None
     is_foreign = not any(view.dialect.name == "shape" for view in views)
     return _AdoptedFile(found, documents, settings, join_words(list(titles)), list(doubts), is_foreign)
 
@@ -484,17 +513,14 @@ def _format_left(given: _AdoptedFile, drafts: Iterable[Draft]) -> Iterator[str]:
         if any(scale == [{"level": 0}, {"level": 1}] for scale in scales):
             yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.left_over if draft.candidate else None
-        inside = left.inside if left else ()
-        around = left.beside if left else ()
-        used = draft.used
-        own = dict.fromkeys(str(path[-1]) for document, path in inside if document in given.documents)
-        own = {name: None for name in own if name not in used}
-        besides = dict.fromkeys(pointer(path) for document, path in around if document in given.documents)
-        besides = {place: None for place in besides if place not in used}
-        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", besides)):
-            if names:
-                listed = join_words([f"`{visible(name)}`" for name in names])
-                yield f"{given.input.label}: {where}: {listed}"
+        if left is None:
+            continue
+        own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
+        around = dict.fromkeys(pointer(path) for document, path in left.beside if document in given.documents)
+        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", around)):
+            unused = [f"`{visible(name)}`" for name in names if name not in draft.used]
+            if unused:
+                yield f"{given.input.label}: {where}: {join_words(unused)}"
 
 
 def _find_lacks(given: _AdoptedFile) -> Iterator[str]:
@@ -506,11 +532,14 @@ def _find_lacks(given: _AdoptedFile) -> Iterator[str]:
     views = [view for document in given.documents for view in find_shapes(document, shapes)]
     if not views:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
-    read = {(view.document, view.path) for view in views}
     used = {name for shape in shapes for name in _list_names(shape)}
-    reasons = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
-    yield from (reason for name, reason in reasons)
-    used |= {name for name, _ in reasons}
+    reasons: dict[tuple[str, str], None] = {}
+    for view in views:
+        for path, reason in [*view.doubts, *view.unread]:
+            used.add(str(path[-1]))
+            reasons[str(path[-1]), reason] = None
+    yield from (reason for _, reason in reasons)
+    read = {(view.document, view.path) for view in views}
     found = find_describable(given.documents, Hints(asks=True))
     yield from _find_unread(found, read, used)
 
@@ -532,8 +561,8 @@ _NEVER_MISSED = frozenset({Role.WEIGHT_WORDS, Role.HIGHEST, Role.ID, Role.TEXT, 
 
 
 def _list_names(shape: Shape) -> Iterator[str]:
-    yield from (*shape.id, *shape.outcome, *shape.weight, *shape.levels, *shape.parts)
-    yield from (name for name, _ in (*shape.gate, *shape.negative))
-    yield from (
-        part for part in (shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)) if isinstance(part, str)
-    )
+    """Yield the keys that a table names."""
+    yield from chain(shape.id, shape.outcome, shape.weight, shape.levels, shape.parts)
+    yield from (name for name, _ in chain(shape.gate, shape.negative))
+    ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+    yield from (end for end in ends if isinstance(end, str))
