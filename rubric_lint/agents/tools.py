@@ -16,7 +16,7 @@ from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
-from rubric_lint.lint.run.argument import ArgumentFile, load_argument
+from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.baseline import Baselines
 from rubric_lint.lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.lint.run.console import Progress, report_crash
@@ -298,14 +298,14 @@ def diff(roots: Roots, given: Arguments) -> ToolAnswer:
     return ToolAnswer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
-def _read_one(roots: Roots, given: Arguments, which: str) -> ArgumentFile:
+def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
     text = _take_text(roots, given, f"{which}_")
     if (path is None) == (text is None):
         raise ToolError(f"give either `{which}` or `{which}_text`")
     if text is not None:
-        return ArgumentFile(text[0], text[0], text[1])
+        return FileArgument(text[0], text[0], text[1])
     name = path or ""
     if name.startswith("-") and name != STDIN:  # Git would take it for an option
         raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
@@ -316,7 +316,7 @@ def _read_one(roots: Roots, given: Arguments, which: str) -> ArgumentFile:
     return found
 
 
-def _load(file: ArgumentFile) -> dict[str, Loaded]:
+def _load(file: FileArgument) -> dict[str, Loaded]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 

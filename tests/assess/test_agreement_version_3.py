@@ -412,7 +412,9 @@ def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
         reader = read([*judged, *judged[20:]], labelled, {rubric.name: rubric})
         (ratings,) = reader.join()
         outcomes = decide(build_table(ratings, rubric))
-        reports.append((as_json(AgreementReport([analyse(ratings, Plan())], reader.invalid, reader.left_out, ())), outcomes))
+        reports.append(
+            (as_json(AgreementReport([analyse(ratings, Plan())], reader.invalid, reader.left_out, ())), outcomes)
+        )
     assert reports[0] == reports[1]
 
 

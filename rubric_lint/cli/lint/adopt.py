@@ -28,7 +28,7 @@ from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
-from rubric_lint.lint.run.argument import ArgumentFile, load_argument
+from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, point_to_known, visible
@@ -49,7 +49,7 @@ class _AdoptedFile(NamedTuple):
     settings reads them.
     """
 
-    input: ArgumentFile
+    input: FileArgument
     documents: Sequence[Document]
     settings: FileSettings
     title: str

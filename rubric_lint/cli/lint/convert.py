@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
-    from rubric_lint.lint.run.argument import ArgumentFile
+    from rubric_lint.lint.run.argument import FileArgument
     from rubric_lint.model.rubric import Rubric
     from rubric_lint.scoring.loading import Loaded
     from rubric_lint.source.path import Path
@@ -66,7 +66,7 @@ def convert(given: Given) -> int:
     return _export(given, file)
 
 
-def _export(given: Given, file: "ArgumentFile") -> int:
+def _export(given: Given, file: "FileArgument") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
     from rubric_lint.convert.export.target import ExportError, TargetError
 
@@ -154,7 +154,7 @@ def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
     return all(is_written_in_version_3(loaded.rubric) and loaded.document.kind is Kind.YAML for loaded in found)
 
 
-def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> int:
+def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
     from rubric_lint.cli.fix.fix import exit_code, rewrite_suite
     from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults
@@ -190,7 +190,7 @@ def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> in
     return write_result(fixed.data, given.output) or code
 
 
-def _find_with_others(given: Given, file: "ArgumentFile", settings: "FileSettings") -> "tuple[File, list[str]]":
+def _find_with_others(given: Given, file: "FileArgument", settings: "FileSettings") -> "tuple[File, list[str]]":
     """Return a suite with what its settings say of the files that it names, and the names of these files."""
     from rubric_lint.lint.project import suites
     from rubric_lint.lint.project.files import File
@@ -203,7 +203,7 @@ def _find_with_others(given: Given, file: "ArgumentFile", settings: "FileSetting
     return found[0], [member.name for member in found[1:]]
 
 
-def _describe(given: Given, file: "ArgumentFile", names: "Collection[str]") -> bytes:
+def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> bytes:
     """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
     from rubric_lint.report.show import ShowJson
     from rubric_lint.scoring.show.source import show, summarize

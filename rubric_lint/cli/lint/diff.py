@@ -32,7 +32,7 @@ from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
 from rubric_lint.lint.project.settings import SettingsFinder
-from rubric_lint.lint.run.argument import InvalidError, UnusableError, load_argument
+from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
@@ -54,7 +54,7 @@ def report_changes(given: Given) -> int:
     try:
         comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
-        raise UnusableError(*wrong.faults) from None
+        raise UnusableFileError(*wrong.faults) from None
     in_color = wants_color(given.color) and given.output is None
     if form == "json":
         text = as_json(comparison)
@@ -72,12 +72,12 @@ def _compare_files(given: Given) -> DiffReport:
     files = [load_argument(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
         old = load_argument_rubrics(files[0], finder)
-    except InvalidError as wrong:
+    except InvalidRubricsError as wrong:
         fix = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
             fix = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
         advice = f"{fix} (`rubric-lint` says how), then compare again"
-        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
+        raise UnusableFileError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
     new = load_argument_rubrics(files[1], finder)
     pairs = pair_rubrics(prepare_all(old), prepare_all(new))
     if given.name is not None:
@@ -116,7 +116,7 @@ def _compare_branch(given: Given) -> DiffReport:
             continue
         try:
             before, after = _load_sides(branch, old, new, finder)
-        except UnusableError as wrong:
+        except UnusableFileError as wrong:
             skipped += wrong.lines[:1]
             continue
         of_file = pair_rubrics(prepare_all(before), prepare_all(after))
@@ -159,7 +159,7 @@ def _list_checked(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
 def _load_sides(
     branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
 ) -> tuple[dict[str, Loaded], dict[str, Loaded]]:
-    """Return the rubrics of both sides by name; raise UnusableError when a side cannot be read or has errors."""
+    """Return the rubrics of both sides by name; raise UnusableFileError when a side cannot be read or has errors."""
     sides: list[dict[str, Loaded]] = []
     for path, is_old in ((old, True), (new, False)):
         if path is None:
@@ -169,10 +169,10 @@ def _load_sides(
         data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
             sides.append(load_argument_rubrics(data._replace(label=name, path=name) if is_old else data, finder))
-        except InvalidError as wrong:
+        except InvalidRubricsError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
-            raise UnusableError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
-        except UnusableError:  # no rubrics
+            raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
+        except UnusableFileError:  # no rubrics
             sides.append({})
     return sides[0], sides[1]
 
@@ -224,17 +224,17 @@ def _score(given: Given, pairs: list[RubricPair]) -> Effects:
             progress.done += 1
             effects.add(effect)
     except (OSError, ValueError) as fault:
-        raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+        raise UnusableFileError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
     finally:
         progress.clear()
     if not effects.outputs:
-        raise UnusableError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+        raise UnusableFileError(f"{'stdin' if name == STDIN else name}: contains no outputs")
     return effects
 
 
 def _read_chunks(name: str, progress: Progress) -> Iterator[bytes]:
     if name == STDIN and sys.stdin is None:
-        raise UnusableError("stdin is closed")
+        raise UnusableFileError("stdin is closed")
     for chunk in read_chunks(name):
         progress.advance(len(chunk))
         yield chunk
