@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from rubric_lint.agents.roots import CRASHED, Answer, Roots, ToolError
+from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.agents.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
 from rubric_lint.lint.project.settings import SettingsError
 from rubric_lint.lint.project.writing import WriteError
@@ -57,7 +57,7 @@ def _word(fault: Exception) -> types.JSONRPCError | None:
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error_data)
 
 
-def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> Answer:
+def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> ToolAnswer:
     """Return the answer of the tool `name` to some arguments, which are not checked yet.
 
     Raises:
@@ -68,7 +68,7 @@ def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> Answer:
         check_arguments(given, tool.schema)
         text, data = tool.answer(roots, given)
         # Escapes in files and names that are not UTF-8 may hold half characters, which cannot be sent.
-        return Answer(whole(text), make_whole(data))
+        return ToolAnswer(whole(text), make_whole(data))
     except (ToolError, RubricError, UnusableFileError, WriteError) as wrong:
         message = str(wrong)
     except SettingsError as wrong:

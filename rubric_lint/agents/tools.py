@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rubric_lint.agents.roots import CRASHED, Answer, Roots, ToolError
+from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pair_rubrics, prepare_all
 from rubric_lint.convert.importing import ChoiceError, choose, import_tables
 from rubric_lint.lint.fix import SAFE, FixSelection
@@ -26,8 +26,8 @@ from rubric_lint.model.messages import describe, expected_of, join_words, point_
 from rubric_lint.model.schema_files import load_bundled
 from rubric_lint.model.starter import RUBRICS, start
 from rubric_lint.report import REPORTERS, Style, Write
-from rubric_lint.report.changes import Comparison, as_json, as_text
-from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
+from rubric_lint.report.changes import DiffReport, as_json, as_text
+from rubric_lint.report.fixes import as_data, as_report, format_troubles, write_diff
 from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.rules import BY_NAME, list_choices
@@ -48,7 +48,7 @@ class Tool(NamedTuple):
     title: str
     description: str
     schema: dict[str, Any]
-    answer: Callable[[Roots, Arguments], Answer]
+    answer: Callable[[Roots, Arguments], ToolAnswer]
     writes: bool = False
     report: str | None = None
 
@@ -79,15 +79,15 @@ def check_arguments(given: Arguments, schema: Schema) -> None:
     match error.validator:
         case "maxLength":
             length, most = len(error.instance), error.validator_value
-            told = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
+            problem = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
         case "enum":
             hint = point_to_known(str(error.instance), error.validator_value)
-            told = f"unknown value {describe(error.instance, '')}; {hint}"
+            problem = f"unknown value {describe(error.instance, '')}; {hint}"
         case "minItems":
-            told = "the list is empty; leave the argument out for the default"
+            problem = "the list is empty; leave the argument out for the default"
         case _:
-            told = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
-    raise ToolError(f"{place}: {told}")
+            problem = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
+    raise ToolError(f"{place}: {problem}")
 
 
 class _Refused(list[str]):
@@ -107,7 +107,7 @@ class _Refused(list[str]):
             raise ToolError("\n".join(self))
 
 
-class _Files(NamedTuple):
+class _CallFiles(NamedTuple):
     """The files of a call: how to find them, and their content if that was given as a text."""
 
     paths: list[str]
@@ -115,7 +115,7 @@ class _Files(NamedTuple):
     data: bytes | None
 
     @classmethod
-    def of(cls, roots: Roots, given: Arguments, finder: SettingsFinder) -> "_Files":
+    def of(cls, roots: Roots, given: Arguments, finder: SettingsFinder) -> "_CallFiles":
         """Take the files that a call names."""
         if (text := _take_text(roots, given)) is None:
             return cls([roots.require(path) for path in given.get("paths", ["."])], roots.find, None)
@@ -151,7 +151,7 @@ def _find_settings(given: Arguments) -> SettingsFinder:
     return SettingsFinder(Overrides(select, ignore))
 
 
-class _Both(Reporter):
+class _JsonAndText(Reporter):
     """Writes a report as JSON for programs and as a text for the agent, and keeps what could not be read."""
 
     def __init__(self, formats: Mapping[str, Callable[[Write, Style], Any]], form: str) -> None:
@@ -171,16 +171,16 @@ class _Both(Reporter):
         for reporter in self._reporters:
             reporter.end(*totals)
 
-    def answer(self, notes: Iterable[str]) -> Answer:
+    def answer(self, notes: Iterable[str]) -> ToolAnswer:
         text = self._text.getvalue() + "".join(f"{note}\n" for note in notes)
-        return Answer(text, json.loads(self._data.getvalue()))
+        return ToolAnswer(text, json.loads(self._data.getvalue()))
 
 
-def lint(roots: Roots, given: Arguments) -> Answer:
+def lint(roots: Roots, given: Arguments) -> ToolAnswer:
     """Check a text, or files and folders."""
     finder = _find_settings(given)
-    reporter, progress = _Both(REPORTERS, "agent"), Progress(io.StringIO())
-    paths, find, data = _Files.of(roots, given, finder)
+    reporter, progress = _JsonAndText(REPORTERS, "agent"), Progress(io.StringIO())
+    paths, find, data = _CallFiles.of(roots, given, finder)
 
     def lint_text(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
         yield from ((file, lint_bytes(file, data or b"")) for file in files if isinstance(file, File))
@@ -194,10 +194,10 @@ def lint(roots: Roots, given: Arguments) -> Answer:
     return reporter.answer([*reporter.failures, *run.explaining.format_lines()])
 
 
-def show(roots: Roots, given: Arguments) -> Answer:
+def show(roots: Roots, given: Arguments) -> ToolAnswer:
     """Describe what a text, or files and folders, hold."""
-    finder, reporter = SettingsFinder(), _Both(SHOW_FORMATS, "full")
-    files = _Files.of(roots, given, finder)
+    finder, reporter = SettingsFinder(), _JsonAndText(SHOW_FORMATS, "full")
+    files = _CallFiles.of(roots, given, finder)
     run = ShowRun(reporter.add, Progress(io.StringIO()), **files.hooks(reporter.failures))
     summary = run.show_all(files.paths, "", finder)
     reporter.failures.check(summary.files)
@@ -205,12 +205,12 @@ def show(roots: Roots, given: Arguments) -> Answer:
     return reporter.answer(reporter.failures)
 
 
-def fix(roots: Roots, given: Arguments) -> Answer:
+def fix(roots: Roots, given: Arguments) -> ToolAnswer:
     """Fix a text, or files; write files only with `write`."""
     finder, refused = _find_settings(given), _Refused()
     wish = FixSelection(given.get("unsafe", False), tuple(given.get("choose", ())))
     writes = given.get("write", False)
-    files = _Files.of(roots, given, finder)
+    files = _CallFiles.of(roots, given, finder)
     if writes and files.data is not None:
         raise ToolError("`write` needs `paths`; a text is returned fixed, and never written")
     outcomes: list[FixOutcome] = []
@@ -226,12 +226,12 @@ def fix(roots: Roots, given: Arguments) -> Answer:
     for proof in report["proofs"]:
         data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
         scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
-        told = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
-        lines.append(f"{visible(proof['file'])}: proof: {told}{scored}")
-    lines += [line for each in outcomes for line in word_troubles(each)]
+        changes = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
+        lines.append(f"{visible(proof['file'])}: proof: {changes}{scored}")
+    lines += [line for outcome in outcomes for line in format_troubles(outcome)]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
     notes = [*lines, *refused, *run.explaining.format_lines()]
-    return Answer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
+    return ToolAnswer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
 
 
 def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
@@ -266,10 +266,10 @@ def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
                 yield document.pointer(path), (type(value).__name__, repr(value))
 
 
-def score(roots: Roots, given: Arguments) -> Answer:
+def score(roots: Roots, given: Arguments) -> ToolAnswer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
-    reporter = _Both(FORMS, "table")
+    reporter = _JsonAndText(FORMS, "table")
     scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
@@ -289,13 +289,13 @@ def _read_outputs(roots: Roots, given: Arguments) -> bytes:
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
-def diff(roots: Roots, given: Arguments) -> Answer:
+def diff(roots: Roots, given: Arguments) -> ToolAnswer:
     """Compare the meaning of the rubrics of two files."""
     files = [_read_one(roots, given, "old"), _read_one(roots, given, "new")]
     was, now = map(_load, files)
     changes = compare_rubrics(pair_rubrics(prepare_all(was), prepare_all(now)))
-    comparison = Comparison(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
-    return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
+    comparison = DiffReport(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
+    return ToolAnswer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
 def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
@@ -320,7 +320,7 @@ def _load(file: FileArgument) -> dict[str, LoadedRubric]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 
-def import_file(roots: Roots, given: Arguments) -> Answer:
+def import_file(roots: Roots, given: Arguments) -> ToolAnswer:
     """Return the tables of a file as a rubric file, and what there is to say of them."""
     file = _read_one(roots, given, "file")
     columns = given.get("map", {}).items()
@@ -331,23 +331,25 @@ def import_file(roots: Roots, given: Arguments) -> Answer:
         imported = import_tables(*file, SettingsFinder().for_file(file.path), choices)
     except ChoiceError as wrong:
         raise ToolError(str(wrong)) from None
-    return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())
+    return ToolAnswer(
+        "\n".join([*(message.word() for message in imported.messages), imported.text]), imported.to_json()
+    )
 
 
-def explain(_roots: Roots, given: Arguments) -> Answer:
+def explain(_roots: Roots, given: Arguments) -> ToolAnswer:
     """Return the page of a rule."""
     rule = BY_NAME[given["rule"]]
-    return Answer(f"{rule.page}\n{rule.url}\n", {**rule.to_json(), "page": rule.page})
+    return ToolAnswer(f"{rule.page}\n{rule.url}\n", {**rule.to_json(), "page": rule.page})
 
 
-def list_rules(_roots: Roots, _given: Arguments) -> Answer:
+def list_rules(_roots: Roots, _given: Arguments) -> ToolAnswer:
     """List the rules."""
     lines = [f"{rule.name} ({rule.severity}{f'; fix: {rule.kinds}' if rule.kinds else ''}): {rule.summary}" for rule in
              BY_NAME.values()]  # fmt: skip
-    return Answer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
+    return ToolAnswer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
 
 
-def init(roots: Roots, given: Arguments) -> Answer:
+def init(roots: Roots, given: Arguments) -> ToolAnswer:
     """Return a file to start from, and with `path` write it."""
     shape, path = given.get("shape", SHAPE["default"]), given.get("path")
     suite = given.get("suite", False)
@@ -360,7 +362,7 @@ def init(roots: Roots, given: Arguments) -> Answer:
                 stream.write(content.encode())
         except FileExistsError:
             raise ToolError(f"{path}: already exists; name another file") from None
-    return Answer(content, {"file": path, "written": path is not None, "text": content})
+    return ToolAnswer(content, {"file": path, "written": path is not None, "text": content})
 
 
 RULES = list(BY_NAME)

@@ -394,7 +394,9 @@ def _count_verdicts(given: Judgements) -> Counter[Verdict]:
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 
-def _assess_criteria(loaded: LoadedRubric, evidence: Sequence[Evidence], found: Assessment) -> Iterator[AssessedCriterion]:
+def _assess_criteria(
+    loaded: LoadedRubric, evidence: Sequence[Evidence], found: Assessment
+) -> Iterator[AssessedCriterion]:
     review = found.review
     outcomes = {each.criterion: each for each in review.criteria}
     by_name: dict[str | None, list[Evidence]] = {}

@@ -24,7 +24,7 @@ MOST = 20
 """How many outputs the text and Markdown reports list; the JSON report lists all."""
 
 
-class Comparison(NamedTuple):
+class DiffReport(NamedTuple):
     """The names of both files, the changes, and the effects on judge outputs if there were any.
 
     Of a branch, also the findings on changed lines, the rubric tests that do not hold, and what was not compared, with
@@ -52,7 +52,7 @@ def word(change: Change) -> tuple[str, str, str]:
     if change.what is ChangeKind.SCORES:
         subject = name_scores(change.scores)
     elif change.what is ChangeKind.SHARE and change.new and len(change.new["shares"]) > 1:
-        groups = sum("group" in each for each in change.new["shares"])
+        groups = sum("group" in share for share in change.new["shares"])
         in_groups = f"{counted(groups, 'group')} and " if groups else ""
         subject = f"shares of {in_groups}{counted(len(change.new['shares']) - groups, 'criterion', 'criteria')}"
     elif "critical_failure" in (change.new or change.old or {}):
@@ -74,8 +74,8 @@ def _shares(side: Value) -> str:
     shares = side["shares"]
     figures = [_share(share) for share in shares]
     if len(set(figures)) == 1:
-        each = " each" if len(figures) > 1 else ""
-        return f"{figures[0]}{each}" if each else f"{shares[0]['id']} {figures[0]}"
+        of_all = " each" if len(figures) > 1 else ""
+        return f"{figures[0]}{of_all}" if of_all else f"{shares[0]['id']} {figures[0]}"
     return _first([f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)])
 
 
@@ -147,7 +147,7 @@ _WORDS: Mapping[ChangeKind, tuple[str, Callable[[Value], str]]] = {
 }
 
 
-def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
+def as_text(comparison: DiffReport, *, color: bool = False) -> Iterator[str]:
     """Yield the lines of the text report."""
     for name, changes in groupby(comparison.changes, lambda change: change.rubric):
         yield _paint(f"rubric {visible(name or '')}", color, bold=True)
@@ -171,7 +171,7 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
             yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
         if len(comparison.effects.changed) > MOST:
             yield f"  and {len(comparison.effects.changed) - MOST} more; --format json lists all"
-        yield from (f"  {line}" for line in _word_left_out(comparison.effects))
+        yield from (f"  {line}" for line in _format_left_out(comparison.effects))
     for title, found in _list_findings(comparison):
         yield from ("", _paint(title, color, bold=True))
         yield from (
@@ -182,7 +182,7 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
         yield from (f"  {visible(line)}" for line in comparison.skipped)
 
 
-def _list_findings(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, Finding]]]]:
+def _list_findings(comparison: DiffReport) -> Iterator[tuple[str, list[tuple[str, Finding]]]]:
     """Yield the title and the findings, with their places, of each section that has some."""
     sections = ("Findings on changed lines", comparison.findings), ("Tests that do not hold", comparison.tests)
     for title, found in sections:
@@ -207,7 +207,7 @@ def _paint(text: str, color: bool, **style: Any) -> str:
     return click.style(text, **style) if color else text
 
 
-def _count(comparison: Comparison) -> str:
+def _count(comparison: DiffReport) -> str:
     old, new = visible(comparison.old), visible(comparison.new)
     if comparison.is_branch:
         several = counted(len({change.rubric for change in comparison.changes}), "rubric")
@@ -238,9 +238,9 @@ def _summary(effects: OutputEffects) -> str:
 _ORDER = (*Verdict, None)
 
 
-def _word_left_out(effects: OutputEffects) -> Iterator[str]:
+def _format_left_out(effects: OutputEffects) -> Iterator[str]:
     """Yield the lines on the outputs that are invalid by a version."""
-    return word_left_out(effects.count_to_json()["left_out"], _VERSIONS)
+    return format_left_out(effects.count_to_json()["left_out"], _VERSIONS)
 
 
 _VERSIONS = {BEFORE: "the old version", NOW: "the new version", BOTH: "both versions"}
@@ -251,10 +251,10 @@ def _name(effect: OutputEffect) -> str:
 
 
 def _side(effect: OutputEffect, which: str) -> str:
-    return word_result(effect.to_json()[which])
+    return format_result(effect.to_json()[which])
 
 
-def word_result(data: Mapping[str, Any]) -> str:
+def format_result(data: Mapping[str, Any]) -> str:
     """Return the verdict and the score of a result as in the JSON report."""
     score = "" if data["score"] is None else f" {data['score']:.3f}"
     return f"{data['verdict']}{score}"
@@ -265,7 +265,7 @@ def _reason(effect: OutputEffect) -> str:
     return f" ({visible(fault.message)})" if fault else ""
 
 
-def as_markdown(comparison: Comparison) -> Iterator[str]:
+def as_markdown(comparison: DiffReport) -> Iterator[str]:
     """Yield the lines of a Markdown comment for a pull request; the first one marks it, so that it can be renewed."""
     if comparison.is_branch:
         yield MARK
@@ -292,15 +292,19 @@ def _write_effects(effects: OutputEffects, *, is_branch: bool) -> Iterator[str]:
     yield escape(_summary(effects))
     changed = effects.changed
     if is_branch:  # where the score alone changes, nobody has to look
-        changed = [each for each in changed if each.to_json()["old"]["verdict"] != each.to_json()["new"]["verdict"]]
+        changed = [
+            effect for effect in changed if effect.to_json()["old"]["verdict"] != effect.to_json()["new"]["verdict"]
+        ]
     if changed:
         yield ""
-        rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
+        rows = (
+            (_name(effect), _side(effect, "old"), _side(effect, "new") + _reason(effect)) for effect in changed[:MOST]
+        )
         yield from table(("output", "before", "after"), rows)
     if len(changed) > MOST:
         yield ""
         yield f"And {len(changed) - MOST} more; `--format json` lists all."
-    for line in _word_left_out(effects):
+    for line in _format_left_out(effects):
         yield from ("", f"{escape(line)}.")
 
 
@@ -315,7 +319,7 @@ def _row(change: Change) -> tuple[str, ...]:
     return change.rubric or "", change.criterion or "", subject, old, new, _where(change)
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: DiffReport) -> str:
     """Return the JSON report, as `schemas/diff/v1.json` describes it."""
     report: dict[str, Any] = {
         "version": VERSION,
@@ -346,7 +350,7 @@ _MOST_CRITERIA = 5
 """The most criteria to list of one answer."""
 
 
-def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
+def format_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     """Yield the lines on a comparison as in the JSON report: counts, the answers that got worse, and the criteria."""
     counts = f"{found['worse']:,} worse, {found['better']:,} better, {found['same']:,} the same"
     means = "" if found["old_mean"] is None else f"; mean score {found['old_mean']:.3f} -> {found['new_mean']:.3f}"
@@ -354,32 +358,36 @@ def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     for answer in found["worse_answers"][:MOST]:
         name = answer["id"] if isinstance(answer["id"], str) else json.dumps(answer["id"], ensure_ascii=False)
         fell = []
-        for each in answer["criteria"][:_MOST_CRITERIA]:
-            missed = ", gate missed" if each["gate_missed"] else ""
-            fell.append(f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}")
+        for criterion in answer["criteria"][:_MOST_CRITERIA]:
+            missed = ", gate missed" if criterion["gate_missed"] else ""
+            fell.append(
+                f"{visible(criterion['id'])} {name_answer(criterion['old'])} -> {name_answer(criterion['new'])}{missed}"
+            )
         more = len(answer["criteria"]) - len(fell)
         fell += [f"{more} more"] if more else []
         fell += [f"gate of {visible(name)} missed" for name in answer.get("groups_missed", ())]
-        told = join_words(fell) or "no criterion is worse, the rubric differs"
-        yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
+        why = join_words(fell) or "no criterion is worse, the rubric differs"
+        yield f"  worse: {visible(name)}: {format_result(answer['old'])} -> {format_result(answer['new'])} ({why})"
     if found["worse"] > MOST:
         yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"
-    worse = sorted((each for each in found["criteria"] if each["worse"]), key=lambda each: -each["worse"])
-    for each in worse[:MOST]:
-        before, now = each["old_gates_missed"], each["new_gates_missed"]
-        mean = f"mean {each['old_mean']:.3f} -> {each['new_mean']:.3f}"
+    worse = sorted(
+        (criterion for criterion in found["criteria"] if criterion["worse"]), key=lambda criterion: -criterion["worse"]
+    )
+    for criterion in worse[:MOST]:
+        before, now = criterion["old_gates_missed"], criterion["new_gates_missed"]
+        mean = f"mean {criterion['old_mean']:.3f} -> {criterion['new_mean']:.3f}"
         gates = f", gate missed {before} -> {now}" if before or now else ""
-        counts = f"worse in {counted(each['worse'], 'answer')}, better in {each['better']:,}"
-        yield f"  criterion {visible(each['id'])}: {counts}; {mean}{gates}"
+        counts = f"worse in {counted(criterion['worse'], 'answer')}, better in {criterion['better']:,}"
+        yield f"  criterion {visible(criterion['id'])}: {counts}; {mean}{gates}"
     if len(worse) > MOST:
         yield f"  ... and {len(worse) - MOST:,} more criteria; --format json lists them"
-    yield from (f"  {line}" for line in word_left_out(found["left_out"], NAMES_OF_RUNS))
+    yield from (f"  {line}" for line in format_left_out(found["left_out"], NAMES_OF_RUNS))
 
 
-def word_left_out(left_out: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[str]:
+def format_left_out(left_out: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines on the records that are not compared, as in the JSON report; `names` are those of the runs."""
-    for each in left_out[:MOST]:
-        reason = LeftOut(each["reason"], each["count"], each["records"])
-        yield f"not compared: {names[each['run']]}: {visible(str(reason))}"
+    for entry in left_out[:MOST]:
+        reason = LeftOut(entry["reason"], entry["count"], entry["records"])
+        yield f"not compared: {names[entry['run']]}: {visible(str(reason))}"
     if len(left_out) > MOST:
         yield f"not compared: {len(left_out) - MOST:,} more reasons; --format json lists them"

@@ -25,7 +25,7 @@ VERSION = 1
 """The version of the JSON report."""
 
 
-def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
+def format_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
     """Yield the report lines of one file; none if there was nothing to fix."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if outcome.is_changed:
@@ -36,15 +36,15 @@ def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
             yield f"{name}: {'would fix' if is_dry else 'fixed'} {counted(len(fixes), 'finding')}"
         for (rule, title), count in sorted(Counter(fixes).items()):
             yield f"  {count} x {visible(title)} ({rule})"
-    yield from word_troubles(outcome)
+    yield from format_troubles(outcome)
 
 
-def word_troubles(outcome: FixOutcome) -> Iterator[str]:
+def format_troubles(outcome: FixOutcome) -> Iterator[str]:
     """Yield a line for each thing that could not be fixed in a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.left_out and not fixed.doubt:
         yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
-    yield from word_refusals(outcome, "left unchanged")
+    yield from format_refusals(outcome, "left unchanged")
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
     if not (fixed.doubt or outcome.failure):
@@ -108,8 +108,10 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         counts["passed_over"] = len(totals.skipped.dead)
     if totals.skipped.outside:
         counts["outside"] = len(totals.skipped.outside)
-    told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
-    return dump({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
+    reported = [
+        file for file in files if any(file.get(key) for key in ("changed", "left", "left_out", "notes", "error"))
+    ]
+    return dump({"version": VERSION, "summary": counts, "files": reported}, indent=1) + "\n"
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -141,11 +143,11 @@ def _quote(path: str) -> str:
     """Return a path as Git writes it in a diff: quoted if it contains invisible or special characters."""
     if visible(path) == path and not set('"\\') & set(path):
         return path
-    told = [
+    quoted = [
         "".join(f"\\{byte:03o}" for byte in os.fsencode(char)) if visible(char) != char or char in '"\\#' else char
         for char in path
     ]
-    return f'"{"".join(told)}"'
+    return f'"{"".join(quoted)}"'
 
 
 _COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}
@@ -162,13 +164,7 @@ def _paint(line: str, *, color: bool) -> str:
     return text + end
 
 
-def word_formatted(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
-    """Yield the line of a file that is formatted, if it is."""
-    if outcome.is_changed:
-        yield f"{visible(outcome.name)}: {'would be formatted' if is_dry else 'formatted'}"
-
-
-def word_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
+def format_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
     """Yield a line for each reason why a file is as it was, which `what` says, and for its hard links."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
@@ -186,7 +182,7 @@ def count_foreign(outcome: FixOutcome) -> int:
     return outcome.fixed.foreign if isinstance(outcome.fixed, Formatted) else 0
 
 
-def word_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
+def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     """Return a summary of all files, which have `foreign` rubrics of other systems."""
     read, refused = counted(totals.files, "file"), totals.faults - totals.crashes
     more = [

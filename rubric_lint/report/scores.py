@@ -55,7 +55,7 @@ def _join(results: list[str], between: str) -> str:
     return joined if is_visible else between.join(map(visible_json, results))
 
 
-class Lines:
+class JsonLinesText:
     """A writer of one result per line; compact ones are without criteria and other fields."""
 
     def __init__(self, write: Write, _look: Style | None = None, *, compact: bool = False) -> None:
@@ -70,7 +70,7 @@ class Lines:
         """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
 
 
-class Whole(Lines):
+class JsonText(JsonLinesText):
     """A writer of one object with the results, the totals, and what else is said of them all."""
 
     _before = '{"results": [\n'
@@ -95,7 +95,7 @@ _MOST_OUTPUTS = 20
 """The most outputs whose verdicts are listed."""
 
 
-class Table:
+class TotalsText:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -120,10 +120,10 @@ class Table:
             self._listed += 1
             place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
             path = f" {error['path']}" if error["path"] else ""
-            told = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
-            self._tell(f"{place}{told}{path}: {error['message']}")
+            shown_id = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
+            self._write_line(f"{place}{shown_id}{path}: {error['message']}")
 
-    def _tell(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
@@ -131,7 +131,7 @@ class Table:
         left = [(self._causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
-                self._tell(f"... and {count:,} more: {message}")
+                self._write_line(f"... and {count:,} more: {message}")
         if self._hidden:
             total = self._causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
@@ -146,18 +146,22 @@ class Table:
             rows = _list_outputs(self._first, self._look, has_several=len(totals.rubrics) > 1)
             self._write("\n".join(rows) + "\n\n")
         for line in (*totals.reading.word(), str(totals)):
-            self._tell(line)
+            self._write_line(line)
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    may_not_apply = any(each.criterion.may_not_apply for each in rubric.criteria)
+    may_not_apply = any(of_criterion.criterion.may_not_apply for of_criterion in rubric.criteria)
     rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", *["n/a"] * may_not_apply)]
-    for each in rubric.criteria:
-        criterion = each.criterion
-        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]] or ["-"]
-        gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(each.gates_missed))
-        mean, spread = ("-", "-") if each.mean is None else (f"{float(each.mean):.3f}", f"{each.spread:.3f}")
-        left_out = [str(each.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
+    for of_criterion in rubric.criteria:
+        criterion = of_criterion.criterion
+        given = [name_answer(grade.answer) for grade in criterion.grades if of_criterion.answers[grade.answer]] or ["-"]
+        gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(of_criterion.gates_missed))
+        mean, spread = (
+            ("-", "-")
+            if of_criterion.mean is None
+            else (f"{float(of_criterion.mean):.3f}", f"{of_criterion.spread:.3f}")
+        )
+        left_out = [str(of_criterion.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
         rows.append(
             (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
         )
@@ -172,10 +176,10 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     counts = ", ".join(
         look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
     )
-    mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
+    mean_score = _format_score(rubric.rubric, rubric.mean or Fraction(0))
     title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
     if grades := rubric.list_grades():
-        listed = [f"{each['outputs']} {visible(each['grade'] or 'below')}" for each in grades]
+        listed = [f"{grade['outputs']} {visible(grade['grade'] or 'below')}" for grade in grades]
         title += f"; grades: {', '.join(listed)}"
     panels = []
     for panel, outputs in rubric.panels.items():
@@ -185,7 +189,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
     return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
 
 
-def _word_score(rubric: ScoringRubric, score: Fraction) -> str:
+def _format_score(rubric: ScoringRubric, score: Fraction) -> str:
     """Return a score in words, with that in units of the scale of the rubric, if it has one."""
     in_units = rubric.word_in_units(score)
     return f"{float(score):.3f} ({in_units})" if in_units else f"{float(score):.3f}"
@@ -205,7 +209,7 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
             is_empty = result.error is not None and is_unscored(result.error.message)
             rows.append((name, "-", "no score" if is_empty else "invalid", ""))
         else:
-            score = _word_score(scored.rubric, scored.score)
+            score = _format_score(scored.rubric, scored.score)
             if scored.rubric_grade is not None:
                 score += f", grade {visible(scored.rubric_grade)}"
             rows.append((name, score, scored.verdict, visible(", ".join(scored.gates_missed))))
@@ -233,7 +237,11 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-FORMS: dict[str, Callable[[Write, Style], Lines | Whole | Table]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write, Style], JsonLinesText | JsonText | TotalsText]] = {
+    "jsonl": JsonLinesText,
+    "json": JsonText,
+    "table": TotalsText,
+}
 """The formats by name: each takes where to write, and the look of tables."""
 
 
@@ -247,7 +255,7 @@ class UnknownSuffixError(ValueError):
 
 def open_results(
     name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool
-) -> "_Lines | _Table | _Parquet":
+) -> "_JsonLinesFile | _CsvFile | _ParquetFile":
     """Return a writer of the kind that the suffixes of `name` say.
 
     Its `add` takes results; `end` writes what is not written yet, and leaves the stream open.
@@ -261,11 +269,11 @@ def open_results(
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
-        return _Parquet(stream, rubrics)
+        return _ParquetFile(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
-        return _Lines(_pack(stream, pack), compact=compact)
+        return _JsonLinesFile(_pack(stream, pack), compact=compact)
     if base.endswith(".csv"):
-        return _Table(_pack(stream, pack), rubrics)
+        return _CsvFile(_pack(stream, pack), rubrics)
     raise UnknownSuffixError(
         f"{name}: the name does not say what to write; end it in .jsonl, .csv (also with .gz or .zst) or .parquet"
     )
@@ -280,20 +288,20 @@ def check_name(name: str, *, compact: bool) -> None:
         ValueError: if only JSON Lines can be compact.
     """
     writer = open_results(name, io.BytesIO(), {}, compact=compact)
-    if compact and not isinstance(writer, _Lines):
+    if compact and not isinstance(writer, _JsonLinesFile):
         raise ValueError("--compact is for JSON Lines; CSV has one row for each result anyway")
 
 
 def _pack(stream: BinaryIO, suffix: str | None) -> Any:
     if suffix is None:
-        return _Plain(stream)
+        return _UnclosedStream(stream)
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0)
     pa = _import_arrow()
-    return pa.CompressedOutputStream(pa.PythonFile(_Plain(stream), mode="w"), "zstd")
+    return pa.CompressedOutputStream(pa.PythonFile(_UnclosedStream(stream), mode="w"), "zstd")
 
 
-class _Plain:
+class _UnclosedStream:
     """A stream whose end leaves the one below open."""
 
     closed = False
@@ -314,7 +322,7 @@ def _import_arrow() -> Any:
     return pa
 
 
-class _Lines:
+class _JsonLinesFile:
     """A writer of JSON Lines: whole results, or compact ones."""
 
     formulas = 0
@@ -331,7 +339,7 @@ class _Lines:
         self._stream.close()
 
 
-class _Table:
+class _CsvFile:
     """A writer of CSV: a row for each result, with a column for the answer to each criterion.
 
     Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
@@ -342,7 +350,7 @@ class _Table:
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self.formulas = 0
-        self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
+        self._ids = [*dict.fromkeys(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria)]
         own = frozenset().union(*(rubric.own_fields for rubric in rubrics.values()))
         worded = [name for name in _WORDED if name in own]
         self._head = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", *worded, "gates_missed"]
@@ -353,14 +361,14 @@ class _Table:
 
     def _list_cells(self, result: RecordResult) -> list[Any]:
         row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
-        answers = {each.criterion.id: each.grade.answer for each in criteria}
+        answers = {graded.criterion.id: graded.grade.answer for graded in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]
         name = row["id"]
         self.formulas += isinstance(name, str) and is_formula(name)
         others = [
             *[row[name] for name in self._head[2:-1]],
-            None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
+            None if missed is None else " ".join(missed) if not any(" " in name for name in missed) else missed,
             *map(answers.get, self._ids),
             *[error.get(name) for name in ("message", "path", "file", "line")],
         ]
@@ -396,7 +404,7 @@ def _escape_halves(value: Any) -> Any:
     return {name: _escape_halves(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-class _Parquet:
+class _ParquetFile:
     """A writer of Parquet with the columns of `ScoredBatch.to_arrow`; the errors have their files, too."""
 
     formulas = 0

@@ -36,7 +36,7 @@ class ShowJson:
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
-        files = ",".join(f"\n  {each}" for each in self._files)
+        files = ",".join(f"\n  {file}" for file in self._files)
         self._write(f'{{"version": {VERSION},\n "summary": {dump(count_all(summary))},\n "files": [{files}]}}\n')
 
 
@@ -59,7 +59,7 @@ class ShowText:
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
-        lines = [row for line in word_summary(summary).split("\n") for row in self._look.wrap(line)]
+        lines = [row for line in format_summary(summary).split("\n") for row in self._look.wrap(line)]
         self._write(self._gap + "\n".join(lines) + "\n")
 
     def _draw(self, file: str, rubric: ShownRubric) -> Iterator[str]:
@@ -70,18 +70,18 @@ class ShowText:
             shape = rubric.shape.replace("_", " ")
         pass_at, borderline_at = rubric.thresholds
         is_long = len(str(pass_at)) > _MOST_DIGITS
-        told: object = (
+        upper: object = (
             Fraction(pass_at).limit_denominator(1000) if is_long else pass_at
         )  # 2 of 3 has no end as a decimal
         lower: object = borderline_at
         if rubric.marks:
-            told, lower = rubric.marks
+            upper, lower = rubric.marks
         worst, best = rubric.scale or (0, 1)
         sign = "<=" if worst > best else ">="
         borderline = f", borderline {sign} {lower}" if borderline_at < pass_at else ""
         if rubric.scale:
             borderline += f", on the scale from {rubric.scale[0]} to {rubric.scale[1]}"
-        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass {sign} {told}{borderline}{_word_best(rubric)}")
+        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass {sign} {upper}{borderline}{_format_best(rubric)}")
         if faults := self._count(rubric.errors, rubric.warnings):
             yield f"  {faults}"
         if rubric.task:
@@ -95,14 +95,15 @@ class ShowText:
             yield from self._tabulate(rubric)
         if rubric.examples:
             yield ""
-            scores = [_word_score(each.score, rubric.thresholds, rubric.scale) for each in rubric.examples]
+            scores = [_format_score(example.score, rubric.thresholds, rubric.scale) for example in rubric.examples]
             room, most = (
-                max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in rubric.examples)), scores)
+                max(map(len, cells))
+                for cells in (("verdict", *(example.verdict for example in rubric.examples)), scores)
             )
             yield self._look.paint("gutter", f"  {'verdict':<{room}}  {'score':<{most}}  for example")
-            for each, score in zip(rubric.examples, scores, strict=True):
-                verdict = self._look.paint(VERDICT_ROLES[each.verdict], f"{each.verdict:<{room}}")
-                lines = self._wrap(" " * (room + most + 6), each.title)
+            for example, score in zip(rubric.examples, scores, strict=True):
+                verdict = self._look.paint(VERDICT_ROLES[example.verdict], f"{example.verdict:<{room}}")
+                lines = self._wrap(" " * (room + most + 6), example.title)
                 yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
                 yield from lines[1:]
 
@@ -121,28 +122,28 @@ class ShowText:
             return
         room = max(self._look.columns // 3, _LEAST)
         table = [("criterion", "weight", "share", "", "gate")]
-        for each in criteria:
-            name = cut(visible(" ".join(each.id.split())), room)
-            weight = "?" if each.weight is None else f"{each.weight:.12g}"
-            share = ("?", "") if each.share is None else (str(each.share), percent(each.share))
-            check = "must not be met" if each.is_negated else "must be met"
-            check = check if each.gate else "never missed"
-            sign = "<=" if each.is_turned else ">="
-            worst = f"{sign} {each.gate}" if each.bands or each.levels else check
-            table.append((name, weight, *share, "-" if each.gate is None else worst))
+        for criterion in criteria:
+            name = cut(visible(" ".join(criterion.id.split())), room)
+            weight = "?" if criterion.weight is None else f"{criterion.weight:.12g}"
+            share = ("?", "") if criterion.share is None else (str(criterion.share), percent(criterion.share))
+            check = "must not be met" if criterion.is_negated else "must be met"
+            check = check if criterion.gate else "never missed"
+            sign = "<=" if criterion.is_turned else ">="
+            worst = f"{sign} {criterion.gate}" if criterion.bands or criterion.levels else check
+            table.append((name, weight, *share, "-" if criterion.gate is None else worst))
         widths = [max(map(width, column)) for column in zip(*table, strict=True)]
         lines = [_align(row, widths) for row in table]
         yield self._look.paint("gutter", f"  {lines[0].rstrip()}")
-        outcomes = [visible(" ".join((each.outcome or "").split())) for each in criteria]
+        outcomes = [visible(" ".join((criterion.outcome or "").split())) for criterion in criteria]
         room = self._look.columns - width(lines[0]) - 4
         is_beside = all(width(outcome) <= room for outcome in outcomes)
-        for line, outcome, each in zip(lines[1:], outcomes, criteria, strict=True):
+        for line, outcome, criterion in zip(lines[1:], outcomes, criteria, strict=True):
             yield f"  {line}  {outcome if is_beside else ''}".rstrip()
             if outcome and not is_beside:
                 yield f"    {self._clip(outcome, 4)}"
-            if each.applies_if:
-                yield f"    {self._clip(f'applies if: {each.applies_if}', 4)}"
-            yield from self._list_steps("    ", each, is_long=rubric.version == VERSION_3)
+            if criterion.applies_if:
+                yield f"    {self._clip(f'applies if: {criterion.applies_if}', 4)}"
+            yield from self._list_steps("    ", criterion, is_long=rubric.version == VERSION_3)
 
     def _list_steps(self, indent: str, criterion: ShownCriterion, *, is_long: bool = False) -> Iterator[str]:
         """Yield a row for each band or level, the lowest first; of a long scale, for its ends and what is described."""
@@ -164,8 +165,8 @@ class ShowText:
         if shown.reason:
             yield from self._look.wrap(f"{start} no rubrics: {shown.reason}")
         reasons: dict[str, list[Unread]] = {}
-        for each in shown.unread:
-            reasons.setdefault(each.reason, []).append(each)
+        for unread in shown.unread:
+            reasons.setdefault(unread.reason, []).append(unread)
         for reason, places in reasons.items():
             more = f" ({len(places) - 1} more like it)" if len(places) > 1 else ""
             place = self._look.paint("place", f"{file}:{places[0].line}:{places[0].column}")
@@ -175,18 +176,20 @@ class ShowText:
             how = f"; for details, run `{suggest('check', shown.file)}`" if is_there else ""
             yield from self._look.wrap(f"{start} {faults}{how}")
         for release in shown.releases:
-            told = "reads it whole"
+            what = "reads it whole"
             if release.unread:
                 line, _, reason = release.unread[0]
                 count = len(release.unread)
                 first = f"line {line}" if count == 1 else f"{count} places, the first in line {line}"
-                told = f"does not read it whole: {first}: {reason}"
-            yield from self._wrap("", f"{file}: {release.title} {told}")
+                what = f"does not read it whole: {first}: {reason}"
+            yield from self._wrap("", f"{file}: {release.title} {what}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
             yield from self._look.wrap(f"{start} no example scores: `score` refuses this file{until}")
             if not shown.errors:
-                others = [each for each in shown.unscorable if not each.endswith(tuple(reasons))]
+                others = [
+                    reason_of_file for reason_of_file in shown.unscorable if not reason_of_file.endswith(tuple(reasons))
+                ]
                 for reason in others[:_MOST_REASONS]:
                     yield from self._look.wrap(visible(reason), "  ")
 
@@ -205,7 +208,7 @@ class ShowText:
         return cut(visible(" ".join(text.split())), max(self._look.columns - lead, _LEAST))
 
 
-def word_summary(summary: Summary) -> str:
+def format_summary(summary: Summary) -> str:
     """Return the last line of a report, and a second one on anything that was skipped."""
     counts = f"{counted(summary.rubrics, 'rubric')} with {counted(summary.criteria, 'criterion', 'criteria')}"
     where = counted(summary.files, "file")
@@ -217,14 +220,14 @@ def word_summary(summary: Summary) -> str:
     return (found if summary.files else format_nothing_read("read", summary.scope, has_notes=bool(notes))) + notes
 
 
-def _word_best(rubric: ShownRubric) -> str:
+def _format_best(rubric: ShownRubric) -> str:
     """Say which score is read as the best, where only numbers say it."""
     criteria = rubric.criteria
-    levels = [level for each in criteria for level in each.levels]
+    levels = [level for criterion in criteria for level in criterion.levels]
     is_bare = bool(levels) and not any(level.name or level.outcome for level in levels)
-    if rubric.dialect != "shape" or not is_bare or any(each.is_turned for each in criteria):
+    if rubric.dialect != "shape" or not is_bare or any(criterion.is_turned for criterion in criteria):
         return ""
-    highest = {max(level.level or 0 for level in each.levels) for each in criteria if each.levels}
+    highest = {max(level.level or 0 for level in criterion.levels) for criterion in criteria if criterion.levels}
     return f"; {highest.pop() if len(highest) == 1 else 'the highest score'} is read as the best"
 
 
@@ -241,7 +244,7 @@ def _align(row: Sequence[str], widths: Sequence[int]) -> str:
     return f"{name}  {weight}  {share} {percent}  {gate}"
 
 
-def _word_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
+def _format_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
     """Return a score in units of a scale with three decimals, or with as many as show its side of each threshold."""
     worst, best = map(Hundredth.fraction, scale or (0, 1))
     exact, *others = [worst + (best - worst) * share for share in (score, *map(to_fraction, thresholds))]

@@ -47,9 +47,9 @@ class Style(NamedTuple):
         """Return the text in the color of its role, or unchanged without color."""
         return click.style(text, **_STYLES[role]) if self.color else text
 
-    def wrap(self, text: str, indent: str = "", *, taken: int = 0) -> list[str]:
-        """Return prose as lines; `taken` cells before the first line are in use."""
-        return list(wrap(text, self.columns, indent, taken=taken)) if self.wraps else [indent + text]
+    def wrap(self, text: str, indent: str = "", *, in_use: int = 0) -> list[str]:
+        """Return prose as lines; `in_use` cells before the first line are in use."""
+        return list(wrap(text, self.columns, indent, in_use=in_use)) if self.wraps else [indent + text]
 
 
 def name_answer(answer: bool | int | str) -> str:
@@ -89,9 +89,9 @@ def width(text: str) -> int:
         elif char == _EMOJI_STYLE:
             cells += last == 1
             last = 2
-        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (taken := _cells(char)):
-            cells += taken
-            last = taken
+        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (char_cells := _cells(char)):
+            cells += char_cells
+            last = char_cells
     return cells
 
 
@@ -100,7 +100,7 @@ def head(line: str, room: int) -> str:
     if line.isascii() and line.isprintable():
         return line[: max(room, 0)]
     widths = accumulate(width(shown(char)) for char in line)
-    return line[: sum(1 for taken in widths if taken <= room)]
+    return line[: sum(1 for used in widths if used <= room)]
 
 
 def tail(line: str, room: int) -> str:
@@ -127,7 +127,7 @@ _LONGEST = 40
 """The most cells of a name in prose."""
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """A column of a table; those with the highest `rank` are left out first where the table is too wide."""
 
     name: str
@@ -144,17 +144,17 @@ def shorten_name(name: str, room: int = _LONGEST) -> str:
 _COMMAND = re.compile("`rubric-[^`]*`")
 
 
-def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
-    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use.
+def wrap(text: str, room: int, indent: str = "", *, in_use: int = 0) -> Iterator[str]:
+    """Break prose between words; lines after the first are indented further. `in_use` cells before it are in use.
 
     A command in backticks stays on one line, so that it can be copied.
     """
     line = indent
     for word in _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split(" "):
         word = word.replace("\0", " ")  # noqa: PLW2901
-        if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
+        if (in_use or line.strip()) and in_use + width(line) + 1 + width(word) > room:
             yield line
-            line, taken = f"{indent}  {word}", 0
+            line, in_use = f"{indent}  {word}", 0
         else:
             line += f" {word}" if line.strip() else word
     yield line
@@ -203,7 +203,7 @@ def _fill(prose: list[str], room: int) -> list[str]:
     )
 
 
-def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
+def draw(columns: Sequence[TextColumn], room: int) -> Iterator[str]:
     """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
     columns = [column for column in columns if any(column.cells)]
     every = len(columns)
@@ -221,11 +221,11 @@ def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
         yield from wrap("(some columns do not fit; a wider terminal and --format json show them)", room, "  ")
 
 
-def _width(column: Column) -> int:
+def _width(column: TextColumn) -> int:
     return max(width(cell) for cell in (column.name, *column.cells))
 
 
-def _measure(columns: Sequence[Column], *, shortest: bool = False) -> int:
+def _measure(columns: Sequence[TextColumn], *, shortest: bool = False) -> int:
     """Return the width of a table, with the names as short as they may become or as they are."""
     first = min(_width(columns[0]), _SHORTEST) if shortest else _width(columns[0])
     return first + sum(2 + _width(column) for column in columns[1:]) + 2

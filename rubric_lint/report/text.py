@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rubric_lint.model.finding import Finding, Result, Severity
 
 
-class Written(Reporter):
+class StyledReporter(Reporter):
     """Write results in a style, piece by piece."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -26,7 +26,7 @@ class Written(Reporter):
         self._look = look
 
 
-class Concise(Written):
+class Concise(StyledReporter):
     """Write one line per finding: `file:line:column severity rule: message`."""
 
     def word(self, source: Source, finding: Finding) -> str:
@@ -45,7 +45,7 @@ class Concise(Written):
             self._write(f"{summary}\n")
 
 
-class Full(Written):
+class Full(StyledReporter):
     """Write each finding: rule and message, below them its place, the code frame and the fix."""
 
     _gap = ""
@@ -57,9 +57,8 @@ class Full(Written):
         blocks = []
         seen = dict[str, str]()
         for finding in result.findings:
-            first, *more = self._look.wrap(
-                visible(finding.message), taken=width(f"{finding.severity} {finding.rule}: ") if self._look.wraps else 0
-            )
+            in_use = width(f"{finding.severity} {finding.rule}: ") if self._look.wraps else 0
+            first, *more = self._look.wrap(visible(finding.message), in_use=in_use)
             lines = [f"{_head(finding, self._look)} {first}".rstrip(), *more]
             blocks.append("\n".join([*lines, *frame(result.source, finding, self._look, seen)]) + "\n")
         self._write(self._gap + "\n".join(blocks))
@@ -68,11 +67,11 @@ class Full(Written):
     def end(self, summary: Summary) -> None:
         """Write the summary."""
         if not self._look.quiet:
-            told = [line for each in str(summary).split("\n") for line in self._look.wrap(each)]
-            self._write(self._gap + "\n".join(told) + "\n")
+            rows = [line for line_of_summary in str(summary).split("\n") for line in self._look.wrap(line_of_summary)]
+            self._write(self._gap + "\n".join(rows) + "\n")
 
 
-class Statistics(Written):
+class Statistics(StyledReporter):
     """Write the number of findings per rule, most frequent first."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -153,7 +152,7 @@ def frame(source: Source, finding: Finding, style: Style, seen: dict[str, str]) 
         kind = "fix" if finding.fix.safe else "unsafe fix"
         yield from look.note(f"= {kind}: {visible(finding.fix.title)}")
     if finding.choices:
-        answers = [f"{visible(each.title)} (--choose {each.choice})" for each in finding.choices]
+        answers = [f"{visible(choice.title)} (--choose {choice.choice})" for choice in finding.choices]
         start = source.position(finding.span.start)
         reference = f"the same answers as at {start.line}:{start.column}"
         yield from look.note(f"= choose: {refer(join_words(answers, 'or'), reference, seen)}")
@@ -180,14 +179,14 @@ class _Gutter(NamedTuple):
 
     def mark(self, indent: int, line: str, label: str, role: str) -> Iterator[str]:
         """Yield an underline and its label, beside it or, where a terminal would break the label, below it."""
-        beside = f"{line} {label}".rstrip()
-        if not label or not self.style.wraps or indent + width(beside) <= self.room:
-            yield self.row("", " " * indent + self.style.paint(role, beside))
+        labelled = f"{line} {label}".rstrip()
+        if not label or not self.style.wraps or indent + width(labelled) <= self.room:
+            yield self.row("", " " * indent + self.style.paint(role, labelled))
             return
         yield self.row("", " " * indent + self.style.paint(role, line))
         start = " " * max(min(indent, self.room - width(label)), 0)
-        for each in wrap(label, self.room, start):
-            yield self.row("", self.style.paint(role, each))
+        for row in wrap(label, self.room, start):
+            yield self.row("", self.style.paint(role, row))
 
 
 def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:

@@ -17,7 +17,7 @@ from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.model.schema_files import load_bundled
-from rubric_lint.report.agreement import Findings, as_text
+from rubric_lint.report.agreement import AgreementReport, as_text
 from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -72,7 +72,7 @@ def tables(columns, name="c"):
     reader.read("labels.jsonl", entries(*labels), labels=True)
     plan = AgreementOptions(worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
-    return [*as_text(Findings(agreements, reader.invalid, reader.left_out, []), columns)]
+    return [*as_text(AgreementReport(agreements, reader.invalid, reader.left_out, []), columns)]
 
 
 def test_the_tables_of_agreement(snapshot):

@@ -437,7 +437,9 @@ _YES_OR_NO = {"text": format_ends((0, 1))}
 def list_judged(rubric: ScoringRubric) -> list[JudgedCriterion]:
     """Return the criteria of a rubric, in order; none of a holistic one."""
     pairs = zip(rubric.model.criteria, rubric.criteria, strict=True)
-    return [JudgedCriterion(criterion, scoring, list_judge_fields(rubric.model, criterion)) for criterion, scoring in pairs]
+    return [
+        JudgedCriterion(criterion, scoring, list_judge_fields(rubric.model, criterion)) for criterion, scoring in pairs
+    ]
 
 
 def prepare_all(loaded: Mapping[str, LoadedRubric]) -> dict[str, ScoringRubric]:

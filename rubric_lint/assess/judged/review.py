@@ -348,7 +348,9 @@ class JudgedFinder:
                     problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
                 yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
-    def _review(self, loaded: LoadedRubric, found: Sequence[FoundProblem], namesakes: int, among: RubricCriteria) -> Review:
+    def _review(
+        self, loaded: LoadedRubric, found: Sequence[FoundProblem], namesakes: int, among: RubricCriteria
+    ) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
         # An error outside all rubrics may be about any.

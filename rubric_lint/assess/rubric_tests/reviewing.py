@@ -179,7 +179,9 @@ def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Resul
         yield File(path, settings), result
 
 
-def _look(rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]) -> Iterator[FoundProblem]:
+def _look(
+    rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]
+) -> Iterator[FoundProblem]:
     for tested in rubrics:
         document = next(each for each in documents if each.number == tested.loaded.document.number)
         if _UNTESTED in rules:

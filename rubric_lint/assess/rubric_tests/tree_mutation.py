@@ -167,7 +167,11 @@ class TreeEquivalence:
         return self._known[key]
 
     def _add(
-        self, sums: dict[_GroupSums, _Answers], before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]
+        self,
+        sums: dict[_GroupSums, _Answers],
+        before: GroupMember,
+        after: GroupMember,
+        criteria: Sequence[ScoringCriterion],
     ) -> dict[_GroupSums, _Answers]:
         """Return the sums with one more member."""
         if isinstance(before.part, int):

@@ -54,7 +54,7 @@ from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
+from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.judging import holds_secrets
 from rubric_lint.cli.score.options import (
@@ -76,7 +76,7 @@ from rubric_lint.lint.project.settings import SettingsFinder, shorten
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.report import assessment, trust
-from rubric_lint.report.judged import word_records, word_unmatched
+from rubric_lint.report.judged import format_records, format_unmatched
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.flat import OF_TABLE, is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
@@ -94,7 +94,7 @@ from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, has_side, select_side
 
 
-class Linted:
+class LintedFile:
     """A file of rubrics, its findings, and then what recorded outputs show.
 
     `examined` is the file as it was linted. `judged` and `labels` are the files of records that the settings name.
@@ -172,28 +172,31 @@ class Linted:
                 raise UserError(f"{outcome.path}: {outcome.reason}")
             if isinstance(outcome, Exception):
                 raise outcome
-            result, reviews = outcome, [each.review for each in run.reviewed]
+            result, reviews = outcome, [reviewed.review for reviewed in run.reviewed]
             others = cache.left_out if isinstance(cache, _AmongAnswers) else {}
             for name, left_out in others.items():
                 reviews = [
-                    each._replace(left_out=(*each.left_out, left_out)) if name in {None, each.rubric} else each
-                    for each in reviews
+                    review._replace(left_out=(*review.left_out, left_out)) if name in {None, review.rubric} else review
+                    for review in reviews
                 ]
-            told = {invalid for review in reviews for invalid in review.invalid}
-            self.unread = [each.message for each in run.invalid if each not in told]
-            self.records, self.unmatched = list(word_records(run)), run.unmatched
-            self.refused = list(word_unmatched(run))
+            of_rubrics = {invalid for review in reviews for invalid in review.invalid}
+            self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
+            self.records, self.unmatched = list(format_records(run)), run.unmatched
+            self.refused = list(format_unmatched(run))
         self.ignored = result.ignored
         named = name_rubrics(self.file.name, self.examined.rubrics)
-        reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]
+        reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in named]
         found = sort_findings(result.source, result.findings, named)
         if not named:
             return [assess_faulty_file(result.source, result.findings, asked)]
         for number, loaded in enumerate(named):
             found[number] += self._test(loaded.name) if not self.has_errors else []
             found[number] += list_probe_evidence(loaded, probes[loaded.name]) if loaded.name in probes else []
-        every = zip(named, found, reviews, strict=True)
-        return [assess(*each, asked)._replace(probes=probes.get(each[0].name)) for each in every]
+        assessments = []
+        for loaded, evidence, review in zip(named, found, reviews, strict=True):
+            assessed = assess(loaded, evidence, review, asked)
+            assessments.append(assessed._replace(probes=probes.get(loaded.name)))
+        return assessments
 
     def _test(self, rubric: str) -> Iterator[Evidence]:
         """Yield the expectations of rubric tests beside the rubric that it does not meet."""
@@ -336,7 +339,7 @@ def run_assess(given: Given) -> int:
     endings = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
     given.form = given.form or choose_by_ending(given.output, endings, "full")
     escape_what_cannot_be_encoded()
-    linted = Linted(given.rubric, given.finder())
+    linted = LintedFile(given.rubric, given.finder())
     if not linted.has_errors:
         check_label_scale(given, linted.prepare())
         check_mapping(given, linted.prepare())
@@ -360,7 +363,7 @@ def run_assess(given: Given) -> int:
         found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
         _check_assessed(found, given)
     files = given.rubric, given.answers, recorded, labels
-    basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
+    basis = trust.RunInputs(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
     context = click.get_current_context()
     basis = basis._replace(
         refused=linted.refused,
@@ -385,12 +388,12 @@ def run_assess(given: Given) -> int:
     with open_report(given.output, Progress(sys.stderr), style) as write:
         assessment.FORMATS[given.form](found, basis, style, write)
     if given.output is not None:
-        for each in found:
-            click.echo(f"{visible(each.rubric)}: {visible(trust.word_headline(each))}")
-    return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
+        for assessed in found:
+            click.echo(f"{visible(assessed.rubric)}: {visible(trust.format_headline(assessed))}")
+    return _EXITS[max((assessed.trust for assessed in found), key=[*_EXITS].index)]
 
 
-def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
+def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
     """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
@@ -415,7 +418,7 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     Raises:
         UserError: if that is so.
     """
-    several = [ratings for each in found if (ratings := each.review.ratings)]
+    several = [ratings for assessed in found if (ratings := assessed.review.ratings)]
     check_runs(given.runs, several)
     check_people(given, several)
     if given.by and several:
@@ -438,7 +441,7 @@ def _list_limits(given: Given) -> dict[str, Any]:
     return {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
 
 
-def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], Ending | None]:
+def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], Ending | None]:
     """Judge the answers, and variants of some.
 
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.
@@ -446,7 +449,7 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
     account = open_account(given, access)
-    work = Work(given, output, linted.prepare(), access, plan, account, option="--results")
+    work = JudgeWork(given, output, linted.prepare(), access, plan, account, option="--results")
     if given.probe:
         most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
         click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
@@ -459,17 +462,17 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     return code, recorded, probes, ending
 
 
-def _probe(work: Work, count: int) -> tuple[int, dict[str, RubricProbes]]:
+def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, RubricProbes]]:
     """Have variants of some answers judged, and return the exit code and what they show, by the rubric."""
     with ExitStack() as opened:
         drawn = draw_answers(work.open_answers(opened).read(), count, SEED)
     judged = read_scored(str(work.output), work.rubrics)
-    variants = [record for each in drawn if has_result(each, judged) for record in make_variants(each)]
+    variants = [record for answer in drawn if has_result(answer, judged) for record in make_variants(answer)]
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
     code: int = Exit.CLEAN
     if variants:
-        told = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
-        click.echo(visible(f"{told}, with results in {output}"), err=True)
+        what = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
+        click.echo(visible(f"{what}, with results in {output}"), err=True)
         made = b"".join(encode(record) + b"\n" for record in variants)
         code = judge_answers(work._replace(made=made, output=output))
     found = read_scored(str(output), work.rubrics) if output.is_file() else {}
@@ -485,9 +488,9 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     answers = given.answers
     if answers == STDIN:
         return ()
-    beside = name_results(answers, None, "--results")
-    if beside.is_file():
-        return (str(beside),)
+    journal = name_results(answers, None, "--results")
+    if journal.is_file():
+        return (str(journal),)
     if has_side(given.mapping, JUDGE):
         return (answers,)
     file = read_records(answers, mapping=select_side(given.mapping, ""))

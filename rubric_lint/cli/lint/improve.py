@@ -21,19 +21,19 @@ from rubric_lint.assess.improve.trial import ASIDE
 from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.lint.assessing import Linted
+from rubric_lint.cli.lint.assessing import LintedFile
 from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
-from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
+from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
+from rubric_lint.cli.score.judge_options import SEED, AnswersFile, ModelAccess, find_access, hold, make_plan
 from rubric_lint.cli.score.judging import (
     estimate_cost,
+    format_limit,
     holds_secrets,
     load_prices,
     open_store,
     print_command,
     run_judge,
-    word_limit,
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
@@ -62,7 +62,7 @@ def propose(given: Given) -> int:
     if STDIN in (given.rubric, given.answers):
         raise click.UsageError("RUBRIC and ANSWERS are read more than once; name files")
     require_existing(given.labels)
-    linted = Linted(given.rubric, given.finder())
+    linted = LintedFile(given.rubric, given.finder())
     if linted.has_errors:
         command = suggest("check", given.rubric, **given.settings)
         raise UserError(f"{given.rubric}: has errors; fix them first: `{command}`")
@@ -78,25 +78,27 @@ def propose(given: Given) -> int:
     account = open_account(given, access)
     writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.mapping)
-    judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
-    left = [each for each in answers if each.key not in judged]
-    held = {name: _take_half([each for each in answers if each.rubric.name == name]) for name in rubrics}
+    judged = {answer.key for answer in _read_answers(str(output), rubrics)} if output.exists() else set()
+    left = [answer for answer in answers if answer.key not in judged]
+    shown_rubrics = {name: _take_half([answer for answer in answers if answer.rubric.name == name]) for name in rubrics}
     all_mended = [
-        _Trials(held[each.name], given.tries, given.tries) for each in rubrics.values() for _ in each.criteria
+        _TrialCount(shown_rubrics[rubric.name], given.tries, given.tries)
+        for rubric in rubrics.values()
+        for _ in rubric.criteria
     ]
     _say_most(left, all_mended, given, access)
-    work = Work(given, output, rubrics, access.part(0, judges), plan, account)
+    work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account)
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
     found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
-        asking = _Asking((work.access, access.part(writer, writer + 1)), work, store)
+        asking = _ModelAsker((work.access, access.part(writer, writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
 
 
-def _word_again(*, is_stopped: bool) -> str:
+def _format_again(*, is_stopped: bool) -> str:
     """Return the command that goes on with a run that was stopped, or else writes what is offered."""
     context = click.get_current_context()
     if holds_secrets(context):
@@ -105,26 +107,26 @@ def _word_again(*, is_stopped: bool) -> str:
 
 
 def _improve(
-    given: Given, linted: Linted, found: Sequence[Assessment], answers: Sequence[Answer], asking: _Asking
+    given: Given, linted: LintedFile, found: Sequence[Assessment], answers: Sequence[Answer], asking: _ModelAsker
 ) -> int:
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
-    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.FIX)]
-    held = {each.rubric: _list_held(linted, each.rubric) for each in found}
+    mended = [(assessment.rubric, one.id) for assessment in found for one in assessment.list(Standing.FIX)]
+    held = {assessment.rubric: _list_held(linted, assessment.rubric) for assessment in found}
     trials = []
     for rubric, criterion in mended:
-        own = [each for each in answers if each.rubric.name == rubric]
+        own = [answer for answer in answers if answer.rubric.name == rubric]
         choices = sum(len(finding.choices) for finding in find_findings(bases[rubric], criterion))
-        tests = [Answer("", bases[rubric].rubric, each.case, {}) for each in held[rubric] if each.case]
+        tests = [Answer("", bases[rubric].rubric, test.case, {}) for test in held[rubric] if test.case]
         half = _take_half(own)
-        trials.append(_Trials(half and [*half, *tests], given.tries + choices, given.tries))
+        trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
     done: list[Improver] = []
     is_stopped = False
     for assessment in found:
         base = _load(name, linted, examined)[assessment.rubric]
-        own = [each for each in answers if each.rubric.name == assessment.rubric]
+        own = [answer for answer in answers if answer.rubric.name == assessment.rubric]
         improver = Improver(assessment, base, own, held[assessment.rubric], asking)
         done.append(improver)
         try:
@@ -137,15 +139,18 @@ def _improve(
     return _report(given, linted, done, asking, is_stopped=is_stopped)
 
 
-def _load(name: str, linted: Linted, examined: Examined) -> dict[str, RubricState]:
+def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, RubricState]:
     """Return the rubrics of a file as they are now, by name."""
     loaded = load_examined(name, examined)
     return {
-        key: RubricState(name, linted.file.settings, examined, each, each.prepare()) for key, each in loaded.items()
+        key: RubricState(name, linted.file.settings, examined, loaded_rubric, loaded_rubric.prepare())
+        for key, loaded_rubric in loaded.items()
     }
 
 
-def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
+def _report(
+    given: Given, linted: LintedFile, done: Sequence[Improver], asking: _ModelAsker, *, is_stopped: bool
+) -> int:
     escape_what_cannot_be_encoded()
     style = make_style(given.color, is_file=given.output is not None)
     before, after = linted.examined.result.source, done[-1].base.examined.result.source
@@ -156,31 +161,33 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         except WriteError as fault:
             raise UserError(f"{given.rubric}: {fault}") from None
     account = asking.account
-    page = improvement.Page(
-        [each.found for each in done],
+    page = improvement.ImprovementPage(
+        [improver.found for improver in done],
         account.spending,
         account.limit.prices,
         is_written=is_written,
         is_stopped=is_stopped,
-        again=_word_again(is_stopped=is_stopped),
+        again=_format_again(is_stopped=is_stopped),
     )
     with open_report(given.output, Progress(sys.stderr), style) as write:
         improvement.FORMATS[given.form](page, style, write)
     if given.output is not None:
-        for each in page.several:
-            click.echo(f"{visible(each.assessment.rubric)}: {visible(improvement.word_headline(each))}")
+        for improved in page.several:
+            click.echo(f"{visible(improved.assessment.rubric)}: {visible(improvement.format_headline(improved))}")
     if is_stopped:
         raise click.Abort
-    outcomes = [each for found in page.several for each in found.outcomes]
-    open_ones = [each for each in outcomes if not each.offered]
-    if not outcomes and not any(each.whole for each in page.several):
+    outcomes = [outcome for found in page.several for outcome in found.outcomes]
+    open_ones = [outcome for outcome in outcomes if not outcome.offered]
+    if not outcomes and not any(improved.whole for improved in page.several):
         return Exit.CLEAN if page.could_say else Exit.UNDECIDED
     if not outcomes:
         return Exit.FOUND
     if not open_ones:
         return Exit.CLEAN
     return (
-        Exit.UNDECIDED if all(each.left in {StopReason.FEW, StopReason.FEW_WRONG} for each in open_ones) else Exit.FOUND
+        Exit.UNDECIDED
+        if all(outcome.left in {StopReason.FEW, StopReason.FEW_WRONG} for outcome in open_ones)
+        else Exit.FOUND
     )
 
 
@@ -199,7 +206,7 @@ def _read_answers(
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_held(linted: Linted, rubric: str) -> list[PassedTest]:
+def _list_held(linted: LintedFile, rubric: str) -> list[PassedTest]:
     """Return the rubric tests that hold, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
@@ -209,7 +216,7 @@ def _list_held(linted: Linted, rubric: str) -> list[PassedTest]:
     return found
 
 
-class _Trials(NamedTuple):
+class _TrialCount(NamedTuple):
     """The trials for a criterion: what each has judged, how many there can be, and how many a model has to write."""
 
     answers: Sequence[Answer]
@@ -222,24 +229,27 @@ def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
     return answers[: max(ASIDE, len(answers) // 2)] if len(answers) >= NEEDED else []
 
 
-def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:
+def _say_most(left: Sequence[Answer], trials: Sequence[_TrialCount], given: Given, access: ModelAccess) -> None:
     """Say how many requests there can be: to judge answers, and for each proposal for a criterion to fix."""
     plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
-    trials = [each for each in trials if each.answers]
-    asked = [*left, *chain.from_iterable(chain.from_iterable(repeat(each.answers, each.proposals)) for each in trials)]
-    requests = models * sum(plan.count_requests(len(each.rubric.criteria)) for each in asked)
-    proposals = sum(each.proposals for each in trials)
+    trials = [trial for trial in trials if trial.answers]
+    asked = [
+        *left,
+        *chain.from_iterable(chain.from_iterable(repeat(trial.answers, trial.proposals)) for trial in trials),
+    ]
+    requests = models * sum(plan.count_requests(len(answer.rubric.criteria)) for answer in asked)
+    proposals = sum(trial.proposals for trial in trials)
     parts = [f"{counted(len(left), 'answer')} to judge"] if left else []
     criteria = counted(len(trials), "criterion", "criteria")
     parts += [f"{counted(proposals, 'proposal')} for {criteria} to write and to prove"] if proposals else []
     if parts:
-        most = requests + sum(each.written for each in trials)
+        most = requests + sum(trial.written for trial in trials)
         click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
         if prices := load_prices(given.prices):
             click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)
 
 
-class _Records:
+class _TrialRecords:
     """Keeps the results of a trial in memory; the replies are in the cache."""
 
     def __init__(self) -> None:
@@ -251,10 +261,10 @@ class _Records:
         self.all.append(record)
 
 
-class _Asking:
+class _ModelAsker:
     """Asks the judges and the model that proposes, within the limit that the whole run shares."""
 
-    def __init__(self, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
+    def __init__(self, access: tuple[ModelAccess, ModelAccess], work: JudgeWork, store: ReplyStore | None) -> None:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
         self._has_reported = False
@@ -262,7 +272,7 @@ class _Asking:
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
-        records = _Records()
+        records = _TrialRecords()
         panel, n = self.access.connect(self.account), len(answers)
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
@@ -283,7 +293,7 @@ class _Asking:
         advice = "Run the same command to resume"
         if is_stuck:
             advice = f"The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
-        complain(word_limit(account, "the next proposal is not written", advice))
+        complain(format_limit(account, "the next proposal is not written", advice))
         if not (is_stuck or account.fault):
             print_command()
 

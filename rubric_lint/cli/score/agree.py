@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from rubric_lint.assess.agreement.analysis import AgreementLimit
     from rubric_lint.assess.agreement.reading import RatingReader
-    from rubric_lint.report.agreement import Findings
+    from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.records.verdict import ParseOptions
 
@@ -57,15 +57,15 @@ def measure_agreement(
     labels: tuple[str, ...],
     reading: "ParseOptions",
     mapping: "Mapping[str, str]",
-) -> "Findings | None":
+) -> "AgreementReport | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
 
     `mapping` has for each field of the results the column that it has in their files.
     """
-    from rubric_lint.assess.agreement.analysis import analyse_all  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import AgreementOptions  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import analyse_all
+    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.report.agreement import AgreementReport
 
     reader = RatingReader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
@@ -78,7 +78,7 @@ def measure_agreement(
         return None
     plan = AgreementOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
-    return Findings(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
+    return AgreementReport(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
 
 def read_files(
@@ -88,8 +88,8 @@ def read_files(
     mapping: "Mapping[str, str] | None" = None,
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side  # noqa: PLC0415
-    from rubric_lint.scoring.records.streams import StreamOptions  # noqa: PLC0415
+    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
+    from rubric_lint.scoring.records.streams import StreamOptions
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
@@ -115,7 +115,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
         OSError: if it cannot be read.
         ValueError: if stdin is closed.
     """
-    from rubric_lint.scoring.records.entries import CHUNK  # noqa: PLC0415
+    from rubric_lint.scoring.records.entries import CHUNK
 
     if name == STDIN and sys.stdin is None:
         raise ValueError("stdin is closed")
@@ -126,9 +126,9 @@ def read_chunks(name: str) -> Iterator[bytes]:
 
 def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
     """Say which records are invalid, in all files or in these, and which are left out."""
-    from rubric_lint.assess.agreement.reading import list_invalid  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import list_invalid
 
-    invalid = [each for each in reader.invalid if files is None or each.file in files]
+    invalid = [record for record in reader.invalid if files is None or record.file in files]
     for line in list_invalid(invalid):
         complain(line)
     for left_out in reader.left_out:
@@ -165,13 +165,13 @@ def agree(given: Given) -> int:
     same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
     "rubric" and "id".
     """
-    from rubric_lint.assess.agreement.analysis import TOGETHER, analyse_all, find_breaches  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import AgreementOptions  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError  # noqa: PLC0415
-    from rubric_lint.assess.measure.pass_rate import LabelSelection  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
-    from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import TOGETHER, analyse_all, find_breaches
+    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.assess.measure.pass_rate import LabelSelection
+    from rubric_lint.report.agreement import AgreementReport, as_json, as_text
+    from rubric_lint.scoring.grading import read_line
+    from rubric_lint.scoring.records.verdict import ParseOptions
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -183,7 +183,7 @@ def agree(given: Given) -> int:
         [
             "verdict",
             *([TOGETHER] if len(rubrics) > 1 else []),
-            *(each.id for rubric in rubrics.values() for each in rubric.criteria),
+            *(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria),
         ]
     )
     conditions = [_read_condition(text, known) for text in given.fail_below]
@@ -219,15 +219,15 @@ def agree(given: Given) -> int:
             Fraction(str(given.target)), listed, line, by, given.label_scales, given.runs, given.look
         )
         if given.by:
-            check_field(given.by, [about for each in ratings for about in each.about.values()])
+            check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
         agreements = analyse_all(ratings, plan)
         breaches = find_breaches(agreements, conditions)
-        findings = Findings(agreements, reader.invalid, reader.left_out, breaches)
+        findings = AgreementReport(agreements, reader.invalid, reader.left_out, breaches)
         lines = as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)
         with open_report(given.output, Progress(sys.stderr), Style()) as write:
             write(as_json(findings) if form == "json" else "\n".join(lines) + "\n")
         if page:
-            from rubric_lint.report.html import render_agreement  # noqa: PLC0415
+            from rubric_lint.report.html import render_agreement
 
             names = ("stdin" if name == STDIN else Path(name).name for name in (*given.results, *given.labels))
             page.write(render_agreement(findings, f"{Path(given.rubric).name}: {', '.join(names)}"))
@@ -244,7 +244,7 @@ _IN_A_TABLE = 10
 
 def _read_condition(text: str, known: dict[str, None]) -> "AgreementLimit":
     """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
-    from rubric_lint.assess.agreement.analysis import STATISTICS, AgreementLimit  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import STATISTICS, AgreementLimit
 
     left, _, right = text.rpartition("=")
     where, _, statistic = left.rpartition(":")
@@ -292,8 +292,8 @@ def labels(given: Given) -> None:
     and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
     --labels.
     """
-    from rubric_lint.assess.agreement.reading import UnusableRatingsError  # noqa: PLC0415
-    from rubric_lint.assess.agreement.sheets import (  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import UnusableRatingsError
+    from rubric_lint.assess.agreement.sheets import (
         SheetError,
         draw_sample,
         find_open,
@@ -301,8 +301,8 @@ def labels(given: Given) -> None:
         write_csv,
         write_excel,
     )
-    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
-    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
+    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
+    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
 
     require_file_name(given.output, "--output")
     is_excel = given.output.lower().endswith(".xlsx")

@@ -134,7 +134,7 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
     if len(fields.values) > len(shown):
         shown.append(f"{len(fields.values) - len(shown)} more")
     yield f"{visible(file)} has {', '.join(shown)}.{' You can:' if possible else ''}"
-    yield from (f"  {each}" for each in possible)
+    yield from (f"  {line}" for line in possible)
     if unknown:
         yield f"  Not recognized; name the fields if the file has them: {', '.join(unknown)}."
 
@@ -145,7 +145,7 @@ def _suggest(rubric: str, file: str, command: str, mapping: Mapping[str, str], *
 
 
 def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]) -> bool:
-    from rubric_lint.judge.answers import AnswersError, check_answers  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.judge.answers import AnswersError, check_answers
 
     with open_stream(file) as stream:
         try:
@@ -188,7 +188,7 @@ def _list_values(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, li
 def _find_judgements(fields: _Fields, rubric: ScoringRubric) -> None:
     """Find what the judge returned, whole or by criterion, and judgements of people."""
     scorer = Scorer({rubric.name: rubric})
-    ids = {fold_column(each.id): each.id for each in rubric.criteria}
+    ids = {fold_column(criterion.id): criterion.id for criterion in rubric.criteria}
     for name, values in fields.values.items():
         if any(scorer.score_record({"output": value}).scored for value in values):
             fields.output = fields.output or {"output": name}
@@ -219,8 +219,12 @@ def _find_columns(fields: _Fields, ids: Mapping[str, str]) -> None:
         folded = fold_column(name)
         if name.startswith(whole):
             continue
-        for affix in {folded.removesuffix(each) for each in ids} | {folded.removeprefix(each) for each in ids}:
-            columns = {ids[each]: _find_name(fields, (f"{affix}{each}", f"{each}{affix}")) for each in ids}
+        for affix in {folded.removesuffix(criterion) for criterion in ids} | {
+            folded.removeprefix(criterion) for criterion in ids
+        }:
+            columns = {
+                ids[criterion]: _find_name(fields, (f"{affix}{criterion}", f"{criterion}{affix}")) for criterion in ids
+            }
             if affix and affix != folded and all(columns.values()):
                 fields.sides[_find_side(affix)].update(columns)
 

@@ -16,7 +16,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
-from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
+from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, holds_secret
 from rubric_lint.judge.account import Account, Ending, Limit
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Plan, list_requests
@@ -68,7 +68,7 @@ _OVERLOAD = re.compile(r"HTTP 5|the endpoint failed")
 """Matches a pause that no limit of requests causes."""
 
 
-class Faults:
+class FaultLog:
     """Report the first answers with each error as they come, and at the end count the others."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ def run_judge(
     """
     stop: _Stop | None = None
     progress = Progress(sys.stderr, "judging", "answers", left)
-    faults = Faults()
+    faults = FaultLog()
 
     def watch(key: str, fault: str | None) -> None:
         progress.done += 1
@@ -311,7 +311,7 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
     """
     context = click.get_current_context()
     given = " with the same answers" if context.params.get("answers") == "-" else ""
-    end = _word_end(tally, account, given, left)
+    end = _format_end(tally, account, given, left)
     goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
     account.ending = Ending(end, left, goes_on) if end and left else None
     if stop:
@@ -324,7 +324,7 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
         print_command()
 
 
-def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
+def _format_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
     """Return how a limit ended a run, and what to do; empty if none did."""
     limit = account.limit
     if not (tally.is_limited or account.fault):
@@ -340,10 +340,10 @@ def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str
     else:
         answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
         advice = f"Run the same command{given} to ask for {answers}, with {limit} for that run"
-    return word_limit(account, "the results so far are saved", advice, is_stopped=tally.is_limited)
+    return format_limit(account, "the results so far are saved", advice, is_stopped=tally.is_limited)
 
 
-def word_limit(account: Account, outcome: str, advice: str, *, is_stopped: bool = True) -> str:
+def format_limit(account: Account, outcome: str, advice: str, *, is_stopped: bool = True) -> str:
     """Return how a limit ended a run, what the outcome is, and what to do.
 
     Where a model did not keep to a limit of tokens, that is what to change, whatever the `advice`; the run may have
@@ -383,7 +383,9 @@ class BatchWork:
     It is what `JudgeRun` asks of its results, and notes which answers got a record.
     """
 
-    def __init__(self, batch: Batch, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: Plan) -> None:
+    def __init__(
+        self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: Plan
+    ) -> None:
         self.judged = journal.judged
         self._batch, self._source, self._journal, self._calls = batch, source, journal, calls
         # A batch has one attempt: what it returned is all there is.
@@ -420,7 +422,9 @@ class BatchWork:
         advice = "the answers without a result are still to be judged; --batch-requests writes only those"
         advice = "" if self._batch.requests else advice
         code = run_judge(panel, self, self._source.read(), left, self._plan, advice=advice)
-        every = (each for answer in self._source.read() for each in list_requests(answer, self._calls, self._plan))
+        every = (
+            request for answer in self._source.read() for request in list_requests(answer, self._calls, self._plan)
+        )
         foreign = results.list_foreign(every)
         differ = "because the answers, the rubric, the model or an option differ"
         for names, noun, one, several, what in (
@@ -440,11 +444,11 @@ class BatchWork:
         number = 1
         for call in self._calls:
             requests = (
-                each
+                request
                 for answer in self._source.read()
                 if answer.key not in self.judged and answer.key not in self._written
-                for each in list_requests(answer, [call], self._plan)
-                if not (results and results.has_reply(each.name))
+                for request in list_requests(answer, [call], self._plan)
+                if not (results and results.has_reply(request.name))
             )
             try:
                 files, count = write_batch(requests, path, self._batch.form, self._batch.size, number)
@@ -461,7 +465,7 @@ class BatchWork:
             click.echo("no requests are left to write", err=True)
 
 
-def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
+def check_batch(batch: BatchOptions, calls: Iterable[Call]) -> None:
     """Refuse requests that cannot be written as a batch; raise click.UsageError naming the option."""
     try:
         check_form(batch.form, calls)

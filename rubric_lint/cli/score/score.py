@@ -51,7 +51,7 @@ def score(given: Given) -> int:
     wrote; - reads stdin. An entry is a judge output, or a record or row {"id", "rubric", "output"} that holds the
     object or the raw text.
     """
-    from rubric_lint.cli.score import run  # noqa: PLC0415  (--help does without the engine)
+    from rubric_lint.cli.score import run
 
     limited = given.fail_on_worse, given.min_pass_share, given.max_invalid_share
     context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
@@ -79,13 +79,13 @@ def score(given: Given) -> int:
             assessed = (
                 "--map, --extract, --extra-fields, --grades, --pass and --borderline change how outputs are read or "
                 "scored, which `assess` cannot do"
-                if any(each is not default for each in sources)
+                if any(source is not default for source in sources)
                 else run.assess_outputs(given)
             )
-            extras = extras._replace(told=extras.told._replace(assessed=assessed))
+            extras = extras._replace(content=extras.content._replace(assessed=assessed))
     limits = None
     if any(limited):
-        from rubric_lint.assess.diff.limits import RunLimits  # noqa: PLC0415  (few runs have limits)
+        from rubric_lint.assess.diff.limits import RunLimits
 
         passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
         limits = RunLimits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)
@@ -115,7 +115,7 @@ def merge(given: Given) -> int:
     stdin. Each result is checked against RUBRIC and written as it is, in the order of the files. Results by another
     version of the rubric are invalid.
     """
-    from rubric_lint.cli.score import run  # noqa: PLC0415
+    from rubric_lint.cli.score import run
 
     run.check_output(given)
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
@@ -127,7 +127,7 @@ def merge(given: Given) -> int:
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
-        if any(each.endswith(".part") for each in Path(name).parts)
+        if any(part.endswith(".part") for part in Path(name).parts)
     ]
     faults += [
         f"{name}: an earlier version wrote this folder, and its run may have been interrupted; count the rows, then "
