@@ -19,7 +19,7 @@ from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
+    from rubric_lint.convert.export.target import ConvertedSuite, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
     from rubric_lint.lint.run.given import Input
@@ -96,7 +96,7 @@ def _export(given: Given, file: "Input") -> int:
     if given.strict and lost:
         complain(_NO_LOSSES)
         return Exit.FOUND
-    for gap in export.gaps:
+    for gap in export.todo:
         complain(f"to do: {gap}")
     rubrics: Rubrics = {called: found[called].rubric for called in sound}
     content = _describe(given, file, rubrics) if given.target == "json" else export.data
@@ -105,15 +105,15 @@ def _export(given: Given, file: "Input") -> int:
 
 def _write(
     found: "Mapping[str, Loaded]", target: str, *, is_whole: bool
-) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
+) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], ConvertedSuite | None, Export]":
     """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
 
     Raises:
         ExportError: if the target does not take one of them.
     """
-    from rubric_lint.convert.export.cases import Use  # noqa: PLC0415
+    from rubric_lint.convert.export.cases import FileRubric  # noqa: PLC0415
     from rubric_lint.convert.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.convert.export.suite import carry  # noqa: PLC0415
+    from rubric_lint.convert.export.suite import convert_suite  # noqa: PLC0415
 
     writer = load_target(target)
     rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
@@ -124,9 +124,10 @@ def _write(
     carried = None
     if is_whole:
         uses = [
-            Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
+            FileRubric(each.name, each.case, each.document, each.rubric, sources.get(each.name))
+            for each in found.values()
         ]
-        carried, sources = carry(next(iter(found.values())).file, uses, writer)
+        carried, sources = convert_suite(next(iter(found.values())).file, uses, writer)
     around = carried if carried and carried.cases else None
     return sound, carried, writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
 
@@ -240,7 +241,7 @@ def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(found: "dict[str, Loaded]", carried: "ConvertedSuite", headed: "Collection[str]") -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
@@ -334,7 +335,7 @@ def import_table(given: Given) -> int:
     write. Each table is a rubric, and the words in its header say what its columns hold. The rubrics are linted at
     once, and findings name the cells. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.convert.importing import ChoiceError, choose, import_tables  # noqa: PLC0415
+    from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices  # noqa: PLC0415
 
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
@@ -345,7 +346,7 @@ def import_table(given: Given) -> int:
             if not (mark and field.strip() and column.strip()):
                 raise click.UsageError(f"--map {each}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
-        choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
+        choices = read_choices(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = read_given(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(*file, of_file, choices, watch=progress.show_phase)
