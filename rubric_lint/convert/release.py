@@ -393,8 +393,7 @@ def _find_meaning(document: Document, rubric: Rubric) -> _RubricMeaning:
     if rubric.shape is Shape.HOLISTIC:
         scale = rubric.scales[0]
         meant = (AgentVCriterion(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
-    view = rubric.view
-    places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
+    places = [rubric.place(entry.path) for entry in rubric.entries]
     is_plain = all(isinstance(document.value(place), str) for place in places)
     return _RubricMeaning(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
 

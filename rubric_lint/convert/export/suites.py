@@ -47,8 +47,7 @@ class _CaseRubric(NamedTuple):
     @property
     def path(self) -> Path:
         """The place in the document of its first criterion."""
-        view = self.rubric.view
-        return view.place(self.rubric.entries[0].path) if view and self.rubric.entries else self.rubric.path
+        return self.rubric.place(self.rubric.entries[0].path) if self.rubric.entries else self.rubric.path
 
     def weight_beside(self, case: "_ExportCase", extras: Mapping[str, Any]) -> dict[str, Any]:
         """Return the weight of several texts beside other assertions: together they count as each does by itself."""
@@ -255,7 +254,7 @@ class _AgentV:
         return {**written, **({self.assertions: assertions} if assertions else {})}
 
     def _assertion(self, context: ExportContext, case: _ExportCase, member: _CaseRubric) -> dict[str, Any]:
-        rubric, view = member.rubric, member.rubric.view
+        rubric = member.rubric
         weights = [
             Fraction(1) if criterion.weight is None else to_fraction(criterion.weight) for criterion in rubric.criteria
         ]
@@ -274,7 +273,7 @@ class _AgentV:
         extras = context.extras(member.name)
         if member.label and self.label not in extras:
             extras = {self.label: member.label, **extras}
-        places = [view.place(criterion.path) if view else criterion.path for criterion in rubric.criteria]
+        places = [rubric.place(criterion.path) for criterion in rubric.criteria]
         criteria = [
             {**dict(_write_criterion(criterion)), **context.extras(member.name, place)}
             for criterion, place in zip(rubric.criteria, places, strict=True)

@@ -198,13 +198,13 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     elsewhere.
     """
     kept: dict[int, list[Span]] = {}
-    source, view, comments = document.source, rubric.view, document.tree.comments
+    source, comments = document.source, document.tree.comments
     if document.kind.is_program or not comments:
         return kept
     above_all = document.preamble.end if not document.preamble.start else 0
     parts = [(-1, 0, above_all)]
     for at, entry in enumerate(rubric.entries):
-        place = view.place(entry.path) if view else entry.path
+        place = rubric.place(entry.path)
         parts.append((at, *_find_lines(document, place)))
     assigned: set[Span] = set()
     for at, first, end in sorted(parts, reverse=True):  # what is right above a criterion is its own
@@ -545,8 +545,7 @@ class ExportContext:
 
     def report_loss(self, name: str, path: Path, message: str) -> None:
         """Report that the target cannot express the part of a rubric at a path in it, or in the document."""
-        view = self.rubrics[name].view
-        self.losses.append(Loss(name, view.place(path) if view else path, message))
+        self.losses.append(Loss(name, self.rubrics[name].place(path), message))
 
     def source(self, name: str) -> ExportSource:
         """Return the source of a rubric."""
