@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pair_rubrics, prepare_all
-from rubric_lint.convert.importing import ChoiceError, choose, import_tables
+from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
@@ -325,7 +325,7 @@ def import_file(roots: Roots, given: Arguments) -> ToolAnswer:
     file = _read_one(roots, given, "file")
     columns = given.get("map", {}).items()
     try:
-        choices = choose(
+        choices = read_choices(
             columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
         )
         imported = import_tables(*file, SettingsFinder().for_file(file.path), choices)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.convert.export.entries import make_sound
 from rubric_lint.convert.export.suites import RUBRIC
-from rubric_lint.convert.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
+from rubric_lint.convert.export.target import CaseKey, ConvertedCase, ConvertedSuite, ExportError, ExportSource
 from rubric_lint.formats.sheets.cells import Table, TableError, UnreadableError, parse_rescale
 from rubric_lint.formats.sheets.columns import Choices, fold
 from rubric_lint.formats.sheets.reading import read_tables
@@ -65,10 +65,14 @@ class Imported(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the rubric file and the messages as JSON."""
-        return {"file": self.file, "text": self.text or None, "messages": [each.to_json() for each in self.messages]}
+        return {
+            "file": self.file,
+            "text": self.text or None,
+            "messages": [message.to_json() for message in self.messages],
+        }
 
 
-def choose(
+def read_choices(
     mapping: Iterable[tuple[str, str]],
     ignored: Iterable[str],
     rescale: str | None,
@@ -121,39 +125,39 @@ def import_tables(
         refused = [_error(refusal.place.full, refusal.message)]
         if len(tables) > 1:
             named = list_names([table.name for table in tables], most=20)
-            told = f"the file has several tables: {named}; import one of them with --rubric"
-            refused.append(_error("", told))
+            advice = f"the file has several tables: {named}; import one of them with --rubric"
+            refused.append(_error("", advice))
         return Imported(label, "", tuple(refused), is_unreadable=isinstance(refusal, UnreadableError))
     return _write(label, rubrics, settings, watch, sum(len(table.rows) for table in tables))
 
 
 def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: Watch, total: int) -> Imported:
     """Lint the rubrics of the tables and write them unless one has errors; they have `total` rows."""
-    messages = [ImportMessage(note.place.full, NOTE, note.message) for each in read for note in each.notes]
+    messages = [ImportMessage(note.place.full, NOTE, note.message) for table in read for note in table.notes]
     rubrics: dict[str, Rubric] = {}
     done = 0
-    for each in read:
+    for table in read:
         watch("checking", done, total)
-        messages += _examine(each, settings, rubrics)
-        done += each.rows
-    if any(each.kind == Severity.ERROR for each in messages):
+        messages += _examine(table, settings, rubrics)
+        done += table.rows
+    if any(message.kind == Severity.ERROR for message in messages):
         messages.append(_error("", "nothing was written: correct the table and import it again"))
         return Imported(label, "", tuple(messages))
     watch("writing", done, total)
-    texts = {each.name: each.texts for each in read}
-    cases: dict[CaseKey, CarriedCase] = {
-        (None, (name,)): CarriedCase(name, {"id": name, **each}) for name, each in texts.items()
+    texts = {table.name: table.texts for table in read}
+    cases: dict[CaseKey, ConvertedCase] = {
+        (None, (name,)): ConvertedCase(name, {"id": name, **fields}) for name, fields in texts.items()
     }
     sources = {name: ExportSource(place=(None, (name,))) for name in texts}
-    export = RUBRIC.write(rubrics, sources, Carried({}, cases, ()) if any(texts.values()) else None)
+    export = RUBRIC.write(rubrics, sources, ConvertedSuite({}, cases, ()) if any(texts.values()) else None)
     return Imported(label, export.text, tuple(messages))
 
 
-def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
+def _examine(table: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
     """Lint the rubric of a table, and add it to those that can be written."""
-    draft = write_draft(each.entries)  # each of its lines has a place in the table
+    draft = write_draft(table.entries)  # each of its lines has a place in the table
     source = Source(_NAME, draft.text)
-    version = VERSION_3 if each.is_of_version_3 else CURRENT
+    version = VERSION_3 if table.is_of_version_3 else CURRENT
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=version)
     examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
     is_faulty = False
@@ -161,11 +165,11 @@ def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubri
         is_faulty = is_faulty or finding.severity is Severity.ERROR
         place = draft.places[source.position(finding.span.start).line - 1]
         yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
-    at = each.entries.place.full
+    at = table.entries.place.full
     found = examined.rubrics
     sound = [(document, rubric) for document, rubric in found if rubric.schema.is_valid(document.value(rubric.path))]
-    if each.name in rubrics:
-        yield _error(at, f"a second table is called `{each.name}`; choose one with --rubric")
+    if table.name in rubrics:
+        yield _error(at, f"a second table is called `{table.name}`; choose one with --rubric")
     elif is_faulty:
         return
     elif not sound:
@@ -173,7 +177,7 @@ def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubri
     else:
         document, rubric = sound[0]
         try:
-            rubrics[each.name], _ = make_sound(each.name, rubric, RUBRIC)
+            rubrics[table.name], _ = make_sound(table.name, rubric, RUBRIC)
         except ExportError as refusal:
             place = draft.places[source.position(document.span(refusal.path).start).line - 1]
             yield _error(place.full, refusal.message)
@@ -185,7 +189,7 @@ def _error(place: str, message: str) -> ImportMessage:
 
 def _refuse_unused(choices: Choices, rubrics: Collection[TableRubric]) -> None:
     """Check that a table has each column that an option names; raise ChoiceError if none has."""
-    used = frozenset[str]().union(*(each.used for each in rubrics))
+    used = frozenset[str]().union(*(rubric.used for rubric in rubrics))
     if unused := sorted((choices.fields.keys() | choices.ignored) - used):
         option_name = "--map" if unused[0] in choices.fields else "--ignore-column"
         raise ChoiceError(f"{option_name}: no table has a column `{unused[0]}`")

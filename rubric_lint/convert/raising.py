@@ -69,8 +69,10 @@ def raise_file(
     result = lint(name, source.to_bytes(text), settings)._replace(source=source)
     applied = (*fixed.applied, Applied(VERSION_3, "raised to version 3"))
     has_moved = any(marks for _, found in raised for marks in found.values())
-    told = "its thresholds are in the file now: `pass` and `borderline` of the settings decide nothing there any more"
-    notes = (*fixed.notes, Note(told)) if has_moved else fixed.notes
+    message = (
+        "its thresholds are in the file now: `pass` and `borderline` of the settings decide nothing there any more"
+    )
+    notes = (*fixed.notes, Note(message)) if has_moved else fixed.notes
     return replace(fixed, result=result, applied=applied, notes=notes)
 
 
@@ -88,10 +90,10 @@ def _find_raised(examined: Examined, settings: FileSettings) -> list[tuple[Docum
     """Find the documents with rubrics of an older version, each with the marks that the settings give to these."""
     raised: list[tuple[Document, _Marks]] = []
     for document in examined.documents:
-        own = [rubric for each, rubric in examined.rubrics if each is document and rubric.view is None]
-        usual = {each.path: each.thresholds for each in build_rubrics(document, _without_thresholds(settings))}
+        own = [rubric for owner, rubric in examined.rubrics if owner is document and rubric.view is None]
+        usual = {rubric.path: rubric.thresholds for rubric in build_rubrics(document, _without_thresholds(settings))}
         if own:
-            raised.append((document, {each.path: [*_list_marks(each, usual.get(each.path))] for each in own}))
+            raised.append((document, {rubric.path: [*_list_marks(rubric, usual.get(rubric.path))] for rubric in own}))
     return raised
 
 
@@ -177,7 +179,7 @@ def _move_marks(data: Any, path: Path, fields: Sequence[tuple[str, Mark]]) -> No
 
 def _find_doubt(before: Examined, after: Examined) -> str:
     """Return why the new text does not say what the old one did with its settings; empty if it does."""
-    then, now = (Counter(finding.rule for finding in each.result.findings) for each in (before, after))
+    then, now = (Counter(finding.rule for finding in examined.result.findings) for examined in (before, after))
     for finding in after.result.findings:
         if now[finding.rule] > then[finding.rule]:
             return format_new_finding(after.result, finding)

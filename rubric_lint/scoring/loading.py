@@ -303,8 +303,7 @@ class LoadedRubric(NamedTuple):
 
     def place(self, path: Path) -> str:
         """Return the place of a part of the rubric, as messages begin."""
-        view = self.rubric.view
-        return self.place_in_document(view.place(path) if view else path)
+        return self.place_in_document(self.rubric.place(path))
 
     def place_in_document(self, path: Path) -> str:
         """Return the place of a path of the document, which may be written in a dialect."""
@@ -323,7 +322,7 @@ class LoadedRubric(NamedTuple):
 
     def position(self, path: Path) -> Position:
         """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
-        place = self.rubric.view.place(path) if self.rubric.view else path
+        place = self.rubric.place(path)
         while True:
             try:
                 self.document.value(place)

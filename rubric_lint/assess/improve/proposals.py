@@ -115,7 +115,7 @@ class Proposal(NamedTuple):
 
 def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
-    rubric, view = loaded.rubric, loaded.rubric.view
+    rubric = loaded.rubric
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
         found = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
     else:
@@ -124,7 +124,7 @@ def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
         bands = criterion.scale.bands if criterion.scale else ()
         found += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
         found += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
-    return [CriterionText(key, text, view.place(path) if view else path) for key, text, path in found if text]
+    return [CriterionText(key, text, rubric.place(path)) for key, text, path in found if text]
 
 
 def find_findings(base: RubricState, name: str) -> list[Finding]:

@@ -19,7 +19,7 @@ from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
+    from rubric_lint.convert.export.target import ConvertedSuite, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
     from rubric_lint.lint.run.argument import FileArgument
@@ -100,7 +100,7 @@ def _export(given: Given, file: "FileArgument") -> int:
     if given.strict and losses:
         complain(_NO_LOSSES)
         return Exit.FOUND
-    for gap in export.gaps:
+    for gap in export.todo:
         complain(f"to do: {gap}")
     content = _describe(given, file, sound) if given.target == "json" else export.data
     return write_result(content, given.output)
@@ -108,15 +108,15 @@ def _export(given: Given, file: "FileArgument") -> int:
 
 def _write(
     found: "Mapping[str, LoadedRubric]", target: str, *, is_whole: bool
-) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
+) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], ConvertedSuite | None, Export]":
     """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
 
     Raises:
         ExportError: if the target does not take one of them.
     """
-    from rubric_lint.convert.export.cases import Use
+    from rubric_lint.convert.export.cases import FileRubric
     from rubric_lint.convert.export.entries import find_written, make_sound
-    from rubric_lint.convert.export.suite import carry
+    from rubric_lint.convert.export.suite import convert_suite
 
     writer = load_target(target)
     rubrics: Rubrics = {name: loaded.rubric for name, loaded in found.items()}
@@ -127,10 +127,10 @@ def _write(
     carried = None
     if is_whole:
         uses = [
-            Use(loaded.name, loaded.case, loaded.document, loaded.rubric, sources.get(loaded.name))
+            FileRubric(loaded.name, loaded.case, loaded.document, loaded.rubric, sources.get(loaded.name))
             for loaded in found.values()
         ]
-        carried, sources = carry(next(iter(found.values())).file, uses, writer)
+        carried, sources = convert_suite(next(iter(found.values())).file, uses, writer)
     around = carried if carried and carried.cases else None
     return sound, carried, writer.write({name: rubric for name, (rubric, _) in sound.items()}, sources, around)
 
@@ -244,7 +244,7 @@ def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, LoadedRubric]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(found: "dict[str, LoadedRubric]", carried: "ConvertedSuite", headed: "Collection[str]") -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
@@ -349,7 +349,7 @@ def import_table(given: Given) -> int:
     write. Each table is a rubric, and the words in its header say what its columns hold. The rubrics are linted at
     once, and findings name the cells. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.convert.importing import ChoiceError, choose, import_tables
+    from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
@@ -360,7 +360,7 @@ def import_table(given: Given) -> int:
             if not (mark and field.strip() and column.strip()):
                 raise click.UsageError(f"--map {pair}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
-        choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
+        choices = read_choices(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = load_argument(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(*file, of_file, choices, watch=progress.show_phase)

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 from rubric_lint.convert.export.cases import VARIABLE
 from rubric_lint.convert.export.entries import as_entries, as_number, bounds, sort_levels, uncovered
 from rubric_lint.convert.export.target import (
-    CarriedCase,
+    ConvertedCase,
+    ExportContext,
     ExportError,
     ExportSource,
     ExportTarget,
     TargetError,
-    Writing,
     find_evaluator,
     find_holder,
 )
-from rubric_lint.convert.export.texts import Noted, to_yaml
+from rubric_lint.convert.export.texts import CommentedItem, to_yaml
 from rubric_lint.convert.export.version_3 import (
     has_own_mark,
     is_written_in_version_3,
@@ -36,7 +36,7 @@ from rubric_lint.source.nunjucks import escape
 from rubric_lint.source.path import Path
 
 
-class _Member(NamedTuple):
+class _CaseRubric(NamedTuple):
     """A rubric of a case: its full name, its name within the case, the rubric, and its source."""
 
     name: str
@@ -47,35 +47,34 @@ class _Member(NamedTuple):
     @property
     def path(self) -> Path:
         """The place in the document of its first criterion."""
-        view = self.rubric.view
-        return view.place(self.rubric.entries[0].path) if view and self.rubric.entries else self.rubric.path
+        return self.rubric.place(self.rubric.entries[0].path) if self.rubric.entries else self.rubric.path
 
-    def weight_beside(self, case: "_Case", extras: Mapping[str, Any]) -> dict[str, Any]:
+    def weight_beside(self, case: "_ExportCase", extras: Mapping[str, Any]) -> dict[str, Any]:
         """Return the weight of several texts beside other assertions: together they count as each does by itself."""
         is_joined = self.rubric.view is not None and bool(self.rubric.view.around)
         total = sum((criterion.weight or Decimal(0) for criterion in self.rubric.criteria), Decimal(0))
-        if not is_joined or "weight" in extras or total == 1 or len(case.members) + len(case.carried.checks) == 1:
+        if not is_joined or "weight" in extras or total == 1 or len(case.rubrics) + len(case.converted.checks) == 1:
             return {}
         return {"weight": as_number(total)}
 
 
-class _Case(NamedTuple):
+class _ExportCase(NamedTuple):
     """A case, its rubrics, and what else it says in the words of the target."""
 
     name: str
-    members: tuple[_Member, ...]
-    carried: CarriedCase
+    rubrics: tuple[_CaseRubric, ...]
+    converted: ConvertedCase
     start: int
 
-    def assertions(self) -> list[tuple[Path, _Member | Any]]:
+    def assertions(self) -> list[tuple[Path, _CaseRubric | Any]]:
         """Return the rubrics and the other assertions with their paths, in the order in which they are written."""
-        parts: list[tuple[Path, _Member | Any]] = [(member.path, member) for member in self.members]
-        parts += [(part.path, part.value) for part in self.carried.checks]
+        parts: list[tuple[Path, _CaseRubric | Any]] = [(member.path, member) for member in self.rubrics]
+        parts += [(part.path, part.value) for part in self.converted.checks]
         return sorted(parts, key=lambda part: self._order(part[0]))
 
-    def written(self, write: Callable[[_Member], Any]) -> list[Any]:
+    def written(self, write: Callable[[_CaseRubric], Any]) -> list[Any]:
         """Return the assertions, with rubrics as `write` makes them."""
-        return [write(content) if isinstance(content, _Member) else content for _, content in self.assertions()]
+        return [write(content) if isinstance(content, _CaseRubric) else content for _, content in self.assertions()]
 
     def _order(self, path: Path) -> Path:
         """Return the indexes of an assertion in its case; -1 for the case's own rubrics."""
@@ -85,65 +84,65 @@ class _Case(NamedTuple):
         return tuple(step for step in path if isinstance(step, int)) or (-1,)
 
 
-def group_cases(writing: Writing) -> Iterator[_Case]:
+def group_cases(context: ExportContext) -> Iterator[_ExportCase]:
     """Group rubrics by case, in the order of the file; a rubric without a case gets its own.
 
     With a suite, its cases without rubrics are among them.
     """
-    carried = writing.suite.cases if writing.suite else {}
-    groups: dict[Any, list[_Member]] = {key: [] for key in carried}
-    for name, rubric in writing.rubrics.items():
-        source = writing.source(name)
+    carried = context.suite.cases if context.suite else {}
+    groups: dict[Any, list[_CaseRubric]] = {key: [] for key in carried}
+    for name, rubric in context.rubrics.items():
+        source = context.source(name)
         key = source.place if source.place in carried else source.case or name
-        groups.setdefault(key, []).append(_Member(name, source.label, rubric, source))
-    for key, members in groups.items():
+        groups.setdefault(key, []).append(_CaseRubric(name, source.label, rubric, source))
+    for key, rubrics in groups.items():
         own = carried.get(key)
-        called = own.name if own else key if len(members) > 1 else members[0].name
-        yield _Case(called, tuple(members), own or CarriedCase(called, {}), len(key[1]) if own else 0)
+        called = own.name if own else key if len(rubrics) > 1 else rubrics[0].name
+        yield _ExportCase(called, tuple(rubrics), own or ConvertedCase(called, {}), len(key[1]) if own else 0)
 
 
-def _write_rubric(writing: Writing) -> str:
+def _write_rubric(context: ExportContext) -> str:
     """Write a rubric file, or for several rubrics or a suite a suite with its cases; in version 3 if one needs it."""
-    written = {name: _write_own(writing, name, rubric) for name, rubric in writing.rubrics.items()}
-    first = next(iter(writing.rubrics))
-    above = "".join(f"{comment}\n" for comment in writing.source(first).comments.get(-1, ()))
-    has_version_2 = all(isinstance(each, list) for each in written.values())
-    is_of_3 = not has_version_2 or any(map(is_written_in_version_3, writing.rubrics.values()))
+    written = {name: _write_own(context, name, rubric) for name, rubric in context.rubrics.items()}
+    first = next(iter(context.rubrics))
+    above = "".join(f"{comment}\n" for comment in context.source(first).comments.get(-1, ()))
+    has_version_2 = all(isinstance(rubric, list) for rubric in written.values())
+    is_of_3 = not has_version_2 or any(map(is_written_in_version_3, context.rubrics.values()))
     version = VERSION_3 if is_of_3 else CURRENT
-    if len(writing.rubrics) == 1 and writing.suite is None:
-        name, rubric = writing.only
+    if len(context.rubrics) == 1 and context.suite is None:
+        name, rubric = context.only
         holder = find_holder(rubric)
-        for field in writing.source(name).fields:
+        for field in context.source(name).fields:
             if field.path[:-1] == holder and field.name_in("rubric"):
                 message = f"`{field.path[-1]}` of an evaluator: a rubric file has no field for it"
-                writing.lose(name, field.path, message)
+                context.report_loss(name, field.path, message)
         whole = written[name]
         if isinstance(whole, list):
-            writing.lose_name(name)
+            context.report_name(name)
         data = {"rubrics": whole} if isinstance(whole, list) else whole
         return newest("rubric", version).modeline + above + to_yaml(data)
-    cases = [dict(_write_case(writing, case, written)) for case in group_cases(writing)]
-    suite = {**(writing.suite.fields if writing.suite else {}), "tests": cases}
+    cases = [dict(_write_case(context, case, written)) for case in group_cases(context)]
+    suite = {**(context.suite.fields if context.suite else {}), "tests": cases}
     return newest("suite", version).modeline + above + to_yaml(suite)
 
 
-def _write_own(writing: Writing, name: str, rubric: Rubric) -> Any:
+def _write_own(context: ExportContext, name: str, rubric: Rubric) -> Any:
     """Return a rubric as a list of version 2 if that says all of it, else as a mapping of version 3."""
-    view, comments = rubric.view, writing.source(name).comments
+    view, comments = rubric.view, context.source(name).comments
     if view and is_written_in_version_3(rubric):
         places = [view.place(entry.path) for entry in rubric.entries]
         return _copy(view.document, view.path, {places[at]: texts for at, texts in comments.items() if at >= 0})
     if view and view.dialect.cuts_mean:
-        writing.lose(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
+        context.report_loss(name, (), "that a mean over answers counts scores below 0: here each score is at least 0")
     mark = view.threshold_path if view and view.threshold is not None else None
-    is_of_suite = writing.suite and rubric.dialect.startswith("agentv-") and mark and not find_evaluator(mark)
+    is_of_suite = context.suite and rubric.dialect.startswith("agentv-") and mark and not find_evaluator(mark)
     has_mark = has_own_mark(rubric) and not is_of_suite  # which keeps the mark
     if not needs_version_3(rubric, has_mark=has_mark):
         return _note(as_entries(rubric), comments)
-    writing.headed.add(name)
+    context.headed.add(name)
     data, changed = write_version_3(name, rubric, has_mark=has_mark)
     for path, message in changed:
-        writing.lose(name, path, message)
+        context.report_loss(name, path, message)
     return {**data, "criteria": _note(data["criteria"], comments)}
 
 
@@ -161,29 +160,29 @@ def _copy(document: Document, path: Path, comments: Mapping[Path, Sequence[str]]
 
 def _note(entries: list[Any], comments: Mapping[int, Sequence[str]]) -> list[Any]:
     """Return the entries of a rubric with the comments of each."""
-    return [Noted(entry, comments[at]) if at in comments else entry for at, entry in enumerate(entries)]
+    return [CommentedItem(entry, comments[at]) if at in comments else entry for at, entry in enumerate(entries)]
 
 
-def _write_case(writing: Writing, case: _Case, written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _write_case(context: ExportContext, case: _ExportCase, written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Write a case: its own rubric, and an evaluator for each further one and for each other assertion.
 
     A rubric beside which an evaluator has a name or a weight stays in one. `written` are the rubrics by their names.
     """
     yield "id", case.name
-    yield from ((name, value) for name, value in case.carried.fields.items() if name != "id")
-    beside = {member.name: writing.extras(member.name) for member in case.members}
-    plain = [each for each in case.members if not beside[each.name]]
-    own = next((each for each in plain if len(case.members) == 1 or not each.label), None)
+    yield from ((name, value) for name, value in case.converted.fields.items() if name != "id")
+    extras = {member.name: context.extras(member.name) for member in case.rubrics}
+    plain = [member for member in case.rubrics if not extras[member.name]]
+    own = next((member for member in plain if len(case.rubrics) == 1 or not member.label), None)
     if own:
         yield "rubrics", written[own.name]
 
-    def write(each: _Member | Any) -> Any:
-        if not isinstance(each, _Member):
-            return each
-        named = {"name": each.label} if each.label else {}
-        return {**named, **beside[each.name], "rubrics": written[each.name]}
+    def write(content: _CaseRubric | Any) -> Any:
+        if not isinstance(content, _CaseRubric):
+            return content
+        named = {"name": content.label} if content.label else {}
+        return {**named, **extras[content.name], "rubrics": written[content.name]}
 
-    if others := [write(each) for _, each in case.assertions() if each is not own]:
+    if others := [write(content) for _, content in case.assertions() if content is not own]:
         yield "evaluators", others
 
 
@@ -200,38 +199,38 @@ class _AgentV:
     label: str
     is_template: bool
 
-    def write(self, writing: Writing) -> str:
+    def write(self, context: ExportContext) -> str:
         """Write tests with an assertion for each rubric and for each assertion of the suite."""
         tests: list[dict[str, Any]] = []
-        for case in group_cases(writing):
+        for case in group_cases(context):
             if not self.is_template:
-                _refuse_variables(writing, case.members)
-            marked = [each for each in case.members if not _holds_mark(writing, each)]
+                _refuse_variables(context, case.rubrics)
+            marked = [member for member in case.rubrics if not _holds_mark(context, member)]
             first = marked[0].rubric.thresholds.pass_at if marked else None
             for member in marked[1:]:
                 own = member.rubric.thresholds.pass_at
                 if own != first:
                     message = f"the threshold {own}: the test has only one, {first}"
-                    writing.lose(member.name, member.rubric.path, message)
-            tests.append(self._test(writing, case, first))
+                    context.report_loss(member.name, member.rubric.path, message)
+            tests.append(self._test(context, case, first))
         about: Mapping[str, Any] = {"prompts": _PROMPTS} if self.is_template else {}
-        if writing.suite:
-            about, unknown = writing.suite.fields, []
+        if context.suite:
+            about, unknown = context.suite.fields, []
             for test in tests if not self.is_template or about.get("prompts") == _PROMPTS else ():
                 holder = test.setdefault("vars", {}) if self.is_template else test
                 unknown += [] if "input" in holder else [test["id"]]
                 holder.setdefault("input", "")
         else:
-            given = {name: writing.source(name) for name in writing.rubrics}
+            given = {name: context.source(name) for name in context.rubrics}
             unknown = [name for name, source in given.items() if not source.question]
             unread = [name for name, source in given.items() if source.question and not self._question(source)]
         if unknown:
-            writing.gaps.append(
+            context.todo.append(
                 f"`input`, the question, of {', '.join(unknown)}: the file has none, so it is left empty"
             )
-        if not writing.suite and unread:
-            told = "not plain text, so it is left empty; copy it from the case"
-            writing.gaps.append(f"`input`, the question, of {', '.join(unread)}: {told}")
+        if not context.suite and unread:
+            reason = "not plain text, so it is left empty; copy it from the case"
+            context.todo.append(f"`input`, the question, of {', '.join(unread)}: {reason}")
         return to_yaml({**about, "tests": tests})
 
     def _question(self, source: ExportSource) -> str:
@@ -241,39 +240,43 @@ class _AgentV:
             return ""
         return str(escape(text)) if self.is_template and not source.is_template else text
 
-    def _test(self, writing: Writing, case: _Case, pass_at: Mark | None) -> dict[str, Any]:
-        written = {"id": case.name, **case.carried.fields}
-        if case.members and not case.members[0].source.place:
-            question = self._question(case.members[0].source)
+    def _test(self, context: ExportContext, case: _ExportCase, pass_at: Mark | None) -> dict[str, Any]:
+        written = {"id": case.name, **case.converted.fields}
+        if case.rubrics and not case.rubrics[0].source.place:
+            question = self._question(case.rubrics[0].source)
             written |= {"vars": {"input": question}} if self.is_template else {"input": question}
         if pass_at is not None:
-            suite = writing.suite.fields if writing.suite else {}
+            suite = context.suite.fields if context.suite else {}
             of_suite = suite.get("threshold") if self.is_template else suite.get("execution", {}).get("threshold")
             if pass_at != USUAL_THRESHOLDS.pass_at and str(as_number(pass_at)) != str(of_suite):
                 written["execution"] = {"threshold": as_number(pass_at), **written.get("execution", {})}
-        assertions = case.written(partial(self._assertion, writing, case))
+        assertions = case.written(partial(self._assertion, context, case))
         return {**written, **({self.assertions: assertions} if assertions else {})}
 
-    def _assertion(self, writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
-        rubric, view = member.rubric, member.rubric.view
-        weights = [Fraction(1) if each.weight is None else to_fraction(each.weight) for each in rubric.criteria]
+    def _assertion(self, context: ExportContext, case: _ExportCase, member: _CaseRubric) -> dict[str, Any]:
+        rubric = member.rubric
+        weights = [
+            Fraction(1) if criterion.weight is None else to_fraction(criterion.weight) for criterion in rubric.criteria
+        ]
         total = sum(weights)
         for criterion, weight in zip(rubric.criteria, weights, strict=True):
             missed = Fraction(criterion.gate - 1, HIGHEST) if criterion.gate and criterion.scale else Fraction(0)
             best = 1 - weight * (1 - missed) / total if total else Fraction(0)
             is_open = criterion.gate and best >= to_fraction(rubric.thresholds.pass_at)
             if is_open:
-                told = (
-                    f"{writing.title} passes a test by its score, which reaches {float(best):.3g} with the gate missed"
+                effect = (
+                    f"{context.title} passes a test by its score, which reaches {float(best):.3g} with the gate missed"
                 )
-                writing.lose(member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {told}")
-        extras = writing.extras(member.name)
+                context.report_loss(
+                    member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {effect}"
+                )
+        extras = context.extras(member.name)
         if member.label and self.label not in extras:
             extras = {self.label: member.label, **extras}
-        places = [view.place(each.path) if view else each.path for each in rubric.criteria]
+        places = [rubric.place(criterion.path) for criterion in rubric.criteria]
         criteria = [
-            {**dict(_write_criterion(each)), **writing.extras(member.name, place)}
-            for each, place in zip(rubric.criteria, places, strict=True)
+            {**dict(_write_criterion(criterion)), **context.extras(member.name, place)}
+            for criterion, place in zip(rubric.criteria, places, strict=True)
         ]
         if self.is_template:
             extras = _split_gate(extras)
@@ -290,9 +293,9 @@ def _split_gate(assertion: Mapping[str, Any]) -> dict[str, Any]:
     return {"min_score": share, **assertion, "required": True}
 
 
-def _holds_mark(writing: Writing, member: _Member) -> bool:
+def _holds_mark(context: ExportContext, member: _CaseRubric) -> bool:
     """Return whether the assertion of a rubric holds its pass mark as a gate, so that it is none of the test."""
-    extras = _split_gate(writing.extras(member.name))
+    extras = _split_gate(context.extras(member.name))
     mark = member.rubric.thresholds.pass_at
     return extras.get("required") is True and str(extras.get("min_score")) == str(as_number(mark))
 
@@ -300,14 +303,14 @@ def _holds_mark(writing: Writing, member: _Member) -> bool:
 _PROMPTS = ["{{ input }}"]
 
 
-def _refuse_variables(writing: Writing, members: Iterable[_Member]) -> None:
+def _refuse_variables(context: ExportContext, rubrics: Iterable[_CaseRubric]) -> None:
     """Refuse a string in which AgentV 4 would insert an environment variable: it has no escape for that."""
-    for member, criterion in ((own, each) for own in members for each in own.rubric.criteria):
+    for member, criterion in ((own, criterion) for own in rubrics for criterion in own.rubric.criteria):
         bands = criterion.scale.bands if criterion.scale else ()
         texts = [(criterion.path, criterion.id), (criterion.path, criterion.outcome)]
         for path, text in (*texts, *((band.path, band.outcome) for band in bands)):
             if found := VARIABLE.search(text or ""):
-                message = f"{writing.title} inserts an environment variable for `{found[0]}`; reword the text"
+                message = f"{context.title} inserts an environment variable for `{found[0]}`; reword the text"
                 raise ExportError(member.name, path, message)
 
 
@@ -340,25 +343,25 @@ _WEIGHTS = " A criterion without `weight` has the weight 1."
 _GATES = " A criterion below its `required_min_score` or `required_min_level` fails the output, whatever the score."
 
 
-def _write_promptfoo(writing: Writing) -> str:
+def _write_promptfoo(context: ExportContext) -> str:
     """Write a test for each case; the grader gets the rubric itself, so every shape works.
 
     Each assertion has a threshold: without one, a score of 0 can pass. promptfoo shows the description of a test, so
     the name of the case goes there, or into `metadata` if there is a description.
     """
     tests: list[dict[str, Any]] = []
-    for case in group_cases(writing):
-        fields = dict(case.carried.fields)
+    for case in group_cases(context):
+        fields = dict(case.converted.fields)
         name = escape(str(fields.pop("id", case.name)))
         if fields.get("description"):
             metadata = fields.get("metadata")
             fields["metadata"] = {"id": name, **(metadata if isinstance(metadata, dict) else {})}
-        assertions = case.written(partial(_write_assertion, writing, case))
+        assertions = case.written(partial(_write_assertion, context, case))
         tests.append({"description": name, **fields, **({"assert": assertions} if assertions else {})})
-    return to_yaml({**(writing.suite.fields if writing.suite else {}), "tests": tests})
+    return to_yaml({**(context.suite.fields if context.suite else {}), "tests": tests})
 
 
-def _word_scale(criterion: Criterion) -> str | None:
+def _format_scale(criterion: Criterion) -> str | None:
     """Return what a grader that gives a score from 0 to 1 is told of a criterion, None if no short decimal is a level.
 
     A level such as 1/3 would get another score than here.
@@ -366,7 +369,7 @@ def _word_scale(criterion: Criterion) -> str | None:
     if criterion.scale:
         bands = sorted(criterion.scale.bands, key=bounds)
         tenths = [[f"{(Decimal(score) / HIGHEST).normalize():f}" for score in bounds(band)] for band in bands]
-        steps = [(" to ".join(dict.fromkeys(each)), band.outcome) for each, band in zip(tenths, bands, strict=True)]
+        steps = [(" to ".join(dict.fromkeys(texts)), band.outcome) for texts, band in zip(tenths, bands, strict=True)]
     elif criterion.levels:
         levels = sort_levels(criterion)
         numbers = [level.number or 0 for level in levels]
@@ -374,15 +377,15 @@ def _word_scale(criterion: Criterion) -> str | None:
         if any(worth != round(worth, 2) for worth in worths):
             return None
         names = [f" ({level.name})" if level.name else "" for level in levels]
-        steps = [(f"{w.normalize():f}{n}", each.outcome) for w, n, each in zip(worths, names, levels, strict=True)]
+        steps = [(f"{w.normalize():f}{n}", level.outcome) for w, n, level in zip(worths, names, levels, strict=True)]
     else:
         return criterion.outcome or ""
     lines = "\n".join(f"Score {worth}: {outcome}" for worth, outcome in steps)
-    told = "Judge the output by this scale, and give the score that describes it best."
-    return "\n\n".join([told, *([criterion.outcome] if criterion.outcome else []), lines])
+    instruction = "Judge the output by this scale, and give the score that describes it best."
+    return "\n\n".join([instruction, *([criterion.outcome] if criterion.outcome else []), lines])
 
 
-def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str, Any]:
+def _write_assertion(context: ExportContext, case: _ExportCase, member: _CaseRubric) -> dict[str, Any]:
     """Write several criteria as a set with an assertion for each, and other rubrics as one text for the grader.
 
     promptfoo passes a set with a threshold by the weighted average of its assertions, and one without if all of them
@@ -392,14 +395,14 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
     """
     rubric = member.rubric
     label = {"metric": escape(member.label)} if member.label else {}
-    extras = writing.extras(member.name)
+    extras = context.extras(member.name)
     written = extras if member.source.is_template else escape(extras)
     extras = {**label, **member.weight_beside(case, extras), **written}
     gated = {bool(criterion.gate) for criterion in rubric.criteria}
-    texts = [_word_scale(criterion) for criterion in rubric.criteria]
+    texts = [_format_scale(criterion) for criterion in rubric.criteria]
     if (
         len(texts) > 1
-        and (gated == {False} or (gated == {True} and all(each.is_check for each in rubric.criteria)))
+        and (gated == {False} or (gated == {True} and all(criterion.is_check for criterion in rubric.criteria)))
         and not any(text is None or text.startswith("file://") for text in texts)
     ):
         # Without a threshold of its own, an assertion passes with a score of 0 if the judge does not say `pass: false`.
@@ -413,29 +416,31 @@ def _write_assertion(writing: Writing, case: _Case, member: _Member) -> dict[str
             checks.append(check if threshold else {**check, "threshold": as_number(rubric.thresholds.pass_at)})
         for scale in rubric.scales:
             if gaps := uncovered(scale):
-                told = f"{name_scores(gaps)}, which no band covers: {writing.title} accepts any score"
-                writing.lose(member.name, scale.path, told)
+                effect = f"{name_scores(gaps)}, which no band covers: {context.title} accepts any score"
+                context.report_loss(member.name, scale.path, effect)
         return {"type": "assert-set", **extras, **threshold, "assert": checks}
     if rubric.is_mixed:
         otherwise = (
             "levels that are worth no decimal of two digits" if None in texts else "texts that begin with `file://`"
         )
         what = f"some have {'gates' if any(gated) else otherwise}"
-        message = f"criteria of several shapes, of which {what}: {writing.title} has no set for them"
+        message = f"criteria of several shapes, of which {what}: {context.title} has no set for them"
         raise TargetError(member.name, rubric.path, message)
     if len(rubric.criteria) > 1:
-        told = "the grader sees the weights and gives the score itself"
-        writing.lose(member.name, rubric.path, f"the exact average of the criteria: {told}")
+        effect = "the grader sees the weights and gives the score itself"
+        context.report_loss(member.name, rubric.path, f"the exact average of the criteria: {effect}")
     for criterion in rubric.criteria:
         if criterion.gate:
-            told = f"{writing.title} tells the grader, but does not enforce it"
-            writing.lose(member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {told}")
+            effect = f"{context.title} tells the grader, but does not enforce it"
+            context.report_loss(
+                member.name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {effect}"
+            )
     asked = _ASKED[rubric.shape or Shape.CHECKLIST] + ("" if rubric.shape is Shape.HOLISTIC else _WEIGHTS)
     asked += _GATES if any(criterion.gate for criterion in rubric.criteria) else ""
-    told = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n"
-    told += to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
+    effect = f"Judge the output by this rubric, and give a score from 0 to 1. {asked}\n\n"
+    effect += to_yaml({"rubrics": as_entries(rubric, "promptfoo")})
     threshold = {"threshold": as_number(rubric.thresholds.pass_at)}
-    return {"type": "llm-rubric", **extras, "value": escape(told), **threshold}
+    return {"type": "llm-rubric", **extras, "value": escape(effect), **threshold}
 
 
 RUBRIC = ExportTarget(

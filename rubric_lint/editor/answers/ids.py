@@ -108,7 +108,7 @@ class Target(NamedTuple):
         if self.place is not None:
             return inside_quotes(document, document.span(self.place))
         rubric = self.loaded.rubric
-        path = rubric.view.place(self.criterion.path) if rubric.view else self.criterion.path
+        path = rubric.place(self.criterion.path)
         return document.span(path, Part.ENTRY)
 
 
@@ -162,7 +162,7 @@ def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
 def _find_place(loaded: LoadedRubric, criterion: Criterion) -> Path | None:
     path = (*criterion.path, "id")
     try:
-        place = loaded.rubric.view.place(path) if loaded.rubric.view else path
+        place = loaded.rubric.place(path)
         written = loaded.document.value(place) if criterion.has_own_id and place else None
         is_in_group = bool(loaded.rubric.groups) and criterion.id.endswith(f"/{written}")
         is_there = isinstance(written, str) and (written == criterion.id or is_in_group)

@@ -55,7 +55,7 @@ class Located(NamedTuple):
 
     def place(self, path: Path) -> Path:
         """Return the path in the document for a path of the model."""
-        return self.rubric.view.place(path) if self.rubric.view else path
+        return self.rubric.place(path)
 
     def find_written(self, path: Path) -> tuple[Path, bool] | None:
         """Return the path in the document, and whether the value is in the key there; None if it is not written."""

@@ -182,7 +182,7 @@ class _Conversion(ABC):
         """Convert what is around the criteria."""
 
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
-        path = rubric.view.place(entry.path) if rubric.view else entry.path
+        path = rubric.place(entry.path)
         return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
 
 

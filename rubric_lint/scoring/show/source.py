@@ -285,11 +285,11 @@ def _describe_levels(
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
-    shown, view, document = [], loaded.rubric.view, loaded.document
+    shown, document = [], loaded.document
     for level in ordered:
         outcome = level.outcome
         if outcome is None:  # a number or another scalar is shown as it is written
-            place = view.place(level.outcome_path) if view else level.outcome_path
+            place = loaded.rubric.place(level.outcome_path)
             outcome = document.written_at(place) if isinstance(document.value(place), int | float) else None
         score = None if level.number is None else worth.get(level.number)
         shown.append(ShownLevel(level.number, level.name, outcome, score))
