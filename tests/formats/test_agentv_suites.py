@@ -37,10 +37,17 @@ def rewritten(text, target, name="a.eval.yaml"):
 
 
 def tell(text, target, name="a.eval.yaml"):
-    """What a rewriting says, each with its place: what is left, notes, and the reason for its doubt."""
+    """What a rewriting says, each with its place: what is left, notes, and the reason for its doubt.
+
+    The note that comes after all obstacles is left out; `docs/guides/agentv.md` has its words.
+    """
     fixed = rewrite(name, text.encode(), target)
     left = [(fixed.result.source.position(each.finding.span.start)[:2], each.reason) for each in fixed.unmet]
-    notes = [(fixed.before.position(at)[:2] if at is not None else "", told) for told, at in fixed.notes]
+    notes = [
+        (fixed.before.position(at)[:2] if at is not None else "", told)
+        for told, at in fixed.notes
+        if not told.startswith("nothing is rewritten before")
+    ]
     doubt = [(fixed.before.position(fixed.doubt_at)[:2], fixed.doubt)] if fixed.doubt else []
     return [f"{place} {told}".strip() for place, told in [*left, *notes, *doubt]]
 
