@@ -201,7 +201,9 @@ def test_the_verdicts_of_many_rubrics_are_compared_together(run, tmp_path, said)
     assert len(told["agreements"]) == 26
     code, text, complaints = run("judge.jsonl", "--labels", "human.jsonl", "--fail-below", "all:alpha=0.95")
     assert code == 1
-    said(complaints, text)
+    said(complaints, text.partition("\ncase-02 ")[0])
+    assert re.findall(r"^case-(\d\d) ", text, re.MULTILINE) == [f"{number:02}" for number in range(20)]
+    assert "\n5 more rubrics, each with 1 answer or fewer; --format json has all of them.\n" in text
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "page.html", code=0)
     assert "5 more rubrics, each with 1 answer" in (tmp_path / "page.html").read_text("utf-8")
 
