@@ -48,7 +48,7 @@ class LimitError(NoReplyError):
             self.is_invalid = True
 
 
-class Limit(NamedTuple):
+class RunLimit(NamedTuple):
     """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices.
 
     `rpm` and `tpm` are the most requests and tokens per minute and endpoint.
@@ -79,10 +79,10 @@ class Limit(NamedTuple):
         return " and ".join(f"{option} {value}" for option, value in self.options.items())
 
 
-NO_LIMIT = Limit()
+NO_LIMIT = RunLimit()
 
 
-class Ending(NamedTuple):
+class LimitedRun(NamedTuple):
     """How a limit ended a run: what to say of it, how many answers are left, and whether the same command goes on."""
 
     words: str
@@ -116,11 +116,11 @@ class Account:
     A pickle has the limit and nothing that was used: each process has an account of its own.
     """
 
-    def __init__(self, limit: Limit = NO_LIMIT) -> None:
+    def __init__(self, limit: RunLimit = NO_LIMIT) -> None:
         self.limit = limit
         self.spending = Spending()
         self.stop = self.too_low = self.fault = ""
-        self.ending: Ending | None = None
+        self.ending: LimitedRun | None = None
         self._meters = [self.spending]
         self._lock = threading.RLock()
         self._open: list[Reservation] = []

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from rubric_lint.judge.account import Account, Need, NoReplyError, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
-from rubric_lint.judge.endpoint import Exchange, Place
+from rubric_lint.judge.endpoint import Exchange, RequestId
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
@@ -21,7 +21,7 @@ from rubric_lint.scoring.records.verdict import WHOLE, ParseOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class JudgeOptions:
     """How each model judges each answer: `samples` outputs, each with up to `max_attempts` attempts until it is valid.
 
     `reading` says how to find the verdict in what the model writes. With `per_criterion`, a request asks for only one
@@ -53,7 +53,7 @@ class Plan:
         return order_criteria(answer.rubric, self.shuffle, answer.key, model, sample)
 
 
-class Asker(AbstractAsyncContextManager[Any], Protocol):
+class ReplySource(AbstractAsyncContextManager[Any], Protocol):
     """What returns the replies of a model: an endpoint, or the results of a batch.
 
     `form` is how it is asked for JSON: not by `response_format` if the endpoint refused that, with the words `refusal`.
@@ -72,7 +72,7 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
         self,
         messages: Iterable[Message],
         schema: Mapping[str, Any],
-        place: Place | None = None,
+        place: RequestId | None = None,
         reserved: Reservation | None = None,
         /,
     ) -> Exchange:
@@ -163,7 +163,7 @@ class Request(NamedTuple):
     """One request: what it is for, and what is sent."""
 
     call: Call
-    place: Place
+    place: RequestId
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]
 
@@ -179,7 +179,7 @@ class Request(NamedTuple):
 
 
 async def ask(
-    endpoint: Asker,
+    endpoint: ReplySource,
     request: Request,
     read: Callable[[Exchange], Output],
     *,
@@ -209,22 +209,24 @@ async def ask(
     return conversation
 
 
-def list_needs(answer: Answer, calls: Sequence[Call], plan: Plan) -> list[Need]:
+def list_needs(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[Need]:
     """Return what the requests for an answer may use, if each gets a valid output."""
     return [
         Need(request.call.model, count_bytes(request.body), request.call.most_output)
-        for request in list_requests(answer, calls, plan)
+        for request in list_requests(answer, calls, options)
     ]
 
 
-def list_requests(answer: Answer, calls: Sequence[Call], plan: Plan) -> Iterator[Request]:
+def list_requests(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> Iterator[Request]:
     """Yield the requests for an answer, in the order in which a run sends them, if each gets a valid output."""
     for call in calls:
-        for sample in range(1, plan.samples + 1):
-            yield from (request for _, request in list_parts(answer, call, plan, sample))
+        for sample in range(1, options.samples + 1):
+            yield from (request for _, request in list_parts(answer, call, options, sample))
 
 
-def list_parts(answer: Answer, call: Call, plan: Plan, sample: int) -> Iterator[tuple[ScoringRubric, Request]]:
+def list_parts(
+    answer: Answer, call: Call, options: JudgeOptions, sample: int
+) -> Iterator[tuple[ScoringRubric, Request]]:
     """Yield the requests for one output, each with a rubric of the criteria that it asks for."""
-    for part in divide(answer.rubric, plan.order(answer, call.model, sample), per_criterion=plan.per_criterion):
-        yield part, Request(call, Place(answer.key, sample), write_prompt(part, answer.case), output_schema(part))
+    for part in divide(answer.rubric, options.order(answer, call.model, sample), per_criterion=options.per_criterion):
+        yield part, Request(call, RequestId(answer.key, sample), write_prompt(part, answer.case), output_schema(part))

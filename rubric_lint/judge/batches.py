@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 from rubric_lint.judge.account import Account, Reservation
 from rubric_lint.judge.asking import Request
 from rubric_lint.judge.call import Call
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
+from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.writing import open_whole
@@ -31,7 +31,7 @@ class BatchError(Exception):
     """Requests that cannot be written as a batch, and why."""
 
 
-class Form(NamedTuple):
+class BatchFormat(NamedTuple):
     """The files of one provider: the most requests and bytes of each, and what stands around and between requests."""
 
     requests: int
@@ -41,9 +41,9 @@ class Form(NamedTuple):
     after: str = "\n"
 
 
-FORMS = {
-    "openai": Form(50_000, 200_000_000),
-    "anthropic": Form(100_000, 256_000_000, '{"requests": [\n', ",\n", "\n]}\n"),
+BATCH_FORMATS = {
+    "openai": BatchFormat(50_000, 200_000_000),
+    "anthropic": BatchFormat(100_000, 256_000_000, '{"requests": [\n', ",\n", "\n]}\n"),
 }
 """The forms of batches, by the name of `--batch-format`."""
 
@@ -61,7 +61,7 @@ def write_batch(
         WriteError: if a file cannot be opened for writing.
         OSError: if writing fails later.
     """
-    form = FORMS[name]
+    form = BATCH_FORMATS[name]
     most = min(most or form.requests, form.requests)
     files: list[Path] = []
     stream: TextIO | None = None
@@ -95,7 +95,7 @@ def write_batch(
     return files, count
 
 
-def check_form(name: str, calls: Iterable[Call]) -> None:
+def check_batch_format(name: str, calls: Iterable[Call]) -> None:
     """Refuse settings that a form cannot express.
 
     Raises:
@@ -132,7 +132,7 @@ def make_params(request: Request) -> Mapping[str, Any]:
     return {**params, **call.extra_body}
 
 
-class _Found(NamedTuple):
+class _BatchResult(NamedTuple):
     """The first result of a request: its file, its place there, why it holds no reply, and a hash of its reply."""
 
     file: int
@@ -156,7 +156,7 @@ class BatchResults(ExitStack):
         self.unreadable: list[str] = []
         self.doubled: set[str] = set()
         self.contradicting: set[str] = set()
-        self._found: dict[str, _Found] = {}
+        self._found: dict[str, _BatchResult] = {}
         self._used: set[str] = set()
         self._files: list[BinaryIO] = []
         try:
@@ -227,14 +227,14 @@ class BatchResults(ExitStack):
         digest = b"" if fault else _hash_reply(result)
         before = self._found.get(name)
         if before is None or (before.fault and not fault):
-            self._found[name] = _Found(file, offset, fault, digest)
+            self._found[name] = _BatchResult(file, offset, fault, digest)
         if before is not None:
             same = fault or before.fault or before.digest == digest
             (self.doubled if same else self.contradicting).add(name)
         return ""
 
 
-class BatchAsker(AbstractAsyncContextManager[Any]):
+class BatchReplies(AbstractAsyncContextManager[Any]):
     """A model whose replies are the results of a batch; use it as an asynchronous context manager."""
 
     def __init__(self, call: Call, results: BatchResults) -> None:
@@ -255,7 +255,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
         self,
         messages: Iterable[Message],
         schema: Mapping[str, Any],
-        place: Place | None = None,
+        place: RequestId | None = None,
         _reserved: Reservation | None = None,
         /,
     ) -> Exchange:
@@ -264,7 +264,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
         Raises:
             UnansweredError: if there is none that counts.
         """
-        exchange = self._results.take(Request(self.call, place or Place("", 1), tuple(messages), schema).name)
+        exchange = self._results.take(Request(self.call, place or RequestId("", 1), tuple(messages), schema).name)
         self.account.add(self.call.model, exchange.reply)
         return exchange
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.lint.project.opening import LIMIT, open_stream
@@ -201,7 +201,7 @@ class StaleError(Exception):
     """A results file with an answer that was judged under other conditions; the message says which."""
 
 
-class Earlier(NamedTuple):
+class EarlierResults(NamedTuple):
     """The results of earlier runs: the answers `judged`, how many of them are `invalid`, and the ids of `others`."""
 
     judged: int
@@ -209,14 +209,16 @@ class Earlier(NamedTuple):
     others: tuple[str, ...]
 
 
-def check_journal(answers: Iterable[Answer], journal: Journal, calls: Sequence[Call], plan: Plan) -> Earlier:
+def check_journal(
+    answers: Iterable[Answer], journal: Journal, calls: Sequence[Call], options: JudgeOptions
+) -> EarlierResults:
     """Compare the answers with the journal; `others` are its ids, as JSON, that are not among the answers.
 
     Raises:
         StaleError: when an answer, or the rubric, models or settings that it was judged with, has changed.
     """
     if not journal.judged:
-        return Earlier(0, 0, ())
+        return EarlierResults(0, 0, ())
     others = dict.fromkeys(journal.judged)
     judged = invalid = 0
     stale: list[Answer] = []
@@ -225,7 +227,7 @@ def check_journal(answers: Iterable[Answer], journal: Journal, calls: Sequence[C
             del others[answer.key]
             judged += 1
             invalid += answer.key in journal.invalid
-            if fingerprint != make_fingerprint(answer, calls, plan):
+            if fingerprint != make_fingerprint(answer, calls, options):
                 stale.append(answer)
     if stale:
         first = stale[0]
@@ -233,12 +235,12 @@ def check_journal(answers: Iterable[Answer], journal: Journal, calls: Sequence[C
         if len(stale) > 1:
             which = f"{len(stale)} answers ({first.key} is the first) were"
         record = next(json.loads(line) for key, line in journal.read() if key == first.key)
-        changed = join_words(_find_changed(record, first, calls, plan))
+        changed = join_words(_find_changed(record, first, calls, options))
         raise StaleError(f"{which} judged with another {changed}")
-    return Earlier(judged, invalid, tuple(others))
+    return EarlierResults(judged, invalid, tuple(others))
 
 
-def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Call], plan: Plan) -> list[str]:
+def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[str]:
     """Return what a record was judged with that has changed, as far as it says it."""
     about = record["judge"]
     panel = about.get("panel")
@@ -255,9 +257,9 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
         "--max-tokens": (about.get("max_tokens"), call.max_tokens),
         "--extra-body": (about.get("extra_body"), call.describe().get("extra_body")),
         "--header": (about.get("headers"), call.describe().get("headers")),
-        "number of samples": (samples, samples if "fault" in about else plan.samples),
-        "--per-criterion": (about.get("per_criterion", False), plan.per_criterion),
-        "--shuffle": (about.get("shuffle"), plan.shuffle),
+        "number of samples": (samples, samples if "fault" in about else options.samples),
+        "--per-criterion": (about.get("per_criterion", False), options.per_criterion),
+        "--shuffle": (about.get("shuffle"), options.shuffle),
         "rubric": (about.get("rubric_hash"), answer.rubric.hash),
         "text": ([record.get(name) for name in JudgedCase._fields], list(answer.case)),
     }
@@ -268,9 +270,9 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
     return changed or [join_words([*unknown, "--extract", "--extra-fields"], "or")]
 
 
-def make_fingerprint(answer: Answer, calls: Sequence[Call], plan: Plan) -> str:
+def make_fingerprint(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> str:
     """Return a hash of everything that affects the requests and the reading of their outputs; models in any order."""
     models = sorted((call.identify() for call in calls), key=lambda each: each[:2])
-    how = [models, plan.samples, *filter(None, plan.reading), plan.per_criterion, plan.shuffle]
+    how = [models, options.samples, *filter(None, options.reading), options.per_criterion, options.shuffle]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -9,7 +9,16 @@ from typing import Any, Never, Protocol, Self
 
 from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Asker, Conversation, Plan, Request, Sample, ask, list_needs, list_parts
+from rubric_lint.judge.asking import (
+    Conversation,
+    JudgeOptions,
+    ReplySource,
+    Request,
+    Sample,
+    ask,
+    list_needs,
+    list_parts,
+)
 from rubric_lint.judge.endpoint import NO_REMEDY, Exchange, Remedy, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import join_outputs
@@ -35,7 +44,9 @@ class Panel:
     through `account`. `is_live` is False for the results of a batch.
     """
 
-    def __init__(self, endpoints: Sequence[Asker], account: Account | None = None, *, is_live: bool = True) -> None:
+    def __init__(
+        self, endpoints: Sequence[ReplySource], account: Account | None = None, *, is_live: bool = True
+    ) -> None:
         self.endpoints = tuple(endpoints)
         self.account = account or Account()
         for endpoint in endpoints:
@@ -92,7 +103,7 @@ PanelSamples = Sequence[Sequence[Sample]]
 """The samples of each model, in the order of the panel; only the last one may be invalid, as no other follows it."""
 
 
-def make_record(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamples) -> dict[str, Any]:
+def make_record(answer: Answer, panel: Panel, options: JudgeOptions, panel_samples: PanelSamples) -> dict[str, Any]:
     """Return the record of an answer: its own fields, the outputs to score, and how they were made.
 
     For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
@@ -102,12 +113,12 @@ def make_record(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSa
         for samples in panel_samples
         for sample in samples
     ]
-    about = _describe(answer, panel, plan, panel_samples)
+    about = _describe(answer, panel, options, panel_samples)
     if fault := find_fault(panel, panel_samples):
         about["fault"] = fault
-    about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], plan)
+    about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], options)
     record = dict(answer.record)
-    if plan.samples == 1 and panel.is_single:
+    if options.samples == 1 and panel.is_single:
         record["output"] = outputs[0]
     else:
         record["outputs"] = outputs
@@ -123,25 +134,25 @@ def find_fault(panel: Panel, panel_samples: PanelSamples) -> str | None:
     return None
 
 
-def _describe(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamples) -> dict[str, Any]:
+def _describe(answer: Answer, panel: Panel, options: JudgeOptions, panel_samples: PanelSamples) -> dict[str, Any]:
     call = panel.endpoints[0].call
     common = {
         **call.describe(),
-        **({"per_criterion": True} if plan.per_criterion else {}),
-        **({} if plan.shuffle is None else {"shuffle": plan.shuffle}),
+        **({"per_criterion": True} if options.per_criterion else {}),
+        **({} if options.shuffle is None else {"shuffle": options.shuffle}),
         "rubric_hash": answer.rubric.hash,
         "criteria_hashes": hash_criteria(answer.rubric.model, answer.rubric.criteria),
     }
     pairs = list(zip(panel.endpoints, panel_samples, strict=True))
     if panel.is_single:
         ((endpoint, samples),) = pairs
-        votes = {"independent_votes_at_most": 1} if plan.samples > 1 else {}
-        return {**_describe_model(endpoint, samples), **votes, **common, **_describe_requests(samples, plan)}
+        votes = {"independent_votes_at_most": 1} if options.samples > 1 else {}
+        return {**_describe_model(endpoint, samples), **votes, **common, **_describe_requests(samples, options)}
     members = [
         {
             **_describe_model(endpoint, samples),
             "outputs": len(samples),
-            **(_describe_requests(samples, plan) if samples else {}),
+            **(_describe_requests(samples, options) if samples else {}),
         }
         for endpoint, samples in pairs
     ]
@@ -149,7 +160,7 @@ def _describe(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamp
     return {"panel": members, **votes, **common, **_write_time(panel_samples[0][0].exchanges[0])}
 
 
-def _describe_model(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
+def _describe_model(endpoint: ReplySource, samples: Sequence[Sample]) -> dict[str, Any]:
     exchanges = [exchange for sample in samples for exchange in sample.exchanges]
     models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     answered = {"answered_by": list(models)} if models else {}
@@ -157,7 +168,7 @@ def _describe_model(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any
     return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name, **fallback}
 
 
-def _describe_requests(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
+def _describe_requests(samples: Sequence[Sample], options: JudgeOptions) -> dict[str, Any]:
     """Describe the time and tokens of one model; `latency` has the seconds of each request, `attempts` is by output.
 
     Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
@@ -173,14 +184,14 @@ def _describe_requests(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
         **({"latency": latency} if latency else {}),
         "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
         **({"from_cache": cached} if cached else {}),
-        "attempts": [_count_attempts(sample, plan) for sample in samples],
-        **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
+        "attempts": [_count_attempts(sample, options) for sample in samples],
+        **({} if options.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
     }
 
 
-def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
+def _count_attempts(sample: Sample, options: JudgeOptions) -> int | dict[str, int]:
     """Return the number of requests for a sample; by criterion if each is asked for alone, as far as it was."""
-    if not plan.per_criterion:
+    if not options.per_criterion:
         return len(sample.exchanges)
     pairs = zip(sample.order, sample.conversations, strict=False)
     return {criterion: len(conversation.replies) for criterion, conversation in pairs}
@@ -245,7 +256,7 @@ class JudgeTally:
         return self.judged - self.invalid
 
 
-class Results(Protocol):
+class ResultsWriter(Protocol):
     """Where results go: `judged` has the ids, as JSON, of the answers that are not to be judged again."""
 
     judged: Mapping[str, str]
@@ -263,15 +274,15 @@ class JudgeRun:
     def __init__(
         self,
         panel: Panel,
-        journal: Results,
-        plan: Plan,
+        journal: ResultsWriter,
+        options: JudgeOptions,
         watch: Callable[[str, str | None], object],
         store: ReplyStore | None = None,
     ) -> None:
         self.tally = JudgeTally(spending=panel.account.meter())
         self.panel = panel
         self._journal = journal
-        self._plan = plan
+        self._options = options
         self._watch = watch
         self._lost_in_a_row = 0
         self._store = store
@@ -286,7 +297,7 @@ class JudgeRun:
         waiting = iter(self._skip_judged(answers))
         try:
             async with asyncio.TaskGroup() as workers:
-                for _ in range(self._plan.concurrency):
+                for _ in range(self._options.concurrency):
                     workers.create_task(self._work(waiting))
         except BaseExceptionGroup as group:
             fault = group
@@ -306,7 +317,7 @@ class JudgeRun:
         calls = [endpoint.call for endpoint in self.panel.endpoints]
         account = self.panel.account
         for answer in waiting:
-            needs = list_needs(answer, calls, self._plan) if account.limit.is_set else []
+            needs = list_needs(answer, calls, self._options) if account.limit.is_set else []
             try:
                 with await account.reserve(needs) as reserved:
                     panel_samples = await self._judge_one(answer, reserved)
@@ -338,7 +349,7 @@ class JudgeRun:
     def _keep(self, answer: Answer, panel_samples: PanelSamples) -> None:
         """Write the record of an answer, and count it."""
         self._lost_in_a_row = 0
-        record = make_record(answer, self.panel, self._plan, panel_samples)
+        record = make_record(answer, self.panel, self._options, panel_samples)
         self._journal.append(record)
         self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
         self.tally.judged += 1
@@ -364,7 +375,7 @@ class JudgeRun:
         """
         panel_samples: list[list[Sample]] = [[] for _ in self.panel.endpoints]
         for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, panel_samples, strict=True):
-            for number in range(1, self._plan.samples + 1):
+            for number in range(1, self._options.samples + 1):
                 try:
                     samples.append(await self._sample(endpoint, answer, number, reserved))
                 except UnansweredError as fault:
@@ -378,15 +389,15 @@ class JudgeRun:
                     return panel_samples
         return panel_samples
 
-    async def _sample(self, endpoint: Asker, answer: Answer, number: int, reserved: Reservation) -> Sample:
+    async def _sample(self, endpoint: ReplySource, answer: Answer, number: int, reserved: Reservation) -> Sample:
         """Ask a model for its output with this number, from 1; raise UnansweredError when a request got no reply.
 
         The first request whose output stays invalid makes the sample invalid, and the others are not made.
         """
-        order = self._plan.order(answer, endpoint.call.model, number)
+        order = self._options.order(answer, endpoint.call.model, number)
         conversations: list[Conversation[Exchange, JudgeOutput]] = []
         outputs: list[tuple[ScoringRubric, JudgeOutput]] = []
-        for part, request in list_parts(answer, endpoint.call, self._plan, number):
+        for part, request in list_parts(answer, endpoint.call, self._options, number):
             conversation = await self._ask(endpoint, request, part, answer, reserved)
             conversations.append(conversation)
             output = conversation.output
@@ -398,16 +409,16 @@ class JudgeRun:
         return Sample(join_outputs(answer.rubric, outputs), tuple(conversations), order)
 
     async def _ask(
-        self, endpoint: Asker, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
+        self, endpoint: ReplySource, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
     ) -> Conversation[Exchange, JudgeOutput]:
         def read(exchange: Exchange) -> JudgeOutput:
             if exchange.reply.fault:
                 raise OutputError(exchange.reply.fault)
             text = exchange.reply.text
-            return reader_of(rubric).read(text, lambda: read_quotable(*answer.case), self._plan.reading).output
+            return reader_of(rubric).read(text, lambda: read_quotable(*answer.case), self._options.reading).output
 
         conversation = await ask(
-            endpoint, request, read, attempts=self._plan.max_attempts, store=self._store, reserved=reserved
+            endpoint, request, read, attempts=self._options.max_attempts, store=self._store, reserved=reserved
         )
         for exchange in conversation.replies:
             model = exchange.reply.model

@@ -25,7 +25,7 @@ from rubric_lint.assess.measure.groups import ERROR, JudgeShares
 from rubric_lint.assess.measure.labelled import count_units
 from rubric_lint.assess.measure.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.assess.probes import PROBES, ProbeOutcome, ProbeResult, RubricProbes, format_most, name_measures
-from rubric_lint.judge.account import Ending
+from rubric_lint.judge.account import LimitedRun
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import counted, join_words, list_names, render_report, visible
 from rubric_lint.model.suggest import Value, suggest
@@ -177,7 +177,7 @@ def _list_fixes(found: Assessment) -> Iterator[NextStep]:
         yield NextStep("Fix what is listed above, then judge the answers again.")
 
 
-def _go_on(given: RunInputs, ending: Ending) -> NextStep:
+def _go_on(given: RunInputs, ending: LimitedRun) -> NextStep:
     """Return the step to judge what a limit left: the first answers of a file are no random sample to label."""
     if ending.goes_on:
         return NextStep(

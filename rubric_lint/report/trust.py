@@ -37,7 +37,7 @@ from rubric_lint.assess.measure.labelled import BY_CHANCE, count_units, find_tai
 from rubric_lint.assess.measure.needed import find_least_units
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import LEAST_DOUBLE, PeopleAgreement, Shares
-from rubric_lint.judge.account import Ending
+from rubric_lint.judge.account import LimitedRun
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import Causes, counted, join_words, list_names
 from rubric_lint.model.suggest import Value
@@ -79,7 +79,7 @@ class RunInputs(NamedTuple):
     mapping: Sequence[str] = ()
     endpoint: Mapping[str, Value] = MappingProxyType({})
     again: str = ""
-    ending: Ending | None = None
+    ending: LimitedRun | None = None
 
 
 _REASONS = OF_LABELS | {

@@ -18,7 +18,7 @@ from random_outputs import cases, load
 from rubric_lint import load_rubrics, score, score_batch, score_samples
 from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.endpoint import Call, Endpoint
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, Panel
@@ -283,7 +283,9 @@ def test_a_judge_that_adds_a_field_is_asked_again_and_told_why(tmp_path, said):
     async def run(journal):
         with serving(lambda _: completion(next(replies))) as server:
             async with Endpoint(Call("judge-1", server.url, retries=0, response_format="text"), "none") as endpoint:
-                await JudgeRun(Panel([endpoint]), journal, Plan(), lambda *_: None).judge(read_answers([line], rubrics))
+                await JudgeRun(Panel([endpoint]), journal, JudgeOptions(), lambda *_: None).judge(
+                    read_answers([line], rubrics)
+                )
             return [each.body["messages"][-1]["content"] for each in server.asked]
 
     with Journal(tmp_path / "results.jsonl") as journal:

@@ -17,7 +17,7 @@ from rubric_lint.assess.rubric_tests.recordings import (
 )
 from rubric_lint.assess.rubric_tests.running import TestedRubric, UnrecordedTest
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
@@ -142,7 +142,7 @@ def group_by_file(tested: TestedRubric) -> Iterator[tuple[str, list[UnrecordedTe
         yield path, list(group)
 
 
-def describe_requests(needed: Sequence[UnrecordedTest], tested: TestedRubric, models: int, plan: Plan) -> str:
+def describe_requests(needed: Sequence[UnrecordedTest], tested: TestedRubric, models: int, plan: JudgeOptions) -> str:
     """Return how many requests are made, and why."""
     count = sum(models * plan.count_requests(len(need.stale)) for need in needed)
     how = plan.describe(models)

@@ -66,7 +66,7 @@ from rubric_lint.cli.score.options import (
     find_labels,
     require_existing,
 )
-from rubric_lint.judge.account import Ending
+from rubric_lint.judge.account import LimitedRun
 from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
@@ -345,7 +345,7 @@ def run_assess(given: Given) -> int:
         check_mapping(given, linted.prepare())
     recorded: tuple[str, ...] = ()
     probes: dict[str, RubricProbes] = {}
-    ending: Ending | None = None
+    ending: LimitedRun | None = None
     if not linted.has_errors and given.models:
         code, recorded, probes, ending = _judge(given, linted)
         if code == Exit.USAGE:
@@ -441,7 +441,7 @@ def _list_limits(given: Given) -> dict[str, Any]:
     return {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
 
 
-def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], Ending | None]:
+def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:
     """Judge the answers, and variants of some.
 
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.

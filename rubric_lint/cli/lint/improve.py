@@ -39,7 +39,7 @@ from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer, AnswersError
 from rubric_lint.judge.asking import Request, ask
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
+from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.engine import Examined
@@ -299,7 +299,7 @@ class _ModelAsker:
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
-        request = Request(self._writer.calls[0], Place("", number), messages, schema)
+        request = Request(self._writer.calls[0], RequestId("", number), messages, schema)
 
         async def write() -> str:
             async with self._writer.connect(self.account) as panel:

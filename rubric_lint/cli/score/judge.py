@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rubric_lint.cli.score.judge_options import ModelAccess
     from rubric_lint.judge.account import Account
-    from rubric_lint.judge.asking import Plan
-    from rubric_lint.judge.journal import Earlier, Journal
+    from rubric_lint.judge.asking import JudgeOptions
+    from rubric_lint.judge.journal import EarlierResults, Journal
     from rubric_lint.judge.run import Panel
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -110,7 +110,7 @@ class JudgeWork(NamedTuple):
     output: Path
     rubrics: Mapping[str, ScoringRubric]
     access: ModelAccess
-    plan: Plan
+    plan: JudgeOptions
     account: Account
     is_again: bool = False
     made: bytes | None = None
@@ -132,9 +132,9 @@ def open_account(given: Given, access: ModelAccess) -> Account:
         click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
     from rubric_lint.cli.score.judging import load_prices
-    from rubric_lint.judge.account import Account, Limit
+    from rubric_lint.judge.account import Account, RunLimit
 
-    limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
+    limit = RunLimit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
         models = dict.fromkeys(call.model for call in access.calls)
         if missing := [model for model in models if model not in limit.prices.models]:
@@ -288,7 +288,7 @@ def _report_requests(source: AnswersFile, journal: Journal, work: JudgeWork, lef
         click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, limit.prices)), err=True)
 
 
-def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
+def _report_earlier(earlier: EarlierResults, output: Path, total: int) -> None:
     """Print to stderr which answers are already judged and what else the results file holds."""
     if earlier.judged:
         click.echo(

@@ -17,14 +17,14 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, holds_secret
-from rubric_lint.judge.account import Account, Ending, Limit
+from rubric_lint.judge.account import Account, LimitedRun, RunLimit
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan, list_requests
-from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
+from rubric_lint.judge.asking import JudgeOptions, list_requests
+from rubric_lint.judge.batches import BatchError, BatchReplies, BatchResults, check_batch_format, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import NO_REMEDY, Remedy
 from rubric_lint.judge.journal import Journal
-from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, ResultsWriter, StoppedError
 from rubric_lint.judge.spending import (
     CHARACTERS,
     Prices,
@@ -107,7 +107,7 @@ def load_prices(path: str | None) -> Prices | None:
         raise click.UsageError(f"--prices: {path}: {fault.strerror}") from None
 
 
-def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: Plan, prices: Prices) -> str:
+def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: JudgeOptions, prices: Prices) -> str:
     """Say roughly what the texts to send will cost; what replies add is not known before."""
     spending = Spending()
     for answer in answers:
@@ -132,10 +132,10 @@ def open_store(folder: str | None) -> Iterator[ReplyStore | None]:
 
 def run_judge(
     panel: Panel,
-    journal: Results,
+    journal: ResultsWriter,
     answers: Iterator[Answer],
     left: int,
-    plan: Plan,
+    plan: JudgeOptions,
     *,
     has_verdicts: bool = True,
     store: ReplyStore | None = None,
@@ -244,7 +244,7 @@ def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
     complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, paused: float, *, has_verdicts: bool) -> None:
+def _report(run: JudgeRun, plan: JudgeOptions, left: int, paused: float, *, has_verdicts: bool) -> None:
     tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
     parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
@@ -313,7 +313,7 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
     given = " with the same answers" if context.params.get("answers") == "-" else ""
     end = _format_end(tally, account, given, left)
     goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
-    account.ending = Ending(end, left, goes_on) if end and left else None
+    account.ending = LimitedRun(end, left, goes_on) if end and left else None
     if stop:
         complain(stop.word(given))
     elif end:
@@ -354,7 +354,7 @@ def format_limit(account: Account, outcome: str, advice: str, *, is_stopped: boo
     stop = "stopped: " if is_stopped else ""
     over = ""
     if account.excess:
-        over = f" ({Limit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
+        over = f" ({RunLimit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
     advice = "This model does not keep to a limit of tokens: use --max-requests alone"
     return f"{stop}{account.fault}{over}; {outcome}. {advice}"
 
@@ -384,7 +384,8 @@ class BatchWork:
     """
 
     def __init__(
-        self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: Plan
+        self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: JudgeOptions
+    
     ) -> None:
         self.judged = journal.judged
         self._batch, self._source, self._journal, self._calls = batch, source, journal, calls
@@ -417,8 +418,8 @@ class BatchWork:
             complain(fault)
         if (more := len(results.unreadable) - _MOST_NAMED) > 0:
             complain(f"{counted(more, 'more line')} that cannot be read")
-        account = Account(Limit(prices=prices))
-        panel = Panel([BatchAsker(call, results) for call in self._calls], account, is_live=False)
+        account = Account(RunLimit(prices=prices))
+        panel = Panel([BatchReplies(call, results) for call in self._calls], account, is_live=False)
         advice = "the answers without a result are still to be judged; --batch-requests writes only those"
         advice = "" if self._batch.requests else advice
         code = run_judge(panel, self, self._source.read(), left, self._plan, advice=advice)
@@ -468,6 +469,6 @@ class BatchWork:
 def check_batch(batch: BatchOptions, calls: Iterable[Call]) -> None:
     """Refuse requests that cannot be written as a batch; raise click.UsageError naming the option."""
     try:
-        check_form(batch.form, calls)
+        check_batch_format(batch.form, calls)
     except BatchError as fault:
         raise click.UsageError(str(fault)) from None

@@ -5,10 +5,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import Candidate, Sign, choose_likely
+from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.format_table import YES_NO
 from rubric_lint.formats.home_made.places import is_container
 from rubric_lint.formats.home_made.roles import Role
-from rubric_lint.formats.home_made.shape import YES_NO
 from rubric_lint.formats.home_made.understand import Hints, understand_all
 from rubric_lint.formats.home_made.vocabulary import SETS
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Criterion
@@ -38,15 +38,19 @@ def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
         for candidate in with_text
         if candidate.groups[0].is_marked
         or candidate.are_texts
-        or Sign.NAME in candidate.signs
+        or EvidenceKind.NAME in candidate.evidence
         or is_container(candidate.groups[0].key)
     ]
-    return sure or marked or [candidate for candidate in found if Sign.NAME in candidate.signs or candidate.is_near]
+    return (
+        sure
+        or marked
+        or [candidate for candidate in found if EvidenceKind.NAME in candidate.evidence or candidate.is_near]
+    )
 
 
 def _asks_only(candidate: Candidate) -> bool:
     """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
-    is_named = candidate.is_own or Sign.NAME in candidate.signs or candidate.groups[0].is_marked
+    is_named = candidate.is_own or EvidenceKind.NAME in candidate.evidence or candidate.groups[0].is_marked
     asks = SETS["asks"]
     return not is_named and asks.issuperset(candidate.columns.names(Role.TEXT) or ("",))
 

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.home_made.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, read_columns
+from rubric_lint.formats.home_made.columns import (
+    LONGEST_ID,
+    NAMES,
+    CriteriaColumns,
+    CriterionFields,
+    ParsedValues,
+    read_columns,
+)
+from rubric_lint.formats.home_made.format_table import Names, list_words, split_words
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, is_statement
-from rubric_lint.formats.home_made.shape import Names, list_words, split_words
 from rubric_lint.formats.home_made.vocabulary import FILES, SETS, Containers, Fields, Foreign, SurroundingWords
 from rubric_lint.model.criterion import is_number
 from rubric_lint.model.recognition import is_description
@@ -27,7 +34,7 @@ form of its own has 224.
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class CriteriaGroup:
     """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
 
     With `are_texts`, each item is a text alone; with `are_names`, a name that nothing explains; with `are_pairs`, a
@@ -36,8 +43,8 @@ class Group:
 
     document: Document
     path: Path
-    items: Mapping[str | int, Entry]
-    columns: Columns
+    items: Mapping[str | int, CriterionFields]
+    columns: CriteriaColumns
     are_texts: bool = False
     are_names: bool = False
     are_pairs: bool = False
@@ -131,7 +138,7 @@ def may_hold_criteria(document: Document) -> bool:
     return "expect" in text and is_judged
 
 
-def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -> list[Group]:
+def find_groups(document: Document, parsed: ParsedValues, *, is_asked: bool = False) -> list[CriteriaGroup]:
     """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
 
     In a file that is named for them, or with `is_asked`, they are under any key.
@@ -139,12 +146,12 @@ def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -
     is_anywhere = is_asked or is_named(document, "own")
     if not is_anywhere and len(document.mappings) <= _MOST_MAPPINGS:
         is_anywhere = is_named(document, "judged") or is_named(document, "described")
-    found: dict[Path, Group] = {}
+    found: dict[Path, CriteriaGroup] = {}
     for path, value in _list_places(document, is_anywhere=is_anywhere):
         items = _read_items(document, parsed, path, value)
         columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
         if columns:
-            found[path] = Group(document, path, items, columns)
+            found[path] = CriteriaGroup(document, path, items, columns)
     found = _choose_nested(found)
     joined = _join_sections(document, parsed, found)
     return [*(group for path, group in found.items() if path[:-2] not in joined), *joined.values()]
@@ -173,7 +180,9 @@ def _changes_scores(key: str) -> bool:
     return bool(split_words(key) & (SETS["penalty"] | SETS["changes"] | SETS["gate"]))
 
 
-def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
+def _read_items(
+    document: Document, parsed: ParsedValues, path: Path, value: Any
+) -> Mapping[str | int, CriterionFields]:
     """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
     items = {step: item for step, item in items_of(value) if isinstance(item, dict)}
     is_named_so = bool(path) and is_strong(str(path[-1]))
@@ -193,7 +202,7 @@ def _are_shares(document: Document, path: Path, value: Any) -> bool:
     return isinstance(holder, dict) and total > 0 and any(holder.get(name) == total for name in Fields.weight)
 
 
-def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
+def _read_worth(path: Path, value: Any) -> Mapping[str | int, CriterionFields]:
     """Return the mappings of a list that could be levels, if a name, a text and the points of each say it is criteria.
 
     The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
@@ -213,7 +222,7 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
     return {} if is_row else dict(enumerate(value))
 
 
-def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
+def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGroup]:
     """Return the groups without those around or within others: what most of some hold are the criteria."""
     inner: dict[Path, list[Path]] = {}
     kept = dict(found)
@@ -237,14 +246,16 @@ def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
     return kept
 
 
-def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Group]) -> dict[Path, Group]:
+def _join_sections(
+    document: Document, parsed: ParsedValues, found: Mapping[Path, CriteriaGroup]
+) -> dict[Path, CriteriaGroup]:
     """Return the sections that hold all of some groups, whose criteria are parts of theirs: `sections: [{items}]`."""
     alone = {*SurroundingWords.passes, *SurroundingWords.scale, *SurroundingWords.lowest}
     sections: dict[Path, list[Path]] = {}
     for path in found:
         if len(path) > 2 and isinstance(path[-1], str) and path[-3] in Containers.sections:
             sections.setdefault(path[:-2], []).append(path)
-    joined: dict[Path, Group] = {}
+    joined: dict[Path, CriteriaGroup] = {}
     for top, paths in sections.items():
         value = document.value(top)
         items = _read_items(document, parsed, top, value)
@@ -254,11 +265,11 @@ def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Grou
             parts: Names = (names.pop(),)
             is_map = isinstance(value, dict)
             if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
-                joined[top] = Group(document, top, items, columns)
+                joined[top] = CriteriaGroup(document, top, items, columns)
     return joined
 
 
-def find_text_groups(document: Document) -> list[Group]:
+def find_text_groups(document: Document) -> list[CriteriaGroup]:
     """Find the lists and maps of texts, each of which may be a criterion, but none of the options of a question."""
     places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
     for path, mapping in document.mappings:
@@ -271,7 +282,7 @@ def find_text_groups(document: Document) -> list[Group]:
     return found
 
 
-def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
+def find_main_texts(document: Document, groups: Sequence[CriteriaGroup]) -> list[CriteriaGroup]:
     """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
     if not is_named(document, "rubric"):
         return []
@@ -282,7 +293,7 @@ def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
     return [group for group in groups if [group.path] == (holding or [()]) and _are_statements(group)]
 
 
-def _are_statements(group: Group) -> bool:
+def _are_statements(group: CriteriaGroup) -> bool:
     apart = SETS["asks"] | SETS["apart"]
     is_note = bool(split_words(group.key) & (SETS["notes"] | apart))
     is_note = is_note or not (apart | {*Fields.text}).isdisjoint(map(str, group.items))  # fields of one thing
@@ -296,7 +307,7 @@ def _are_options(document: Document, path: Path) -> bool:
     return any(isinstance(kind, str) and split_words(kind) & SETS["choices"] for kind in kinds)
 
 
-def find_expected(document: Document) -> list[Group]:
+def find_expected(document: Document) -> list[CriteriaGroup]:
     """Find the texts that the cases of a document expect, or that are their rubric, each a criterion."""
     names = {*SETS["expected"], "rubric", "rubrics", "criteria"}
     found = []
@@ -311,10 +322,10 @@ def find_expected(document: Document) -> list[Group]:
     return found if len(found) > 1 and are_told else []
 
 
-def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> Group:
+def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> CriteriaGroup:
     items = {step: {"description": text} for step, text in texts}
-    columns = Columns([*items.values()], {Role.TEXT: ("description",)})
-    return Group(document, path, items, columns, are_texts=True)
+    columns = CriteriaColumns([*items.values()], {Role.TEXT: ("description",)})
+    return CriteriaGroup(document, path, items, columns, are_texts=True)
 
 
 def find_texts_by_name(document: Document) -> dict[str, Path]:
@@ -333,7 +344,7 @@ def is_for_judges(document: Document) -> bool:
     return is_named(document, "judged") or is_named(document, "own")
 
 
-def find_amounts(document: Document) -> list[Group]:
+def find_amounts(document: Document) -> list[CriteriaGroup]:
     """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
     found = []
     for path, mapping in document.mappings:
@@ -342,12 +353,14 @@ def find_amounts(document: Document) -> list[Group]:
             and len(mapping) > 1
             and all(is_number(value) and value > 0 for value in mapping.values())
         ):
-            items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
-            found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
+            items: dict[str | int, CriterionFields] = {name: {"weight": value} for name, value in mapping.items()}
+            found.append(
+                CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], {Role.WEIGHT: ("weight",)}))
+            )
     return found
 
 
-def find_names(document: Document, parsed: Parsed) -> list[Group]:
+def find_names(document: Document, parsed: ParsedValues) -> list[CriteriaGroup]:
     """Find the lists of criteria that a table cannot describe: of names that nothing explains, or of one key each."""
     known = {key for _, mapping in document.mappings for key, value in mapping.items() if is_statement(value)}
     found = []
@@ -362,9 +375,11 @@ def find_names(document: Document, parsed: Parsed) -> list[Group]:
             levels = [name for name, value in pairs if parsed.levels(value) is not None]
             are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
             if are_names or are_pairs:
-                items: dict[str | int, Entry] = {at: {"id": name} for at, name in enumerate(levels or names)}
-                columns = Columns([*items.values()], {Role.ID: ("id",)})
-                found.append(Group(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs))
+                items: dict[str | int, CriterionFields] = {at: {"id": name} for at, name in enumerate(levels or names)}
+                columns = CriteriaColumns([*items.values()], {Role.ID: ("id",)})
+                found.append(
+                    CriteriaGroup(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs)
+                )
     return found
 
 
@@ -384,13 +399,13 @@ def _find_name(value: Any) -> str:
     return value if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_ID else ""
 
 
-def cluster(groups: Sequence[Group]) -> list[list[Group]]:
+def cluster(groups: Sequence[CriteriaGroup]) -> list[list[CriteriaGroup]]:
     """Return the groups of one form together: at the same depth under the same key, or beside each other."""
-    by_key: dict[tuple[int, str], list[Group]] = {}
+    by_key: dict[tuple[int, str], list[CriteriaGroup]] = {}
     for group in groups:
         by_key.setdefault((len(group.path), group.key), []).append(group)
-    clusters: list[list[Group]] = []
-    alike_keys: dict[tuple[Path, tuple[str, ...]], list[Group]] = {}
+    clusters: list[list[CriteriaGroup]] = []
+    alike_keys: dict[tuple[Path, tuple[str, ...]], list[CriteriaGroup]] = {}
     for found in by_key.values():
         if len(found) > 1 or not found[0].path:
             clusters.append(found)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import Candidate, Decision, Sign, choose_likely
-from rubric_lint.formats.home_made.columns import Columns, Parsed, is_answered, look, read_columns
+from rubric_lint.formats.home_made.candidate import Candidate, Decision, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, is_answered, look, read_columns
+from rubric_lint.formats.home_made.format_table import expand, list_words
 from rubric_lint.formats.home_made.places import (
-    Group,
+    CriteriaGroup,
     cluster,
     find_amounts,
     find_expected,
@@ -30,9 +31,8 @@ from rubric_lint.formats.home_made.places import (
 )
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, read_levels
-from rubric_lint.formats.home_made.shape import expand, list_words
 from rubric_lint.formats.home_made.surroundings import Surroundings, find_surroundings
-from rubric_lint.formats.home_made.table import Scale, TableWriter
+from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers, SurroundingWords
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
@@ -46,7 +46,7 @@ _KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "
 class Hints:
     """What the user says of a document: with `asks`, that it holds criteria, and the scale that it does not state."""
 
-    scale: Scale | None = None
+    scale: StatedScale | None = None
     asks: bool = False
 
 
@@ -67,9 +67,9 @@ def understand_all(
 
     Where the user says that they hold criteria, `choose` returns those to look at.
     """
-    parsed = Parsed()
-    every: list[Group] = []
-    chosen: list[Group] = []
+    parsed = ParsedValues()
+    every: list[CriteriaGroup] = []
+    chosen: list[CriteriaGroup] = []
     for document in documents:
         is_left_out = is_of_other_tool(document) or (is_line(document) and not is_case(document))
         if hints.asks or not is_left_out:
@@ -90,7 +90,7 @@ def understand_all(
 
 
 def _add_siblings(
-    parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group], parts: Sequence[Path] = ()
+    parsed: ParsedValues, made: Sequence[Candidate], groups: Sequence[CriteriaGroup], parts: Sequence[Path] = ()
 ) -> Iterator[Candidate]:
     """Yield candidates with what may hold criteria beside them; `parts` are places of what may be a part of them."""
     for candidate in made:
@@ -110,7 +110,9 @@ def decide(candidates: Sequence[Candidate]) -> Decision:
     return next((decision for decision in Decision if decision in decisions), Decision.SILENT)
 
 
-def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], *, is_asked: bool) -> Sequence[Group]:
+def _choose_groups(
+    document: Document, parsed: ParsedValues, groups: Sequence[CriteriaGroup], *, is_asked: bool
+) -> Sequence[CriteriaGroup]:
     """Return what may be criteria: what is scored, else what has the name of criteria, else texts, else anything."""
     marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
     named = [group for group in groups if group.is_strong]
@@ -127,7 +129,7 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
     return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
 
 
-def _find_around(groups: Sequence[Group], texts: Sequence[Group]) -> list[Group]:
+def _find_around(groups: Sequence[CriteriaGroup], texts: Sequence[CriteriaGroup]) -> list[CriteriaGroup]:
     """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
     paths = [group.path for group in texts if not group.is_strong]
     return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
@@ -141,7 +143,7 @@ def _is_in_level(path: Path) -> bool:
     )
 
 
-def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
+def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -> list[CriteriaGroup]:
     """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
     is_judged = is_for_judges(document)
     if not (is_judged or is_asked):
@@ -175,7 +177,7 @@ def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
     return ()
 
 
-def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection[Path]) -> Iterator[Path]:
+def _find_alike(candidate: Candidate, groups: Sequence[CriteriaGroup], known: Collection[Path]) -> Iterator[Path]:
     """Find what stands beside criteria and holds items with the same keys, at least that of the text and one more."""
     texts = {*candidate.columns.names(Role.TEXT)}
     keys = {key for entry in candidate.columns.entries for key in entry}
@@ -190,7 +192,7 @@ def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection
 
 
 def find_siblings(
-    document: Document, parsed: Parsed, paths: Sequence[Path], names: Collection[str] = _NAMES
+    document: Document, parsed: ParsedValues, paths: Sequence[Path], names: Collection[str] = _NAMES
 ) -> Iterator[Path]:
     """Find what holds criteria by one of some names, apart from those at some paths, above and below them."""
     known = {*paths}
@@ -222,10 +224,10 @@ def _holds_criteria(value: Any) -> bool:
 
 
 class _Builder:
-    def __init__(self, parsed: Parsed, hints: Hints) -> None:
+    def __init__(self, parsed: ParsedValues, hints: Hints) -> None:
         self.parsed, self.hints = parsed, hints
 
-    def build(self, groups: Sequence[Group]) -> list[Candidate]:
+    def build(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
         at = tuple(
             steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
@@ -237,7 +239,7 @@ class _Builder:
             return [self._build([group], group.path) for group in groups]
         return [self._build(groups, at)]
 
-    def find_likely(self, groups: Sequence[Group]) -> list[Candidate]:
+    def find_likely(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
         own = [group for group in groups if is_named(group.document, "rubric")]
         return choose_likely([candidate for alike in cluster(own) for candidate in self.build(alike)])
@@ -249,7 +251,7 @@ class _Builder:
         return [candidate for group in groups for candidate in self.build([group]) if candidate.is_near]
 
     @staticmethod
-    def _leads_to(groups: Sequence[Group], at: Path) -> bool:
+    def _leads_to(groups: Sequence[CriteriaGroup], at: Path) -> bool:
         """Return whether a path with `*` leads to some groups, and to nothing else that could be read."""
         expected = {(group.document, group.path) for group in groups}
         others = [
@@ -263,7 +265,7 @@ class _Builder:
         are_texts = all(isinstance(part, str) for parts in others for part in parts)  # criteria of other cases
         return not any(others) or (groups[0].is_strong and are_texts)
 
-    def _build(self, groups: Sequence[Group], at: Path) -> Candidate:
+    def _build(self, groups: Sequence[CriteriaGroup], at: Path) -> Candidate:
         columns = groups[0].columns
         if len(groups) > 1 and not groups[0].are_texts:
             items = [entry for group in groups for entry in group.items.values()]
@@ -273,33 +275,35 @@ class _Builder:
             columns = replace(columns, entries=[entry for group in groups for entry in group.items.values()])
         surroundings = [find_surroundings(self.parsed, group) for group in groups]
         writer = TableWriter(self.parsed, groups, columns, at, self.hints.scale)
-        signs = frozenset(self._find_signs(groups[0], columns, surroundings[0]))
-        return Candidate(groups, at, columns, surroundings, signs, writer.write(surroundings))
+        evidence = frozenset(self._find_evidence(groups[0], columns, surroundings[0]))
+        return Candidate(groups, at, columns, surroundings, evidence, writer.write(surroundings))
 
-    def _find_signs(self, group: Group, columns: Columns, surroundings: Surroundings) -> Iterator[Sign]:
+    def _find_evidence(
+        self, group: CriteriaGroup, columns: CriteriaColumns, surroundings: Surroundings
+    ) -> Iterator[EvidenceKind]:
         is_list = isinstance(group.document.data, list)
         are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
         is_whole = not group.path and (is_list or are_alike)
         is_file = is_whole and is_named(group.document, "own")
         are_parts = any(map(is_strong, columns.names(Role.PARTS)))
         if is_file or are_parts or group.is_under_criteria:
-            yield Sign.NAME
+            yield EvidenceKind.NAME
         last = group.path[-1] if group.path else 0
         is_common = isinstance(last, int) or last_word(last) in Containers.common
         kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
         if any(is_named(group.document, kind, by_folder=not is_common) for kind in kinds):
-            yield Sign.FILE
+            yield EvidenceKind.FILE
         if surroundings.is_declared:
-            yield Sign.DECLARED
+            yield EvidenceKind.DECLARED
         if columns.are_statements:
-            yield Sign.TEXTS
+            yield EvidenceKind.TEXTS
         if self._are_levels_described(columns):
-            yield Sign.LEVELS
+            yield EvidenceKind.LEVELS
         marks = (Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.PARTS, Role.SCALE)
         if is_answered(columns) or columns.has(*marks):
-            yield Sign.MARKS
+            yield EvidenceKind.MARKS
 
-    def _are_levels_described(self, columns: Columns) -> bool:
+    def _are_levels_described(self, columns: CriteriaColumns) -> bool:
         described = 0
         for entry in columns.entries:
             levels = [self.parsed.levels(look(entry, name)) for name in columns.names(Role.LEVELS)]

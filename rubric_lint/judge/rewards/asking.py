@@ -14,7 +14,7 @@ from rubric_lint.judge.account import Account, LimitError, NoReplyError
 from rubric_lint.judge.asking import converse
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
-from rubric_lint.judge.rewards.options import Options, RewardError
+from rubric_lint.judge.rewards.options import RewardError, RewardOptions
 from rubric_lint.lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import RecordResult, parse_output, reader_of
@@ -45,7 +45,7 @@ class PerLoop(Generic[Value]):
         return self._values.setdefault(asyncio.get_running_loop(), self._make())
 
 
-class Item(NamedTuple):
+class Completion(NamedTuple):
     """A completion to judge; completions of one prompt have the same `group`."""
 
     rubric: ScoringRubric
@@ -74,7 +74,7 @@ def run(coroutine: Coroutine[Any, Any, Value]) -> Value:
             raise
 
 
-def read_output(item: Item, output: Any) -> RecordResult:
+def read_output(item: Completion, output: Any) -> RecordResult:
     """Read an output, raw text or an object.
 
     Raises:
@@ -88,10 +88,10 @@ def read_output(item: Item, output: Any) -> RecordResult:
     )
 
 
-class Asker:
+class JudgeCaller:
     """Ask a judge until each output is valid; in an event loop, at most `concurrency` requests are made at once."""
 
-    def __init__(self, judge: Judge, options: Options) -> None:
+    def __init__(self, judge: Judge, options: RewardOptions) -> None:
         if not callable(judge):
             raise TypeError(f"judge is a value of the type {type(judge).__name__}; expected a function")
         self._judge = judge
@@ -101,9 +101,9 @@ class Asker:
         self._gates = PerLoop(lambda: asyncio.Semaphore(options.concurrency))  # calls at the same time share it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Asker, (self._judge, self._options)
+        return JudgeCaller, (self._judge, self._options)
 
-    async def ask(self, items: Sequence[Item]) -> list[list[RecordResult]]:
+    async def ask(self, items: Sequence[Completion]) -> list[list[RecordResult]]:
         """Return `samples` results for each item; the result of an output that stays invalid has an `error`.
 
         Raises:
@@ -124,7 +124,7 @@ class Asker:
             threads.shutdown(wait=False)
         return [results[start : start + samples] for start in range(0, len(results), samples)]
 
-    async def _ask_one(self, item: Item, threads: ThreadPoolExecutor) -> RecordResult:
+    async def _ask_one(self, item: Completion, threads: ThreadPoolExecutor) -> RecordResult:
         async def send(messages: Sequence[Message]) -> Any:
             try:
                 return await self._call(messages, item, threads)
@@ -146,7 +146,7 @@ class Asker:
             fault.__cause__ = found.lost and found.lost.__cause__
         return RecordResult(rubric=item.rubric.name, error=fault)
 
-    async def _call(self, messages: Sequence[Message], item: Item, threads: ThreadPoolExecutor) -> Any:
+    async def _call(self, messages: Sequence[Message], item: Completion, threads: ThreadPoolExecutor) -> Any:
         """Return what the judge returns; one that is not asynchronous is called in a thread."""
         written = [message._asdict() for message in messages]
         more = {"schema": output_schema(item.rubric)} if self._takes_schema else {}

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 from rubric_lint.judge.answers import is_conversation, write_conversation
 from rubric_lint.judge.prompt import JudgedCase
-from rubric_lint.judge.rewards.asking import Asker, Item, Judge, read_output, run
-from rubric_lint.judge.rewards.options import Options, RewardCounts, RewardError
+from rubric_lint.judge.rewards.asking import Completion, Judge, JudgeCaller, read_output, run
+from rubric_lint.judge.rewards.options import RewardCounts, RewardError, RewardOptions
 from rubric_lint.model.arguments import NONE, require
 from rubric_lint.model.messages import list_names, point_to_known
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, Verdict, combine_samples
@@ -138,7 +138,7 @@ class Rewarder:
 
     noun = "completion"
 
-    def __init__(self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options) -> None:
+    def __init__(self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: RewardOptions) -> None:
         if (judge is None) == (outputs is None):
             raise ValueError(
                 "pass either `judge`, a function that judges, or `outputs`, the name of the field with judge outputs"
@@ -165,7 +165,7 @@ class Rewarder:
         self.rubrics = dict(rubrics)
         self.options = options
         self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
-        self._asker = None if judge is None else Asker(judge, options)
+        self._caller = None if judge is None else JudgeCaller(judge, options)
         self._outputs = outputs or ""
         self.last = self.totals = RewardCounts()
         self._in_a_row = self._faulty = 0
@@ -183,14 +183,14 @@ class Rewarder:
         expected = f"expected one of {list_names(self.rubrics)}"
         raise RewardError(f"{what} `{self.options.rubric_field}` is {found}; {expected}")
 
-    async def _reward_all(self, items: Sequence[Item], given: Sequence[Any], step: int | None) -> list[Rewarded]:
+    async def _reward_all(self, items: Sequence[Completion], given: Sequence[Any], step: int | None) -> list[Rewarded]:
         """Reward each item by its outputs, from the judge or, without one, those that are `given`; count, and warn.
 
         Raises:
             RewardError: if an output is invalid and `on_invalid` is raise, or after too many calls without a valid one.
         """
-        if self._asker:
-            judged = await self._asker.ask(items)
+        if self._caller:
+            judged = await self._caller.ask(items)
         else:
             judged = [_read_field(item, value) for item, value in zip(items, given, strict=True)]
         rewarded = [self._reward(item, samples, step) for item, samples in zip(items, judged, strict=True)]
@@ -209,7 +209,7 @@ class Rewarder:
                     ) from each.result.error
         return rewarded
 
-    def _reward(self, item: Item, samples: Sequence[RecordResult], step: int | None) -> Rewarded:
+    def _reward(self, item: Completion, samples: Sequence[RecordResult], step: int | None) -> Rewarded:
         """Return the reward of a completion by the median of its samples; none if one of them is invalid."""
         for sample in samples:
             if sample.error:
@@ -257,7 +257,7 @@ class Rewarder:
             )
 
 
-def _read_field(item: Item, value: Any) -> list[RecordResult]:
+def _read_field(item: Completion, value: Any) -> list[RecordResult]:
     """Read the outputs of a field: one, or a list of several."""
     results = []
     for output in value if isinstance(value, list | tuple) and value else [value]:
@@ -313,7 +313,9 @@ class TrlReward(Rewarder):
         if log_extra:
             log_extra(f"{self.__name__}/invalid", [each.reason for each in rewarded])
 
-    def _list_items(self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> list[Item]:
+    def _list_items(
+        self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]
+    ) -> list[Completion]:
         size = len(completions)
         questions = prompts
         references: Sequence[Any] = [None] * size
@@ -336,7 +338,7 @@ class TrlReward(Rewarder):
                 asked if self._outputs else text_of(question, "a prompt"),
                 None if reference is None else text_of(reference, f"a value of `{self.options.reference}`"),
             )
-            items.append(Item(rubric, case, name_group(rubric.name, prompt, question, reference)))
+            items.append(Completion(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
@@ -368,7 +370,7 @@ class VerifiersReward(Rewarder):
     noun = "rollout"
 
     def __init__(
-        self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options, view: View
+        self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: RewardOptions, view: View
     ) -> None:
         if view not in get_args(View):
             raise ValueError(f"view is {view!r}; expected 'last_reply' or 'full_trace'")
@@ -398,7 +400,7 @@ class VerifiersReward(Rewarder):
             text_of(question, f"`{self.options.question}` of the task"),
             None if reference is None else text_of(reference, f"`{self.options.reference}` of the task"),
         )
-        item = Item(rubric, case, name_group(rubric.name, question, reference))
+        item = Completion(rubric, case, name_group(rubric.name, question, reference))
         given = [_get(trace.info, self._outputs, "trace.info")] if self._outputs else []
         (rewarded,) = await self._reward_all([item], given, None)
         scored = rewarded.result.scored

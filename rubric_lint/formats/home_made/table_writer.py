@@ -7,9 +7,9 @@ from typing import Any
 
 from rubric_lint.formats.home_made.columns import (
     STARS,
-    Columns,
-    Entry,
-    Parsed,
+    CriteriaColumns,
+    CriterionFields,
+    ParsedValues,
     choose,
     find_scale_in_texts,
     find_sums,
@@ -17,7 +17,8 @@ from rubric_lint.formats.home_made.columns import (
     is_answered,
     look,
 )
-from rubric_lint.formats.home_made.places import Group
+from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, split_words
+from rubric_lint.formats.home_made.places import CriteriaGroup
 from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
     Ends,
@@ -28,7 +29,6 @@ from rubric_lint.formats.home_made.scores import (
     read_ends_in_text,
     read_percent,
 )
-from rubric_lint.formats.home_made.shape import YES_NO, Shape, expand, split_words
 from rubric_lint.formats.home_made.surroundings import Surroundings
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords
@@ -38,7 +38,7 @@ from rubric_lint.source.path import Path, pointer, split_pointer
 
 Table = Mapping[str, Any]
 
-Scale = str | list[int]
+StatedScale = str | list[int]
 
 KEYS = (
     *("name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "level-score", "level-scores"),
@@ -51,7 +51,7 @@ _PERCENT = 100
 ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
 """Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
-_LEVEL_TEXT = Shape("", "").level_text
+_LEVEL_TEXT = FormatTable("", "").level_text
 
 
 def generalize(place: Path, at: Path, path: Path) -> Path:
@@ -69,15 +69,15 @@ class TableWriter:
     `scale` is what the user says where no document does, or with `is_of_system` the system that the files are of.
     """
 
-    parsed: Parsed
-    groups: Sequence[Group]
-    columns: Columns
+    parsed: ParsedValues
+    groups: Sequence[CriteriaGroup]
+    columns: CriteriaColumns
     at: Path
-    scale: Scale | None
+    scale: StatedScale | None
     is_of_system: bool = False
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[CriterionFields]:
         """The criteria with their parts."""
         return self.columns.entries
 
@@ -297,13 +297,13 @@ def _find_pair(words: Sequence[str]) -> dict[str, int]:
     return {}
 
 
-def _says_yes_no(entry: Entry) -> bool:
+def _says_yes_no(entry: CriterionFields) -> bool:
     """Return whether a criterion says that it is met or not: `type: binary`."""
     return any(read_ends(value) == YES_NO and split_words(key) & SETS["of_answers"] for key, value in entry.items())
 
 
 @dataclass(frozen=True)
-class LeftOver:
+class UnusedKeys:
     """What a table does not use: the places of keys of criteria, and of those beside them, with a `*` as in the table.
 
     The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
@@ -315,9 +315,14 @@ class LeftOver:
     asked: Sequence[str]
 
 
-def find_left_over(
-    groups: Sequence[Group], at: Path, columns: Columns, surroundings: Sequence[Surroundings], *, table: Table
-) -> LeftOver:
+def find_unused_keys(
+    groups: Sequence[CriteriaGroup],
+    at: Path,
+    columns: CriteriaColumns,
+    surroundings: Sequence[Surroundings],
+    *,
+    table: Table,
+) -> UnusedKeys:
     """Find the keys of criteria, and those beside them, that a table does not use."""
     own = _list_used(table, columns)
     known = {at, *_list_places(table)}
@@ -337,10 +342,10 @@ def find_left_over(
                 is_known = (group.document, (*above, key)) in holding or key in group.items
                 if not is_known and (*general, key) not in prefixes:
                     around[group.document, (*general, key)] = None
-    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups, _list_scales(groups, table))
+    in_doubt = _find_names_in_doubt(FormatTable.from_table({"name": "", **table}), groups, _list_scales(groups, table))
     left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
-    return LeftOver(list(inside), list(around), harmless, [key for key in left if key not in harmless])
+    return UnusedKeys(list(inside), list(around), harmless, [key for key in left if key not in harmless])
 
 
 def _list_places(table: Table) -> Iterator[Path]:
@@ -351,7 +356,7 @@ def _list_places(table: Table) -> Iterator[Path]:
                 yield split_pointer(item)
 
 
-def _list_used(table: Table, columns: Columns) -> set[str]:
+def _list_used(table: Table, columns: CriteriaColumns) -> set[str]:
     """Return the keys of criteria that a table uses."""
     roles = (names for role, names in columns.roles.items() if role is not Role.GATE)  # not all gates are used
     own = {name.partition(".")[0] for names in roles for name in names}
@@ -361,7 +366,7 @@ def _list_used(table: Table, columns: Columns) -> set[str]:
     return own | {*table.get("negative", ())} | {*table.get("sums", ())}
 
 
-def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
+def _list_unused(group: CriteriaGroup, own: set[str]) -> Iterator[Path]:
     """Yield the first of each key of criteria that is not among those that a table uses."""
     stars = [form for star, form in STARS.items() if star in own]
     seen: set[str] = set()
@@ -392,7 +397,7 @@ def _says_more(value: Any) -> bool:
     return isinstance(value, list | dict) and bool(value)
 
 
-def _list_scales(groups: Sequence[Group], table: Table) -> list[Ends]:
+def _list_scales(groups: Sequence[CriteriaGroup], table: Table) -> list[Ends]:
     """Return the scale that stands around criteria, or that the table has."""
     scale = table.get("scale", "")
     if isinstance(scale, list) and all(map(is_number, scale)):
@@ -403,11 +408,15 @@ def _list_scales(groups: Sequence[Group], table: Table) -> list[Ends]:
     return [ends for ends in found if isinstance(ends, tuple)]
 
 
-def _find_names_in_doubt(shape: Shape, groups: Sequence[Group], scales: Sequence[Ends]) -> set[str]:
+def _find_names_in_doubt(
+    format_table: FormatTable, groups: Sequence[CriteriaGroup], scales: Sequence[Ends]
+) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = UnmappedSearch(group.document, shape, group.path, scales=[*ANY_SCALE, *scales], is_described=False)
+        search = UnmappedSearch(
+            group.document, format_table, group.path, scales=[*ANY_SCALE, *scales], is_described=False
+        )
         entries = list(list_entries(group.items, group.path, group.columns.names(Role.PARTS)))
         found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
     return found
