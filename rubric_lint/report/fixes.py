@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.lint.run.summary import format_hard_links, format_nothing_read, format_skipped
+from rubric_lint.lint.run.summary import format_hard_links, format_nothing_read, format_skipped, join_notes
 from rubric_lint.model.messages import counted
 from rubric_lint.report.line_diff import write_unified
 from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
@@ -192,7 +192,7 @@ def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
         *totals.format_unreadable(),
         (totals.crashes, f"{counted(totals.crashes, 'file')} left unchanged because rubric-lint crashed"),
     ]
-    notes = "; ".join(note for count, note in more if count)
+    notes = join_notes(more)
     left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
         text = format_nothing_read("read", totals.scope, has_notes=bool(notes))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
-from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix.new_findings import DataChange, list_edits
 from rubric_lint.lint.fix.proof import ParsedText, compare
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
@@ -131,9 +131,10 @@ def _format(reading: ParsedText, parts: frozenset[_EntryKey] | None) -> tuple[So
                 raise _FormatRefusedError(refusal.reason, None) from None
         changes = [change for _, change in chosen]
         source = reading.source
-        text = splice(source.text, dict.fromkeys(edit for change in changes for edit in change.edits))
+        text = splice(source.text, dict.fromkeys(list_edits(changes)))
         new = ParsedText(source._replace(text=text), reading.settings)
-        if doubt := compare(reading, new, changes):
+        doubt = compare(reading, new, changes)
+        if doubt:
             raise _FormatRefusedError(doubt, None)
         reading = new
         applied += [Applied(FORMATTING, title) for title, _ in chosen]
@@ -254,8 +255,10 @@ def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_RubricNode]:
         for index, item in enumerate(value):
             yield from _walk(item, (*path, index), has_groups=has_groups)
     elif isinstance(value, dict):
-        criteria = value.get(CRITERIA) if has_groups else ()
-        below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups)) if isinstance(criteria, list) else []
+        criteria = value.get(CRITERIA) if has_groups else None
+        below: list[_RubricNode] = []
+        if isinstance(criteria, list):
+            below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups))
         yield from below
         yield _RubricNode(1 + max((node.height for node in below), default=-1), path, value)
 
@@ -372,6 +375,7 @@ def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> st
     """Return why the findings differ apart from those about order; empty if they do not."""
     for finding in find_new(before, after, changes):
         return format_new_finding(after, finding)
-    then, now = (Counter(finding.rule for finding in result.findings) for result in (before, after))
+    then = Counter(finding.rule for finding in before.findings)
+    now = Counter(finding.rule for finding in after.findings)
     lost = sorted(set(then - now) - _ORDER_RULES)
     return f"a finding of {lost[0]} would be lost" if lost else ""

@@ -18,6 +18,11 @@ def _fixes(count: int) -> str:
     return counted(count, "fix", "fixes")
 
 
+def join_notes(notes: Iterable[tuple[int, str]]) -> str:
+    """Join notes about counts; those about 0 are left out."""
+    return "; ".join(note for count, note in notes if count)
+
+
 _MOST_PATHS = 3
 """The most paths that a suggested command names."""
 
@@ -196,7 +201,7 @@ class Summary(NamedTuple):
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} not linted because rubric-lint crashed"),
         ]
-        notes = "; ".join(text for count, text in more if count)
+        notes = join_notes(more)
         return f"\n{notes}." if notes else ""
 
     def format_left_out(self) -> list[tuple[int, str]]:
