@@ -244,7 +244,9 @@ def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, LoadedRubric]", carried: "ConvertedSuite", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(
+    found: "dict[str, LoadedRubric]", carried: "ConvertedSuite", headed: "Collection[str]"
+) -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged

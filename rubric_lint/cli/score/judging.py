@@ -385,7 +385,6 @@ class BatchWork:
 
     def __init__(
         self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: JudgeOptions
-    
     ) -> None:
         self.judged = journal.judged
         self._batch, self._source, self._journal, self._calls = batch, source, journal, calls
