@@ -1,4 +1,4 @@
-"""Ask a model until its output is valid, and list the requests that a plan needs for an answer.
+"""Ask a model until its output is valid, and list the requests for an answer.
 
 `converse` is the one loop that asks: `judge`, `assess`, `improve` and `test --record` call it through `ask`, rewards
 with their own judge.
@@ -41,9 +41,13 @@ class JudgeOptions:
 
     def describe(self, models: int) -> str:
         """Return why there are more requests than answers, or an empty string if there are not."""
-        parts = [f"{models} models"] if models > 1 else []
-        parts += [f"{self.samples} samples"] if self.samples > 1 else []
-        parts += ["one criterion per request"] if self.per_criterion else []
+        parts = []
+        if models > 1:
+            parts.append(f"{models} models")
+        if self.samples > 1:
+            parts.append(f"{self.samples} samples")
+        if self.per_criterion:
+            parts.append("one criterion per request")
         return ", ".join(parts)
 
     def order(self, answer: Answer, model: str, sample: int) -> tuple[str, ...]:
@@ -129,7 +133,7 @@ async def converse(
             break
         except OutputError as fault:
             conversation.fault = fault
-            messages = (*prompt, *correct(text_of(replied), fault))
+            messages = prompt + tuple(correct(text_of(replied), fault))
     return conversation
 
 
@@ -210,7 +214,7 @@ async def ask(
 
 
 def list_needs(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[Need]:
-    """Return what the requests for an answer may use, if each gets a valid output."""
+    """Return the needs of the requests for an answer, if each gets a valid output."""
     return [
         Need(request.call.model, count_bytes(request.body), request.call.most_output)
         for request in list_requests(answer, calls, options)
@@ -228,5 +232,6 @@ def list_parts(
     answer: Answer, call: Call, options: JudgeOptions, sample: int
 ) -> Iterator[tuple[ScoringRubric, Request]]:
     """Yield the requests for one output, each with a rubric of the criteria that it asks for."""
-    for part in divide(answer.rubric, options.order(answer, call.model, sample), per_criterion=options.per_criterion):
+    order = options.order(answer, call.model, sample)
+    for part in divide(answer.rubric, order, per_criterion=options.per_criterion):
         yield part, Request(call, RequestId(answer.key, sample), write_prompt(part, answer.case), output_schema(part))

@@ -91,26 +91,26 @@ class Journal:
     def renewing(self) -> Iterator[Self]:
         """Yield a journal for new results of the answers whose output is invalid, and at the end put them in place.
 
-        Until then they are in a file beside, whose name ends in `.again`. If this run is killed, the next one resumes
+        Until then they are in another file, whose name ends in `.again`. If this run is killed, the next one resumes
         with it. `invalid` then has the ids whose output still is.
 
         Raises:
             JournalError: if the file beside contains anything but results.
             WriteError: if the file cannot be replaced; the new results stay in the one beside.
         """
-        beside = Path(f"{self._path}.again")
-        with type(self)(beside) as journal:
+        again = Path(f"{self._path}.again")
+        with type(self)(again) as journal:
             is_other = any(self.judged.get(key) != asked for key, asked in journal.judged.items())
         if is_other:  # of a results file that is gone
-            beside.unlink()
+            again.unlink()
         try:
-            with type(self)(beside) as journal:
+            with type(self)(again) as journal:
                 yield journal
         finally:
-            with type(self)(beside) as journal:
+            with type(self)(again) as journal:
                 self.replace({key: line for key, line in journal.read() if key in self.invalid})
                 self.invalid -= journal.judged.keys() - journal.invalid
-            beside.unlink()
+            again.unlink()
 
     def replace(self, lines: Mapping[str, bytes]) -> None:
         """Put lines in the place of those with their ids, and remove records that a later one renews.
@@ -223,12 +223,15 @@ def check_journal(
     judged = invalid = 0
     stale: list[Answer] = []
     for answer in answers:
-        if fingerprint := journal.judged.get(answer.key):
-            del others[answer.key]
-            judged += 1
-            invalid += answer.key in journal.invalid
-            if fingerprint != make_fingerprint(answer, calls, options):
-                stale.append(answer)
+        fingerprint = journal.judged.get(answer.key)
+        if not fingerprint:
+            continue
+        del others[answer.key]
+        judged += 1
+        if answer.key in journal.invalid:
+            invalid += 1
+        if fingerprint != make_fingerprint(answer, calls, options):
+            stale.append(answer)
     if stale:
         first = stale[0]
         which = f"answer {first.key} was"
@@ -241,16 +244,18 @@ def check_journal(
 
 
 def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[str]:
-    """Return what a record was judged with that has changed, as far as it says it."""
+    """Return the names of the conditions of a record that have changed, as far as it says them."""
     about = record["judge"]
     panel = about.get("panel")
-    members = [each for each in panel if isinstance(each, dict)] if isinstance(panel, list) and panel else [about]
+    members = [about]
+    if isinstance(panel, list) and panel:
+        members = [member for member in panel if isinstance(member, dict)]
     attempts = members[0].get("attempts") if members else None
     samples = len(attempts) if isinstance(attempts, list) else 0
     call = calls[0]
     sides = {
-        "model": (sorted(str(each.get("model")) for each in members), sorted(each.model for each in calls)),
-        "endpoint": ({str(each.get("endpoint")) for each in members}, {each.endpoint for each in calls}),
+        "model": (sorted(str(member.get("model")) for member in members), sorted(call.model for call in calls)),
+        "endpoint": ({str(member.get("endpoint")) for member in members}, {call.endpoint for call in calls}),
         "response format": (about.get("response_format"), call.response_format),
         "temperature": (about.get("temperature"), call.temperature),
         "--seed": (about.get("seed"), call.seed),
@@ -263,16 +268,22 @@ def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Cal
         "rubric": (about.get("rubric_hash"), answer.rubric.hash),
         "text": ([record.get(name) for name in JudgedCase._fields], list(answer.case)),
     }
+    changed = [name for name, (before, now) in sides.items() if before != now]
+    if changed:
+        return changed
     # Neither the names and the order of the criteria, nor the values of headers, nor how the outputs are read are in a
     # record, and not the number of samples if one is invalid, because no more were taken.
-    unknown = ["rubric", *(["--header"] if call.headers else []), *(["--samples"] if "fault" in about else [])]
-    changed = [name for name, (before, now) in sides.items() if before != now]
-    return changed or [join_words([*unknown, "--extract", "--extra-fields"], "or")]
+    unknown = ["rubric"]
+    if call.headers:
+        unknown.append("--header")
+    if "fault" in about:
+        unknown.append("--samples")
+    return [join_words([*unknown, "--extract", "--extra-fields"], "or")]
 
 
 def make_fingerprint(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> str:
     """Return a hash of everything that affects the requests and the reading of their outputs; models in any order."""
-    models = sorted((call.identify() for call in calls), key=lambda each: each[:2])
+    models = sorted((call.identify() for call in calls), key=lambda identity: identity[:2])
     how = [models, options.samples, *filter(None, options.reading), options.per_criterion, options.shuffle]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -95,8 +95,9 @@ def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
         write_check(criterion, answer, reason)
         for criterion, answer, reason in zip(rubric.criteria, output.answers, output.reasons, strict=True)
     ]
-    overall = {} if output.reasoning is None else {"overall_reasoning": output.reasoning}
-    return {"checks": checks, **overall}
+    if output.reasoning is None:
+        return {"checks": checks}
+    return {"checks": checks, "overall_reasoning": output.reasoning}
 
 
 PanelSamples = Sequence[Sequence[Sample]]
@@ -108,13 +109,16 @@ def make_record(answer: Answer, panel: Panel, options: JudgeOptions, panel_sampl
 
     For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
     """
-    outputs = [
-        sample.exchanges[-1].reply.text if sample.output is None else to_json(answer.rubric, sample.output)
-        for samples in panel_samples
-        for sample in samples
-    ]
+    outputs: list[Any] = []
+    for samples in panel_samples:
+        for sample in samples:
+            if sample.output is None:
+                outputs.append(sample.exchanges[-1].reply.text)
+            else:
+                outputs.append(to_json(answer.rubric, sample.output))
     about = _describe(answer, panel, options, panel_samples)
-    if fault := find_fault(panel, panel_samples):
+    fault = _find_fault(panel, panel_samples)
+    if fault:
         about["fault"] = fault
     about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], options)
     record = dict(answer.record)
@@ -125,47 +129,57 @@ def make_record(answer: Answer, panel: Panel, options: JudgeOptions, panel_sampl
     return {**record, "judge": about}
 
 
-def find_fault(panel: Panel, panel_samples: PanelSamples) -> str | None:
+def _find_fault(panel: Panel, panel_samples: PanelSamples) -> str | None:
     """Return why the output is invalid, with the model of a panel; None if it is valid."""
+    invalid = _find_invalid(panel, panel_samples)
+    if invalid is None:
+        return None
+    name, sample = invalid
+    return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
+
+
+def _find_invalid(panel: Panel, panel_samples: PanelSamples) -> tuple[str, Sample] | None:
+    """Return the invalid sample, if there is one, with the name of its model."""
     for name, samples in zip(panel.names, panel_samples, strict=True):
         for sample in samples:
             if sample.output is None:
-                return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
+                return name, sample
     return None
 
 
 def _describe(answer: Answer, panel: Panel, options: JudgeOptions, panel_samples: PanelSamples) -> dict[str, Any]:
-    call = panel.endpoints[0].call
-    common = {
-        **call.describe(),
-        **({"per_criterion": True} if options.per_criterion else {}),
-        **({} if options.shuffle is None else {"shuffle": options.shuffle}),
-        "rubric_hash": answer.rubric.hash,
-        "criteria_hashes": hash_criteria(answer.rubric.model, answer.rubric.criteria),
-    }
-    pairs = list(zip(panel.endpoints, panel_samples, strict=True))
+    """Return the field `judge` of a record, without the fault and the fingerprint."""
+    common = panel.endpoints[0].call.describe()
+    if options.per_criterion:
+        common["per_criterion"] = True
+    if options.shuffle is not None:
+        common["shuffle"] = options.shuffle
+    common["rubric_hash"] = answer.rubric.hash
+    common["criteria_hashes"] = hash_criteria(answer.rubric.model, answer.rubric.criteria)
+    members = [_describe_model(*pair) for pair in zip(panel.endpoints, panel_samples, strict=True)]
     if panel.is_single:
-        ((endpoint, samples),) = pairs
-        votes = {"independent_votes_at_most": 1} if options.samples > 1 else {}
-        return {**_describe_model(endpoint, samples), **votes, **common, **_describe_requests(samples, options)}
-    members = [
-        {
-            **_describe_model(endpoint, samples),
-            "outputs": len(samples),
-            **(_describe_requests(samples, options) if samples else {}),
-        }
-        for endpoint, samples in pairs
-    ]
-    votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
-    return {"panel": members, **votes, **common, **_write_time(panel_samples[0][0].exchanges[0])}
+        about = members[0]
+        if options.samples > 1:
+            about["independent_votes_at_most"] = 1
+        return {**about, **common, **_describe_requests(panel_samples[0], options)}
+    for member, samples in zip(members, panel_samples, strict=True):
+        member["outputs"] = len(samples)
+        if samples:
+            member.update(_describe_requests(samples, options))
+    votes = count_votes(read_panel({"judge": {"panel": members}}))
+    first = panel_samples[0][0].exchanges[0]
+    return {"panel": members, "independent_votes_at_most": votes, **common, **_describe_time(first)}
 
 
 def _describe_model(endpoint: ReplySource, samples: Sequence[Sample]) -> dict[str, Any]:
-    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
-    models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
-    answered = {"answered_by": list(models)} if models else {}
-    fallback = {} if endpoint.form == endpoint.call.response_format else {"asked_as": endpoint.form}
-    return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name, **fallback}
+    about: dict[str, Any] = {"model": endpoint.call.model}
+    models = dict.fromkeys(exchange.reply.model for exchange in _list_exchanges(samples) if exchange.reply.model)
+    if models:
+        about["answered_by"] = list(models)
+    about["endpoint"] = endpoint.name
+    if endpoint.form != endpoint.call.response_format:
+        about["asked_as"] = endpoint.form
+    return about
 
 
 def _describe_requests(samples: Sequence[Sample], options: JudgeOptions) -> dict[str, Any]:
@@ -173,20 +187,26 @@ def _describe_requests(samples: Sequence[Sample], options: JudgeOptions) -> dict
 
     Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
     """
-    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+    exchanges = _list_exchanges(samples)
     tokens = Tokens()
     for exchange in exchanges:
         tokens = tokens.plus(exchange.reply.tokens)
+    about: dict[str, Any] = _describe_time(exchanges[0])
     latency = [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
-    cached = sum(exchange.is_cached for exchange in exchanges)
-    return {
-        **_write_time(exchanges[0]),
-        **({"latency": latency} if latency else {}),
-        "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
-        **({"from_cache": cached} if cached else {}),
-        "attempts": [_count_attempts(sample, options) for sample in samples],
-        **({} if options.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
-    }
+    if latency:
+        about["latency"] = latency
+    about["tokens"] = {name: count for name, count in tokens._asdict().items() if count is not None}
+    from_cache = sum(exchange.is_cached for exchange in exchanges)
+    if from_cache:
+        about["from_cache"] = from_cache
+    about["attempts"] = [_count_attempts(sample, options) for sample in samples]
+    if options.shuffle is not None:
+        about["orders"] = [list(sample.order) for sample in samples]
+    return about
+
+
+def _list_exchanges(samples: Sequence[Sample]) -> list[Exchange]:
+    return [exchange for sample in samples for exchange in sample.exchanges]
 
 
 def _count_attempts(sample: Sample, options: JudgeOptions) -> int | dict[str, int]:
@@ -197,10 +217,11 @@ def _count_attempts(sample: Sample, options: JudgeOptions) -> int | dict[str, in
     return {criterion: len(conversation.replies) for criterion, conversation in pairs}
 
 
-def _write_time(exchange: Exchange) -> dict[str, str]:
-    """Return the time of a request in UTC as a field; none if it is unknown."""
-    sent = exchange.sent
-    return {"time": sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")} if sent else {}
+def _describe_time(exchange: Exchange) -> dict[str, Any]:
+    """Return the time of a request in UTC, to the millisecond, as the field `time`; no field if it is unknown."""
+    if exchange.sent is None:
+        return {}
+    return {"time": exchange.sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
 
 
 _IN_A_ROW = 5
@@ -332,15 +353,19 @@ class JudgeRun:
     def _note_limit(self, answer: Answer, limit: LimitError) -> None:
         self.tally.is_limited = True
         if limit.reason:
-            self.tally.unanswered += not limit.is_invalid
-            self.tally.unfinished += limit.is_invalid
+            if limit.is_invalid:
+                self.tally.unfinished += 1
+            else:
+                self.tally.unanswered += 1
             self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
 
     def _note_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
-        self._lost_in_a_row += not fault.of_answer
-        self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
+        if not fault.of_answer:
+            self._lost_in_a_row += 1
+        model = f"`{fault.model}`: " if fault.model else ""
+        self._watch(answer.key, f"not judged: {model}{fault}")
         if fault.lasting:
             _stop(fault.model, fault.remedy)
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
@@ -353,18 +378,19 @@ class JudgeRun:
         self._journal.append(record)
         self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
         self.tally.judged += 1
-        invalid = find_fault(self.panel, panel_samples)
+        invalid = _find_invalid(self.panel, panel_samples)
         if invalid is None:
             outputs = [sample.output for samples in panel_samples for sample in samples if sample.output]
             verdicts = {answer.rubric.decide_output(output) for output in outputs}
-            self.tally.stable += len(outputs) > 1 and len(verdicts) == 1
+            if len(outputs) > 1 and len(verdicts) == 1:
+                self.tally.stable += 1
             self._watch(answer.key, None)
             return
         self.tally.invalid += 1
-        pairs = zip(self.panel.names, panel_samples, strict=True)
-        name, sample = next((name, samples[-1]) for name, samples in pairs if samples and samples[-1].output is None)
+        name, sample = invalid
         last = sample.conversations[-1]
-        self._watch(answer.key, f"invalid after {counted(len(last.replies), 'attempt')}: {invalid}")
+        fault = _find_fault(self.panel, panel_samples)
+        self._watch(answer.key, f"invalid after {counted(len(last.replies), 'attempt')}: {fault}")
         if isinstance(last.lost, UnansweredError) and last.lost.lasting:
             _stop("" if self.panel.is_single else name, last.lost.remedy)
 

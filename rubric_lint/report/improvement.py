@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.improve.proposals import MODEL, Refusal
 from rubric_lint.assess.improve.run import NEEDED, CriterionImprovement, Improvement, StopReason, TriedProposal
 from rubric_lint.assess.improve.trial import ASIDE, LEAST, Gain, TrialReason, TrialResult
-from rubric_lint.judge.spending import Prices, Spending, word_cost, word_requests, write_amount
+from rubric_lint.judge.spending import Prices, Spending, format_cost, format_requests, write_amount
 from rubric_lint.lint.fix import SAFE
 from rubric_lint.lint.fix.run import FixOutcome
 from rubric_lint.model.messages import counted, join_words, list_names, render_report, shorten, visible
@@ -120,8 +120,8 @@ def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
         write("\n" * (number > 0))
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    cost = list(word_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    lines = ["", *wrap(visible("; ".join([word_requests(page.spending), *cost])), room)]
+    cost = list(format_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
+    lines = ["", *wrap(visible("; ".join([format_requests(page.spending), *cost])), room)]
     again = [f"  {page.again}"] if page.again else []
     if page.is_stopped:
         lines += [*wrap("Stopped; nothing was written. Run the same command to go on.", room), *again]

@@ -404,7 +404,9 @@ def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
             if is_to_judge:
                 check_answers(chunks, linted.prepare(), mapping, name=given.answers)
             else:
-                check_answers(chunks, linted.prepare(), mapping, name=given.answers, taken=frozenset(), may_repeat=True)
+                check_answers(
+                    chunks, linted.prepare(), mapping, name=given.answers, reserved=frozenset(), may_repeat=True
+                )
     except AnswersError as wrong:
         return f"{given.answers}: {wrong.faults[0]}"
     except (OSError, ValueError) as fault:

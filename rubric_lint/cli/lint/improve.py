@@ -200,7 +200,7 @@ def _read_answers(
         with hold(name) as stream:
             source = AnswersFile(stream, rubrics, mapping, name)
             if Path(name).stat().st_size:
-                source.check(taken=frozenset())
+                source.check(reserved=frozenset())
             return list(source.read())
     except AnswersError as wrong:
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None

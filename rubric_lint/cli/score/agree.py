@@ -315,7 +315,7 @@ def labels(given: Given) -> None:
     chunks = [*read_chunks(given.answers)]
     try:
         mapping = given.mapping
-        check_answers(chunks, rubrics, mapping, name=given.answers, taken=frozenset(), may_repeat=True)
+        check_answers(chunks, rubrics, mapping, name=given.answers, reserved=frozenset(), may_repeat=True)
         for names in (given.results, given.labels):
             require_existing(names)
         results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))

@@ -207,7 +207,7 @@ def _prepare(
             journal = opened.enter_context(Journal(output))
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
             source = AnswersFile(BytesIO(lines), work.rubrics)
-            total = source.check(taken=frozenset()) if lines else 0
+            total = source.check(reserved=frozenset()) if lines else 0
             panel = batch or work.access.connect(work.account)
         else:
             source = work.open_answers(opened)

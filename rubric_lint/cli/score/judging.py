@@ -30,10 +30,10 @@ from rubric_lint.judge.spending import (
     Prices,
     PricesError,
     Spending,
+    format_cost,
+    format_requests,
     guess_tokens,
     read_prices,
-    word_cost,
-    word_requests,
     write_amount,
 )
 from rubric_lint.judge.store import ReplyStore
@@ -114,7 +114,7 @@ def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: JudgeO
         for request in list_requests(answer, calls, plan):
             tokens = guess_tokens(text for _, text in request.messages)
             spending.add(request.call.model, Tokens(tokens, 0), None)
-    cost, *others = word_cost(spending.find_cost(prices), prices.currency)
+    cost, *others = format_cost(spending.find_cost(prices), prices.currency)
     about = f"what is sent will {cost} or so, at {CHARACTERS} characters a token; the replies come on top"
     return "; ".join([about, *others])
 
@@ -263,14 +263,14 @@ def _report(run: JudgeRun, plan: JudgeOptions, left: int, paused: float, *, has_
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
     if spending.requests and (limit.is_set or limit.prices or spending.unusable):
-        parts.append(word_requests(spending))
+        parts.append(format_requests(spending))
     tokens = spending.tokens
     if any(tokens):
         cached = f" ({tokens.cached:,} cached)" if tokens.cached else ""
         counts = [f"{tokens.input:,} input tokens{cached}"] if tokens.input is not None else []
         counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
         parts.append(", ".join(counts))
-    parts += word_cost(spending.find_cost(limit.prices), limit.prices.currency) if limit.prices else []
+    parts += format_cost(spending.find_cost(limit.prices), limit.prices.currency) if limit.prices else []
     parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
     click.echo(visible("; ".join(parts)), err=True)
 

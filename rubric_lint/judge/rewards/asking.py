@@ -46,7 +46,7 @@ class PerLoop(Generic[Value]):
 
 
 class Completion(NamedTuple):
-    """A completion to judge; completions of one prompt have the same `group`."""
+    """A completion to judge, with its rubric; completions of one prompt have the same `group`."""
 
     rubric: ScoringRubric
     case: JudgedCase
@@ -143,11 +143,11 @@ class JudgeCaller:
         fault = found.fault
         if fault is None or found.lost:
             fault = OutputError(found.reason)
-            fault.__cause__ = found.lost and found.lost.__cause__
+            fault.__cause__ = found.lost.__cause__ if found.lost else None
         return RecordResult(rubric=item.rubric.name, error=fault)
 
     async def _call(self, messages: Sequence[Message], item: Completion, threads: ThreadPoolExecutor) -> Any:
-        """Return what the judge returns; one that is not asynchronous is called in a thread."""
+        """Call the judge, in a thread if it is not asynchronous, and return its output."""
         written = [message._asdict() for message in messages]
         more = {"schema": output_schema(item.rubric)} if self._takes_schema else {}
 
@@ -178,7 +178,7 @@ def _catching() -> Iterator[None]:
 
 
 def _write(output: Any) -> str:
-    """Return what the judge returned as text, to show it again; empty if it is neither text nor an object."""
+    """Write the output of the judge as text, to show it again; empty if it is neither text nor an object."""
     if isinstance(output, Mapping):
         return json.dumps(dict(output), ensure_ascii=False, skipkeys=True, default=str)
     return output if isinstance(output, str) else ""
@@ -220,7 +220,7 @@ class EndpointJudge:
         """
         from rubric_lint.judge.endpoint import Endpoint, UnansweredError  # noqa: PLC0415  (loads what requests need)
 
-        prompt = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
+        prompt = [Message(message["role"], message["content"]) for message in messages]  # type: ignore[arg-type]
         client = self._clients.get()
         client.requests += 1
         try:
@@ -228,8 +228,8 @@ class EndpointJudge:
             reply = (await client.endpoint.complete(prompt, schema)).reply
         except LimitError:
             limit = self.account.limit
-            given = {"max_requests": limit.requests, "max_cost": limit.cost}
-            reached = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+            limits = {"max_requests": limit.requests, "max_cost": limit.cost}
+            reached = ", ".join(f"{name} {value}" for name, value in limits.items() if value is not None)
             why = self.account.fault or f"stopped at {reached}"
             raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {why}") from None
         except UnansweredError as fault:

@@ -85,14 +85,14 @@ def choose_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int 
 def reduce_rubric(rubric: ScoringRubric, places: Sequence[int]) -> ScoringRubric:
     """Return a rubric of some criteria: its score is their weighted average, its thresholds the same parts of it."""
     criteria = tuple(rubric.criteria[place] for place in places)
-    full = int(rubric.full * sum((each.share for each in criteria if each.share > 0), Fraction(0)))
+    full = int(rubric.full * sum((criterion.share for criterion in criteria if criterion.share > 0), Fraction(0)))
     pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
     limits = replace(rubric, full=full, pass_from=pass_from, borderline_from=borderline_from)
     return replace(limits, criteria=criteria, tree=None)  # groups without a gate say nothing of the score
 
 
 def compute_worth(scored: Scored, reward: str) -> Fraction:
-    """Return what a result is worth by the option `reward`."""
+    """Return the reward of a result by the option `reward`: of its score, its gates or its verdict."""
     if reward == "verdict":
         return _OF_VERDICT[scored.verdict]
     if reward == "gated":
@@ -125,8 +125,8 @@ class Rewarded:
 
 def count(rewarded: Sequence[Rewarded]) -> RewardCounts:
     """Count the completions of one call."""
-    invalid = sum(1 for each in rewarded if each.is_invalid)
-    without = sum(1 for each in rewarded if each.reward is None)
+    invalid = sum(1 for completion in rewarded if completion.is_invalid)
+    without = sum(1 for completion in rewarded if completion.reward is None)
     return RewardCounts(1, len(rewarded), invalid, without - invalid)
 
 
@@ -195,18 +195,18 @@ class Rewarder:
             judged = [_read_field(item, value) for item, value in zip(items, given, strict=True)]
         rewarded = [self._reward(item, samples, step) for item, samples in zip(items, judged, strict=True)]
         if self.options.on_invalid == "skip":
-            faulty = {item.group for item, each in zip(items, rewarded, strict=True) if each.is_invalid}
-            for item, each in zip(items, rewarded, strict=True):
+            faulty = {item.group for item, completion in zip(items, rewarded, strict=True) if completion.is_invalid}
+            for item, completion in zip(items, rewarded, strict=True):
                 if item.group in faulty:
-                    each.reward = None
+                    completion.reward = None
         self._count(rewarded)
         if self.options.on_invalid == "raise":
-            for number, each in enumerate(rewarded, 1):
-                if each.is_invalid:
+            for number, completion in enumerate(rewarded, 1):
+                if completion.is_invalid:
                     where = f"{self.noun} {number} of {len(items)}"
                     raise RewardError(
-                        f"{self.__name__}: invalid judge output for {where}: {each.reason}"
-                    ) from each.result.error
+                        f"{self.__name__}: invalid judge output for {where}: {completion.reason}"
+                    ) from completion.result.error
         return rewarded
 
     def _reward(self, item: Completion, samples: Sequence[RecordResult], step: int | None) -> Rewarded:
@@ -217,12 +217,15 @@ class Rewarder:
         rubric = item.rubric
         scored = combine_samples([rubric.grade(sample.output) for sample in samples])
         kept = choose_criteria(rubric, self.options.dropout, self.options.seed, step, item.group)
-        dropped = tuple(each.id for place, each in enumerate(rubric.criteria) if place not in kept)
+        dropped = tuple(criterion.id for place, criterion in enumerate(rubric.criteria) if place not in kept)
         counted = scored
         if dropped:
             reduced = reduce_rubric(rubric, kept)
-            answers = [tuple(sample.output.answers[place] for place in kept) for sample in samples]
-            counted = combine_samples([reduced.grade(JudgeOutput(each, (None,) * len(each))) for each in answers])
+            graded = []
+            for sample in samples:
+                answers = tuple(sample.output.answers[place] for place in kept)
+                graded.append(reduced.grade(JudgeOutput(answers, (None,) * len(answers))))
+            counted = combine_samples(graded)
         return Rewarded(RecordResult(scored), float(compute_worth(counted, self.options.reward)), dropped)
 
     def _count(self, rewarded: Sequence[Rewarded]) -> None:
@@ -232,7 +235,7 @@ class Rewarder:
         `patience` calls in a row without a valid output, raise RewardError.
         """
         now = count(rewarded)
-        reasons = [each.reason for each in rewarded if each.is_invalid]
+        reasons = [completion.reason for completion in rewarded if completion.is_invalid]
         is_lost = 0 < now.invalid == now.completions
         with _counting:
             self.last = now
@@ -294,7 +297,7 @@ class TrlReward(Rewarder):
         step = getattr(columns.get("trainer_state"), "global_step", None)
         rewarded = await self._reward_all(items, given, step if isinstance(step, int) else None)
         self._log_to_trainer(rewarded, columns)
-        return [each.reward for each in rewarded]
+        return [completion.reward for completion in rewarded]
 
     def _log_to_trainer(self, rewarded: Sequence[Rewarded], columns: Mapping[str, Any]) -> None:
         """Log the shares of invalid and skipped completions, and the mean score of each criterion if all have it."""
@@ -303,15 +306,15 @@ class TrlReward(Rewarder):
             counts = count(rewarded)
             log_metric(f"{self.__name__}/invalid", counts.invalid / max(counts.completions, 1))
             log_metric(f"{self.__name__}/skipped", counts.skipped / max(counts.completions, 1))
-            results = [each.result.scored for each in rewarded if each.result.scored]
+            results = [completion.result.scored for completion in rewarded if completion.result.scored]
             if results and len(self.rubrics) == 1:
-                for given in zip(*(scored.criteria for scored in results), strict=True):
-                    graded = [each for each in given if each.applies]
-                    mean = sum((each.grade.score for each in graded), Fraction(0)) / max(len(graded), 1)
-                    if graded:
-                        log_metric(f"{self.__name__}/criteria/{graded[0].criterion.id}", float(mean))
+                for of_criterion in zip(*(scored.criteria for scored in results), strict=True):
+                    applying = [graded for graded in of_criterion if graded.applies]
+                    if applying:
+                        mean = sum((graded.grade.score for graded in applying), Fraction(0)) / len(applying)
+                        log_metric(f"{self.__name__}/criteria/{applying[0].criterion.id}", float(mean))
         if log_extra:
-            log_extra(f"{self.__name__}/invalid", [each.reason for each in rewarded])
+            log_extra(f"{self.__name__}/invalid", [completion.reason for completion in rewarded])
 
     def _list_items(
         self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]
@@ -406,8 +409,9 @@ class VerifiersReward(Rewarder):
         scored = rewarded.result.scored
         if scored is None or rewarded.reward is None:
             raise RewardError(f"{self.__name__}: invalid judge output: {rewarded.reason}")
-        for each in (each for each in scored.criteria if each.applies):
-            trace.record_metric(f"{self.__name__}/{each.criterion.id}", float(each.grade.score))
+        for graded in scored.criteria:
+            if graded.applies:
+                trace.record_metric(f"{self.__name__}/{graded.criterion.id}", float(graded.grade.score))
         about = {**scored.to_json(), "reward": rewarded.reward, "dropped": [*rewarded.dropped]}
         trace.info.setdefault("rubric_lint", {})[self.__name__] = about
         return rewarded.reward
