@@ -312,7 +312,7 @@ def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held
         find_misshapen,
         find_unfollowed,
         find_values,
-        word_unread,
+        format_unread,
     )
 
     for document in documents:
@@ -327,7 +327,7 @@ def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held
                 yield Found("lost-rubric", Problem("agentv-file", other.path, values=values), document)
             elif why.effect is not Effect.EXCLUDED:
                 line, column, _ = document.source.position(document.span(other.path).start)
-                held.unread.append(Unread(word_unread(other, why), line, column, is_known=True))
+                held.unread.append(Unread(format_unread(other, why), line, column, is_known=True))
 
 
 MARK = "rubric-lint:"
