@@ -292,7 +292,7 @@ def _find_lost(
         return
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
     in_suite, of_agentv = find_meant(located)
-    from rubric_lint.formats.search.near_misses import find_lost, find_unread, word_lost  # noqa: PLC0415  (few files)
+    from rubric_lint.formats.search.near_misses import find_lost, find_unread, list_lost  # noqa: PLC0415  (few files)
 
     for document, found in zip(documents, searches, strict=True):
         is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
@@ -301,7 +301,7 @@ def _find_lost(
         paths = {problem.path for problem in lost}
         held.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
         if lost and not is_told:
-            held.unread.extend(word_lost(document, found, lost))
+            held.unread.extend(list_lost(document, found, lost))
 
 
 def _find_unfollowed(documents: Sequence[Document], settings: FileSettings, held: Located) -> Iterator[Found]:

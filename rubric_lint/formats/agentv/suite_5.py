@@ -21,7 +21,6 @@ from rubric_lint.formats.agentv.suites import (
     find_mappings,
     find_read,
     is_in_folder,
-    load_tables,
     look_up,
 )
 from rubric_lint.formats.agentv.unconvertible import find_other_files, is_named, names_in
@@ -328,7 +327,7 @@ def _check_assertion(path: Path, assertion: dict[str, Any], task: Any) -> Iterat
             yield Blocker(reason, place)
     # AgentV 4 ignores these in a grader, and AgentV 5 reads them in its successor.
     plain = kind.replace("_", "-")
-    before, after = (table["types"] for table in load_tables())
+    before, after = RELEASES["agentv-4"].types, _FIVE.types
     new = [schema for schema in after.values() if plain in before and plain in schema.get("x-written-for", ())]
     for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(plain, {})) - {*LABELS.values()}:
         yield Blocker(f"AgentV 4 ignores `{key}` of `{plain}`, and AgentV 5 would read it; remove it", (*path, key))

@@ -302,11 +302,6 @@ def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]
             yield (*path, index), item
 
 
-def load_tables() -> tuple[Any, Any]:
-    """Return the tables of AgentV 4 and of AgentV 5."""
-    return OLDEST.loaded, NEWEST.loaded
-
-
 def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields that a release reads of some parts of a suite, by their schemas."""
     fields: set[str] = set()
