@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
 from rubric_lint.formats.agentv.convert import SCALE, SUITES, Converted, convert, find_blockers
-from rubric_lint.formats.agentv.parts import Unmet, find_unloaded, is_of_agentv, is_suite, is_template
+from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_of_agentv, is_suite, is_template
 from rubric_lint.formats.agentv.releases import RELEASES, Release
 from rubric_lint.formats.agentv.suites import EVAL_FILES
 from rubric_lint.formats.agentv.unconvertible import find_custom, find_other_files, is_foreign, is_read_as_it_is
@@ -203,7 +203,7 @@ class _Rewriting:
         found: list[Left] = []
         if suites[0].number is not None and not self.file.source.name.lower().endswith(".jsonl"):
             reason = f"{self.target.title} loads no file with several documents; write each to a file of its own"
-            found.append(self._leave(suites[-1], Unmet(reason, (), Part.HEAD)))
+            found.append(self._leave(suites[-1], Blocker(reason, (), Part.HEAD)))
         for document in suites:
             blockers = find_blockers(document, self.file.rubrics.get(document, []), self.target)
             found += [self._leave(document, blocker) for blocker in blockers]
@@ -218,7 +218,7 @@ class _Rewriting:
             return replace(self.fixed, unmet=_sort(blockers))
         text = write_all([(suite.document, suite.data) for suite in converted])
         if isinstance(text, RefusedChange):
-            refusal = Unmet(text.reason, text.path, Part.VALUE)
+            refusal = Blocker(text.reason, text.path, Part.VALUE)
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
         numbers = {document.number for document in suites}
         new = _SuiteFile(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
@@ -332,7 +332,7 @@ class _Rewriting:
             for outside in (*find_other_files(document), *find_custom(document)):
                 yield self._note(document, outside)
 
-    def _note(self, document: Document, unmet: Unmet) -> Note:
+    def _note(self, document: Document, unmet: Blocker) -> Note:
         return Note(unmet.reason, self._find_place(document, unmet.path, unmet.part))
 
     def _find_place(self, document: Document, path: Path, part: Part) -> int:
@@ -346,7 +346,7 @@ class _Rewriting:
         documents = self.file.documents if source == self.file.source else read_documents(source)[0]
         return {document.number: document for document in documents}
 
-    def _leave(self, document: Document, unmet: Unmet) -> Left:
+    def _leave(self, document: Document, unmet: Blocker) -> Left:
         span, place = document.nearest_span(unmet.path, unmet.part), document.pointer(unmet.path)
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.formats.search.scales_in_text import find_scale, find_turned
+from rubric_lint.formats.search.scales_in_text import find_reversed, find_scale
 from rubric_lint.model.criterion import ASKED, HIGHEST, LOWEST, SCORES, Asked, as_integer
 from rubric_lint.model.finding import Place, Problem
 from rubric_lint.model.messages import describe, join_words, shorten, write_number
@@ -201,15 +201,15 @@ def _view_words(
     bands = scale.bands if scale else None
     if scale and bands:
         data = [{**band, ASKED: _TEN} for band in scale.as_data()]
-    elif scale and scale.steps[-1].high != HIGHEST:
-        data[0][ASKED] = _TEN._replace(said=f"{scale.steps[0].low} to {scale.steps[-1].high}")
+    elif scale and scale.lines[-1].high != HIGHEST:
+        data[0][ASKED] = _TEN._replace(said=f"{scale.lines[0].low} to {scale.lines[-1].high}")
     for index in range(len(data)):
         draft.put((index,), place)
         draft.put((index, "expected_outcome"), place)
     return draft.finish(
         _IN_WORDS,
         data,
-        doubts=tuple(find_turned(place, text, scale)) if scale else (),
+        doubts=tuple(find_reversed(place, text, scale)) if scale else (),
         name=read_text(call, "name") or _read_variable(path),
         task=scale.task if scale and bands else "",
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
