@@ -67,7 +67,7 @@ _LONG = 1000
 def _make_padding(answer: Answer) -> str:
     """Append all sentences again in another order, twice unless the answer is long."""
     text = answer.case.answer
-    first, *others = (each.strip() for each in split_sentences(text))
+    first, *others = (sentence.strip() for sentence in split_sentences(text))
     again = " ".join([*others, first])
     return "\n\n".join([text, *[again] * (1 if len(text) >= _LONG else 2)])
 
@@ -126,8 +126,8 @@ def make_variants(answer: Answer) -> Iterator[dict[str, Any]]:
 def draw_answers(answers: Iterable[Answer], sample: int, seed: int) -> list[Answer]:
     """Draw so many answers of each rubric at random; of those with the same texts only the first counts."""
     distinct: dict[str, dict[JudgedCase, Answer]] = {}
-    for each in answers:
-        distinct.setdefault(each.rubric.name, {}).setdefault(each.case, each)
+    for answer in answers:
+        distinct.setdefault(answer.rubric.name, {}).setdefault(answer.case, answer)
     return [one for several in distinct.values() for one in draw_sample(several.values(), sample, seed)[0]]
 
 
@@ -186,7 +186,7 @@ class ProbeResult(NamedTuple):
 
     def find(self, criterion: str | None) -> ProbeCounts:
         """Return the counts of a criterion."""
-        return next(each for each in self.counts if each.criterion == criterion)
+        return next(count for count in self.counts if count.criterion == criterion)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
@@ -244,9 +244,9 @@ def decide_probe(
     sides = [[pair[name] for pair in pairs if name in pair] for name in names]
     counts = tuple(ProbeCounts(name, *map(side.count, (-1, 0, 1))) for name, side in zip(names, sides, strict=True))
     probe, levels = PROBES[kind], ProbeLevels.of(len(names) - 1)
-    fell = tuple(each.criterion for each in counts if each.chance_of(-1) <= levels.noticed)
+    fell = tuple(count.criterion for count in counts if count.chance_of(-1) <= levels.noticed)
     rose_at = levels.rewarded if probe.adds else levels.noticed
-    rose = tuple(each.criterion for each in counts if each.chance_of(1) <= rose_at)
+    rose = tuple(count.criterion for count in counts if count.chance_of(1) <= rose_at)
     way = 1 if probe.adds else -1
     share = Share(sum(way in pair.values() for pair in pairs), len(pairs))
     found = ProbeResult(kind, made, ProbeOutcome.UNDECIDED, counts, fell, rose, bound(*share, levels.most))
@@ -262,9 +262,9 @@ def decide_probe(
     if is_decided:
         return found._replace(outcome=ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED)
     level = rose_at if probe.adds else levels.noticed
-    needs = [_count_deciding(each, way, level) for each in counts]
+    needs = [_count_deciding(count, way, level) for count in counts]
     needs.append(count_deciding(share, _HALF, levels.most) if Fraction(*share) < _HALF else None)
-    return found._replace(needed=min((each for each in needs if each is not None), default=None))
+    return found._replace(needed=min((count for count in needs if count is not None), default=None))
 
 
 def _count_deciding(count: ProbeCounts, way: int, level: float) -> int | None:
@@ -308,13 +308,13 @@ class RubricProbes(NamedTuple):
 
         Each is the criterion, the name of the probe as a rule, a severity, a message, and one without statistics.
         """
-        for each in self.kinds:
-            rule = f"probe-{each.kind}"
-            what, n = PROBES[each.kind].what, each.most.n
-            level = self.levels.rewarded if PROBES[each.kind].adds else self.levels.noticed
+        for probed in self.kinds:
+            rule = f"probe-{probed.kind}"
+            what, n = PROBES[probed.kind].what, probed.most.n
+            level = self.levels.rewarded if PROBES[probed.kind].adds else self.levels.noticed
             tests = corrected(round(_ERROR / Fraction(level)))
-            for name in each.rose:
-                count, is_rewarded = each.find(name), name in each.rewarded
+            for name in probed.rose:
+                count, is_rewarded = probed.find(name), name in probed.rewarded
                 advice = "Say in the outcome what earns nothing" if is_rewarded else "Check whether that is right"
                 whose = "the verdict" if name is None else f"criterion `{name}`: the result"
                 sign = f"better for {count.rose} of {n} answers, worse for {count.fell}"
@@ -322,9 +322,9 @@ class RubricProbes(NamedTuple):
                 plain = f"better with {what} ({count.rose} of {n}, worse {count.fell})"
                 plain = f"the verdict is {plain}" if name is None else plain
                 yield name, rule, (Severity.WARNING if is_rewarded else Severity.HINT), message, plain
-            if each.outcome is ProbeOutcome.UNNOTICED:
+            if probed.outcome is ProbeOutcome.UNNOTICED:
                 advice = "If that matters, say in a criterion what must be right and complete"
-                message = f"nothing notices {what}: {format_most(each)}. {advice}."
+                message = f"nothing notices {what}: {format_most(probed)}. {advice}."
                 yield None, rule, Severity.HINT, message, message
 
 
@@ -352,13 +352,13 @@ def compare_variants(
     judged: Mapping[tuple[str, Key], Scored],
 ) -> RubricProbes:
     """Compare the variants of the drawn answers with these, as far as both have results."""
-    own = [each for each in drawn if each.rubric.name == rubric.name]
-    varied = [list(make_variants(each)) for each in own if has_result(each, answers)]
-    names = [*(each.id for each in rubric.criteria), None]
+    own = [answer for answer in drawn if answer.rubric.name == rubric.name]
+    varied = [list(make_variants(answer)) for answer in own if has_result(answer, answers)]
+    names = [*(criterion.id for criterion in rubric.criteria), None]
     kinds, invalid = [], 0
     for kind in PROBES:
         made = [record for records in varied for record in records if record[_KIND] == kind]
-        both = [(make_id_key(each[_OF]), judged.get((rubric.name, make_id_key(each["id"])))) for each in made]
+        both = [(make_id_key(record[_OF]), judged.get((rubric.name, make_id_key(record["id"])))) for record in made]
         pairs = [_compare(answers[rubric.name, was], now) for was, now in both if now]
         invalid += len(made) - len(pairs)
         kinds.append(decide_probe(kind, len(made), pairs, names))
@@ -368,13 +368,13 @@ def compare_variants(
 
 def name_measures(names: Sequence[str | None], most: int = 3) -> str:
     """Name criteria and, last, the verdict."""
-    ids = [f"`{each}`" for each in names if each is not None]
+    ids = [f"`{name}`" for name in names if name is not None]
     more = [f"{len(ids) - most} more"] if len(ids) > most else []
     return join_words([*ids[:most], *more, *(["the verdict"] if None in names else [])])
 
 
-def format_most(each: ProbeResult) -> str:
+def format_most(probed: ProbeResult) -> str:
     """Say in how many variants anything fell or rose."""
-    way = "better" if PROBES[each.kind].adds else "worse"
-    share = each.most
-    return f"anything is {way} for {share.x} of {share.n} answers ({at_most(each.most.high)} of all)"
+    way = "better" if PROBES[probed.kind].adds else "worse"
+    share = probed.most
+    return f"anything is {way} for {share.x} of {share.n} answers ({at_most(probed.most.high)} of all)"

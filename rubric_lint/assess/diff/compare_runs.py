@@ -74,25 +74,25 @@ class Flip(NamedTuple):
     @property
     def graded(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
         """The criteria of both runs, with both grades."""
-        theirs = {each.criterion.id: each.grade for each in self.was.criteria}
-        for each in self.now.criteria:
-            if each.criterion.id in theirs:
-                yield each.criterion, theirs[each.criterion.id], each.grade
+        theirs = {result.criterion.id: result.grade for result in self.was.criteria}
+        for result in self.now.criteria:
+            if result.criterion.id in theirs:
+                yield result.criterion, theirs[result.criterion.id], result.grade
 
     @property
     def applying(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
         """The criteria that apply in both runs, with both grades."""
-        return (each for each in self.graded if NOT_APPLICABLE not in (each[1].answer, each[2].answer))
+        return (graded for graded in self.graded if NOT_APPLICABLE not in (graded[1].answer, graded[2].answer))
 
     @property
     def changed(self) -> list[tuple[ScoringCriterion, AnswerValue, AnswerValue]]:
         """The criteria with another value, and both values."""
-        return [(each, was.answer, now.answer) for each, was, now in self.graded if was.answer != now.answer]
+        return [(criterion, was.answer, now.answer) for criterion, was, now in self.graded if was.answer != now.answer]
 
     @property
     def groups_missed(self) -> list[str]:
         """The groups whose gates the answer misses now."""
-        return [each.group.id for each in self.now.groups if not each.gate_met]
+        return [group.group.id for group in self.now.groups if not group.gate_met]
 
     def to_json(self) -> dict[str, Any]:
         """Return the answer as in the JSON report, with the criteria that got worse."""
@@ -102,9 +102,9 @@ class Flip(NamedTuple):
             "old": {"verdict": self.was.verdict, "score": float(self.was.score)},
             "new": {"verdict": self.now.verdict, "score": float(self.now.score)},
             "criteria": [
-                {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
-                for each, was, now in self.applying
-                if find_direction(each, was, now) < 0
+                {"id": criterion.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
+                for criterion, was, now in self.applying
+                if find_direction(criterion, was, now) < 0
             ],
             **({"groups_missed": missed} if (missed := self.groups_missed) else {}),
         }
@@ -136,7 +136,7 @@ def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:
     # Another run has its scores as they are printed, rounded to a float.
     before, after = (
         (met, float(score))
-        for met, score in (criterion.merit(each.score, gate_met=each.gate_met) for each in (was, now))
+        for met, score in (criterion.merit(grade.score, gate_met=grade.gate_met) for grade in (was, now))
     )
     return (after > before) - (after < before)
 
@@ -437,11 +437,13 @@ class OtherRun(RunComparison):
             left.setdefault(find_cause(reason), LeftOut(reason)).add(
                 f"{name_key(found[1])} (line {self._lines[record]:,})"
             )
-        yield from ((BEFORE, each) for each in left.values())
+        yield from ((BEFORE, left_out) for left_out in left.values())
 
-    def word_left_out(self, most: int) -> Iterator[str]:
+    def format_left_out(self, most: int) -> Iterator[str]:
         """Yield the first reasons why records are not compared, but not of those that only one run has."""
-        listed = [f"{NAMES_OF_RUNS[run]}: {each}" for run, each in self.list_left_out() if each.reason != ONLY]
+        listed = [
+            f"{NAMES_OF_RUNS[run]}: {left_out}" for run, left_out in self.list_left_out() if left_out.reason != ONLY
+        ]
         yield from listed[:most]
         if len(listed) > most:
             yield f"{len(listed) - most:,} more reasons; --format json lists them"
@@ -481,8 +483,8 @@ class OtherRun(RunComparison):
         """Yield warnings about its records, after all answers of this run were joined."""
         if not self.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
-        ours = {each.hash for each in self._ours.values()}
-        if strange := {each.hash for each in self.rubrics if each.hash} - ours:
+        ours = {rubric.hash for rubric in self._ours.values()}
+        if strange := {rubric.hash for rubric in self.rubrics if rubric.hash} - ours:
             yield f"scored by another version of the rubric (`rubric_hash` {min(strange)}), which changes scores too"
 
     @property
@@ -505,13 +507,13 @@ class OtherRun(RunComparison):
     def find_criteria(self, rubric: str, criterion: str) -> Iterator[ScoringCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""
         name = self._name(rubric)
-        for each in self.rubrics:
-            if each.name == name:
-                yield from (found for found in each.criteria if found.id == criterion)
+        for rubric_version in self.rubrics:
+            if rubric_version.name == name:
+                yield from (found for found in rubric_version.criteria if found.id == criterion)
 
     @property
     def is_by_our_rubrics(self) -> bool:
         """Whether all its results are by the versions of the rubrics that this run uses."""
-        return {(each.name, each.hash) for each in self.rubrics} <= {
-            (each.name, each.hash) for each in self._ours.values()
+        return {(rubric.name, rubric.hash) for rubric in self.rubrics} <= {
+            (rubric.name, rubric.hash) for rubric in self._ours.values()
         }

@@ -28,7 +28,7 @@ class DecidedLimit(NamedTuple):
 
     option: str
     asked: Fraction
-    told: str
+    counted: str
     advice: str
     bounded: BoundedShare
     decision: LimitDecision
@@ -49,9 +49,9 @@ class DecidedLimit(NamedTuple):
         share = self.bounded
         head = f"{self.option} {float(self.asked):g}" if self.option != WORSE else WORSE
         if not share.n:
-            return f"{head}: {self.decision}; {self.told} ({share.x} of {share.n})"
+            return f"{head}: {self.decision}; {self.counted} ({share.x} of {share.n})"
         interval = f"95% interval {share.low:.3f} to {share.high:.3f}"
-        figures = f"{share.x:,} of {share.n:,} {self.told}: {share.value:.3f} ({interval})"
+        figures = f"{share.x:,} of {share.n:,} {self.counted}: {share.value:.3f} ({interval})"
         if self.decision is LimitDecision.KEPT:
             return f"{head}: {self.decision}; {figures}"
         if self.decision is LimitDecision.BROKEN:
@@ -84,24 +84,24 @@ class RunLimits(NamedTuple):
             # The sign test, as an interval: a judge that is asked again changes as many results in each direction.
             worse, better = other.worse.count, other.better.count
             share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
-            told = "changed answers got worse" if share.n else "no answer changed"
+            counted = "changed answers got worse" if share.n else "no answer changed"
             if not other.both:
-                decision, told = LimitDecision.BROKEN, "no answer is valid in both runs, so nothing is compared"
+                decision, counted = LimitDecision.BROKEN, "no answer is valid in both runs, so nothing is compared"
             elif not worse:
                 decision = LimitDecision.KEPT
             else:
                 decision, needed = _decide(Share(better, share.n), half)
             advice = "see the answers listed as worse"
-            yield DecidedLimit(WORSE, half, told, advice, bound(*share, _LEVEL), decision, needed)
+            yield DecidedLimit(WORSE, half, counted, advice, bound(*share, _LEVEL), decision, needed)
         if (asked := self.pass_share) is not None:
             share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
-            told = "valid outputs pass" if share.n else "no output is valid"
-            about = "--min-pass-share", asked, told, "read the reasons of those that fail"
+            counted = "valid outputs pass" if share.n else "no output is valid"
+            about = "--min-pass-share", asked, counted, "read the reasons of those that fail"
             yield DecidedLimit(*about, bound(*share, _LEVEL), *_decide(share, asked))
         if (asked := self.invalid_share) is not None:
             share, valid = Share(totals.invalid, totals.outputs), totals.outputs - totals.invalid
-            told = "outputs are invalid" if share.n else "there is no output"
-            about = "--max-invalid-share", asked, told, "see the reasons above, and ask the judge for those again"
+            counted = "outputs are invalid" if share.n else "there is no output"
+            about = "--max-invalid-share", asked, counted, "see the reasons above, and ask the judge for those again"
             yield DecidedLimit(*about, bound(*share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
 
     def fails(self, limit: DecidedLimit) -> bool:

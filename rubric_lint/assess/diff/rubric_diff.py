@@ -85,10 +85,10 @@ class Change(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the change as in the JSON report."""
-        told = {"what": self.what, "rubric": self.rubric, "criterion": self.criterion}
+        about = {"what": self.what, "rubric": self.rubric, "criterion": self.criterion}
         scores = {"scores": self.scores} if self.scores else {}
         was, now = self.places
-        return {**told, **scores, "old": self.old, "new": self.new, "old_place": was, "new_place": now}
+        return {**about, **scores, "old": self.old, "new": self.new, "old_place": was, "new_place": now}
 
 
 class JudgedCriterion(NamedTuple):
@@ -96,7 +96,7 @@ class JudgedCriterion(NamedTuple):
 
     criterion: Criterion
     scoring: ScoringCriterion
-    told: tuple[JudgeField, ...]
+    judge_fields: tuple[JudgeField, ...]
 
     @property
     def gate(self) -> int | None:
@@ -122,9 +122,9 @@ def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> l
     was: dict[int, JudgedCriterion] = {}
     left = list(old)
     keys: tuple[Callable[[JudgedCriterion], Hashable], ...] = (
-        lambda each: fold_id(each.criterion.id) if each.criterion.has_own_id else None,
-        lambda each: says(*each),
-        lambda each: each.criterion.id,
+        lambda judged: fold_id(judged.criterion.id) if judged.criterion.has_own_id else None,
+        lambda judged: says(*judged),
+        lambda judged: judged.criterion.id,
     )
     for key in keys:
         waiting: dict[Hashable, deque[JudgedCriterion]] = {}
@@ -134,8 +134,8 @@ def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> l
         for place, judged in enumerate(new):
             if place not in was and (same := waiting.get(key(judged))):
                 was[place] = same.popleft()
-        taken = set(map(id, was.values()))
-        left = [judged for judged in left if id(judged) not in taken]
+        matched = set(map(id, was.values()))
+        left = [judged for judged in left if id(judged) not in matched]
     pairs: list[JudgedPair] = [(was.get(place), judged) for place, judged in enumerate(new)]
     return [*pairs, *((judged, None) for judged in left)]
 
@@ -153,9 +153,11 @@ def compare_pair(rubric: str, old: JudgedCriterion | None, new: JudgedCriterion 
         sides = {"id": old.criterion.id}, {"id": name}
         yield Change(ChangeKind.RENAMED, rubric, name, *sides, paths=_paths(old, new, "id"))
     if words(old.criterion.outcome) != words(new.criterion.outcome):
-        told = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
-        yield Change(ChangeKind.OUTCOME, rubric, name, *told, paths=_paths(old, new, "expected_outcome", "description"))
-    yield from compare_judge_fields(rubric, name, old.told, new.told)
+        outcomes = {"outcome": old.criterion.outcome}, {"outcome": new.criterion.outcome}
+        yield Change(
+            ChangeKind.OUTCOME, rubric, name, *outcomes, paths=_paths(old, new, "expected_outcome", "description")
+        )
+    yield from compare_judge_fields(rubric, name, old.judge_fields, new.judge_fields)
     if old.gate != new.gate:
         gates = {"gate": old.gate}, {"gate": new.gate}
         yield Change(ChangeKind.GATE, rubric, name, *gates, paths=(old.criterion.gate_path, new.criterion.gate_path))
@@ -167,10 +169,10 @@ def compare_pair(rubric: str, old: JudgedCriterion | None, new: JudgedCriterion 
             after, after_path = now.get(number, (None, new.criterion.path))
             # With another scale, its numbers have another worth; what is not described is then no other change.
             one, two = (
-                (each["name"], words(each["outcome"]), is_rescaled or each["score"])
-                if each
+                (level["name"], words(level["outcome"]), is_rescaled or level["score"])
+                if level
                 else (None, None, is_rescaled or None)
-                for each in (before, after)
+                for level in (before, after)
             )
             if one != two:
                 yield Change(ChangeKind.LEVEL, rubric, name, before, after, (number,), (before_path, after_path))
@@ -183,14 +185,14 @@ def compare_judge_fields(
     rubric: str, name: str | None, old: Sequence[JudgeField], new: Sequence[JudgeField]
 ) -> Iterator[Change]:
     """Yield the differences in what fields without a form of their own tell a judge."""
-    was, now = ({(each.where, each.name): each for each in side} for side in (old, new))
+    was, now = ({(field.where, field.name): field for field in side} for side in (old, new))
     for key in dict.fromkeys([*now, *was]):
         before, after = was.get(key), now.get(key)
         if (before and words(before.text)) != (after and words(after.text)):
             paths = before and (*before.path, before.name), after and (*after.path, after.name)
             old_text, new_text = (
-                told and {"field": f"{told.name} of {told.where}" if told.where else told.name, "text": told.text}
-                for told in (before, after)
+                field and {"field": f"{field.name} of {field.where}" if field.where else field.name, "text": field.text}
+                for field in (before, after)
             )
             yield Change(ChangeKind.FIELD, rubric, name, old_text, new_text, paths=paths)
 
@@ -212,7 +214,7 @@ def compare_places(
     """
     both = [(old, new) for old, new in pairs if old and new]
     if moved := [(old, new) for old, new in both if is_moved(old, new)]:
-        old_ids, new_ids = ([each.criterion.id for each in side] for side in zip(*moved, strict=True))
+        old_ids, new_ids = ([judged.criterion.id for judged in side] for side in zip(*moved, strict=True))
         yield Change(ChangeKind.MOVED, rubric, None, {"ids": old_ids}, {"ids": new_ids}, paths=paths)
     if shifted := [(old, new) for old, new in both if old.scoring.share != new.scoring.share]:
         known = [name for name in groups[1] if groups[1][name][1] != groups[0].get(name, groups[1][name])[1]]
@@ -236,8 +238,8 @@ def compare_places(
 def _paths(old: JudgedCriterion, new: JudgedCriterion, *names: str) -> tuple[Path, Path]:
     """Return the paths of a criterion's field on both sides, by the first of its names that is present."""
     was, now = (
-        (*each.path, *islice((name for name in names if name in (each.fields or {})), 1))
-        for each in (old.criterion, new.criterion)
+        (*criterion.path, *islice((name for name in names if name in (criterion.fields or {})), 1))
+        for criterion in (old.criterion, new.criterion)
     )
     return was, now
 
@@ -254,9 +256,11 @@ def compare_scores(rubric: str, name: str | None, old: _Scales, new: _Scales) ->
     ):
         if words(before) != words(after):
             scores = tuple(run)
-            told, said = (None if outcome is None else {"outcome": outcome} for outcome in (before, after))
+            old_outcome, new_outcome = (
+                None if outcome is None else {"outcome": outcome} for outcome in (before, after)
+            )
             paths = _band_path(old[1], scores[0]), _band_path(new[1], scores[0])
-            yield Change(ChangeKind.SCORES, rubric, name, told, said, scores, paths)
+            yield Change(ChangeKind.SCORES, rubric, name, old_outcome, new_outcome, scores, paths)
 
 
 def _band_path(scales: Sequence[Scale | None], score: int) -> Path | None:
@@ -274,7 +278,7 @@ def weigh(judged: JudgedCriterion) -> Value:
 def _share_groups(rubric: ScoringRubric) -> _Groups:
     view = rubric.model.view
     parts = view.outline.share_all(view.weights) if view and view.outline else ()
-    return {each.id: (each, part) for each, part in parts if isinstance(each, Group)}
+    return {member.id: (member, part) for member, part in parts if isinstance(member, Group)}
 
 
 def _weigh_group(group: Group, share: Fraction) -> Value:
@@ -316,13 +320,13 @@ def pair_rubrics(old: Rubrics, new: Rubrics) -> list[RubricPair]:
     for name, rubric in new.items():
         if name not in was:
             names = alike.get(_gist(rubric), [])
-            same = next((each for each in names if not any(_compare_contents(left[each], rubric))), None)
+            same = next((other for other in names if not any(_compare_contents(left[other], rubric))), None)
             if same is not None:
                 names.remove(same)
                 was[name] = left.pop(same)
     return [
         *(RubricPair(was.get(name), rubric) for name, rubric in new.items()),
-        *(RubricPair(each, None) for each in left.values()),
+        *(RubricPair(rubric, None) for rubric in left.values()),
     ]
 
 
@@ -341,8 +345,8 @@ def compare_rubrics(pairs: list[RubricPair]) -> Iterator[Change]:
             name = (new or old).name  # type: ignore[union-attr]
             paths = (old.model.path if old else None, new.model.path if new else None)
             was, now = (
-                {"shape": str(each.shape), "criteria": len(each.model.criteria)} if each else None
-                for each in (old, new)
+                {"shape": str(rubric.shape), "criteria": len(rubric.model.criteria)} if rubric else None
+                for rubric in (old, new)
             )
             yield Change(what, name, None, was, now, paths=paths, was=name)
             continue
@@ -357,8 +361,9 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     name, paths = new.name, (old.model.path, new.model.path)
     if old.model.thresholds != new.model.thresholds:
         old_limits, new_limits = (
-            dict(zip(("pass", "borderline"), map(float, each.model.thresholds), strict=True)) | _name_ends(each.units)
-            for each in (old, new)
+            dict(zip(("pass", "borderline"), map(float, rubric.model.thresholds), strict=True))
+            | _name_ends(rubric.units)
+            for rubric in (old, new)
         )
         yield Change(ChangeKind.THRESHOLDS, name, None, old_limits, new_limits, paths=paths)
     yield from _compare_wholes(old, new)
@@ -372,8 +377,8 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     if new.shape is Shape.HOLISTIC:
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
-        told = ([each for entry in side.model.entries for each in read_told(entry)] for side in (old, new))
-        yield from compare_judge_fields(name, None, *told)
+        fields = ([field for entry in side.model.entries for field in read_told(entry)] for side in (old, new))
+        yield from compare_judge_fields(name, None, *fields)
         return
     pairs = pair_up(list_judged(old), list_judged(new))
     for before, after in pairs:
@@ -386,26 +391,29 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
     """Yield the differences in what only version 3 says: the scale of the whole, its grades and its groups."""
     name, paths = new.name, (old.model.path, new.model.path)
     if _is_rescaled(old, new):
-        ends = [_name_ends(each.units) or None for each in (old, new)]
+        ends = [_name_ends(rubric.units) or None for rubric in (old, new)]
         yield Change(ChangeKind.SCALE, name, None, ends[0], ends[1], paths=paths)
     if old.rubric_grades != new.rubric_grades:
-        grades = [{grade: float(least) for grade, least in each.rubric_grades} for each in (old, new)]
+        grades = [{grade: float(least) for grade, least in rubric.rubric_grades} for rubric in (old, new)]
         sides = [
-            {"grades": known} | _name_ends(each.units) if known else None
-            for known, each in zip(grades, (old, new), strict=True)
+            {"grades": known} | _name_ends(rubric.units) if known else None
+            for known, rubric in zip(grades, (old, new), strict=True)
         ]
         yield Change(ChangeKind.GRADES, name, None, sides[0], sides[1], paths=paths)
-    was, now = ({group.id: group for group in each.model.groups} for each in (old, new))
-    told = [[each for group in side.values() for each in read_told_of_group(group)] for side in (was, now)]
-    yield from compare_judge_fields(name, None, told[0], told[1])
+    was, now = ({group.id: group for group in rubric.model.groups} for rubric in (old, new))
+    fields = [[field for group in side.values() for field in read_told_of_group(group)] for side in (was, now)]
+    yield from compare_judge_fields(name, None, fields[0], fields[1])
     for group in dict.fromkeys([*now, *was]):
         both = [was.get(group), now.get(group)]
-        gates = [None if each is None or each.gate is None else float(each.gate) for each in both]
+        gates = [
+            None if group_version is None or group_version.gate is None else float(group_version.gate)
+            for group_version in both
+        ]
         if gates[0] != gates[1]:
-            places = [None if each is None else each.path for each in both]
+            places = [None if group_version is None else group_version.path for group_version in both]
             known = [
-                {"gate": gate} | _name_ends(each.units if each and gate is not None else None)
-                for gate, each in zip(gates, both, strict=True)
+                {"gate": gate} | _name_ends(group_version.units if group_version and gate is not None else None)
+                for gate, group_version in zip(gates, both, strict=True)
             ]
             yield Change(ChangeKind.GATE, name, group, known[0], known[1], paths=(places[0], places[1]))
 
@@ -417,7 +425,7 @@ def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
 
 def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
     """Return whether the scale of the whole differs; one with a decimal point has more answers."""
-    was, now = (each.units and word_ends(each.units) for each in (old, new))
+    was, now = (rubric.units and word_ends(rubric.units) for rubric in (old, new))
     return was != now
 
 
@@ -427,7 +435,7 @@ def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bo
     if not is_scale or not _is_rescaled(old, new):
         return False
     sides = (old, change.old or _YES_OR_NO), (new, change.new or _YES_OR_NO)
-    return all(each.units and side["text"] == word_ends(each.units) for each, side in sides)
+    return all(rubric.units and side["text"] == word_ends(rubric.units) for rubric, side in sides)
 
 
 _YES_OR_NO = {"text": word_ends((0, 1))}
@@ -446,7 +454,7 @@ def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
     Raises:
         RubricError: when one of them cannot be scored.
     """
-    return {name: each.prepare() for name, each in loaded.items()}
+    return {name: rubric.prepare() for name, rubric in loaded.items()}
 
 
 def add_places(change: Change, was: Mapping[str, Loaded], now: Mapping[str, Loaded]) -> Change:
@@ -479,7 +487,7 @@ class OutputEffect(NamedTuple):
     @property
     def is_changed(self) -> bool:
         """True if the verdict or the score differs."""
-        was, now = (each.scored and (each.scored.verdict, each.scored.score) for each in self)
+        was, now = (result.scored and (result.scored.verdict, result.scored.score) for result in self)
         return was != now
 
     def to_json(self) -> dict[str, Any]:

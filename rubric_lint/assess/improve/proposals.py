@@ -130,15 +130,17 @@ def list_texts(loaded: Loaded, name: str) -> list[CriterionText]:
 def find_findings(base: RubricState, name: str) -> list[Finding]:
     """Return the findings of the linter in a criterion."""
     result = base.examined.result
-    told = ((each, sort_findings(result.source, [each], [base.loaded])[0]) for each in result.findings)
-    return [finding for finding, evidence in told if any(each.criterion == name for each in evidence)]
+    sorted_findings = (
+        (finding, sort_findings(result.source, [finding], [base.loaded])[0]) for finding in result.findings
+    )
+    return [finding for finding, evidence in sorted_findings if any(item.criterion == name for item in evidence)]
 
 
 def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> RubricState:
     """Return the rubric with a fix of one criterion. Only a split, where it `may_split`, adds criteria.
 
     Raises:
-        RefusedError: if something else changes, or the linter finds anything in the criterion.
+        RefusedProposalError: if something else changes, or the linter finds anything in the criterion.
     """
     old, document = base.examined.result.source, base.loaded.document
     pointer = document.pointer(base.loaded.rubric.path)
@@ -153,21 +155,24 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
         raise RefusedProposalError(Refusal.LINT, fault.faults[0]) from None
     except KeyError:
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the rubric would have another name") from None
-    added = [each for each in made.ids if each not in base.ids]
-    if [each for each in made.ids if each not in added] != base.ids or (added and not may_split):
+    added = [name_made for name_made in made.ids if name_made not in base.ids]
+    if [criterion for criterion in made.ids if criterion not in added] != base.ids or (added and not may_split):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the criteria would be others")
     if not added and _describe(made.rubric) != _describe(base.rubric):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "scores, weights or gates would change")
-    known = Counter((each.rule, each.criterion) for each in base.find_evidence())
-    for each in made.find_evidence():
-        known[each.rule, each.criterion] -= 1
-        if each.criterion in {name, *added} or known[each.rule, each.criterion] < 0:
-            raise RefusedProposalError(Refusal.LINT, f"{each.rule}: {each.statement}")
+    known = Counter((evidence.rule, evidence.criterion) for evidence in base.find_evidence())
+    for evidence in made.find_evidence():
+        known[evidence.rule, evidence.criterion] -= 1
+        if evidence.criterion in {name, *added} or known[evidence.rule, evidence.criterion] < 0:
+            raise RefusedProposalError(Refusal.LINT, f"{evidence.rule}: {evidence.statement}")
     return made
 
 
 def _describe(rubric: ScoringRubric) -> object:
-    criteria = [(each.id, each.share, each.gate, [grade[:4] for grade in each.grades]) for each in rubric.criteria]
+    criteria = [
+        (criterion.id, criterion.share, criterion.gate, [grade[:4] for grade in criterion.grades])
+        for criterion in rubric.criteria
+    ]
     return criteria, rubric.full, rubric.pass_from, rubric.borderline_from, rubric.tree
 
 
@@ -175,7 +180,7 @@ class ShownAnswer(NamedTuple):
     """An answer that the model is shown: its case, and what judges and people said of it."""
 
     case: JudgedCase
-    told: str
+    statements: str
 
 
 class ProposalWriter(NamedTuple):
@@ -200,14 +205,14 @@ class ProposalWriter(NamedTuple):
         loaded = self.base.loaded
         if loaded.rubric.shape is not Shape.CHECKLIST or loaded.rubric.view is not None:
             return False
-        entry = next(each for each in loaded.rubric.entries if each.id == self.criterion)
+        entry = next(entry for entry in loaded.rubric.entries if entry.id == self.criterion)
         return entry.weight is not None and not entry.borrows_id
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a reply."""
         fields: dict[str, Any] = {}
-        keys = [each.key for each in self.texts]
+        keys = [text.key for text in self.texts]
         if "outcome" in keys:
             fields["outcome"] = {"type": "string"}
         if steps := [key for key in keys if key != "outcome"]:
@@ -220,22 +225,26 @@ class ProposalWriter(NamedTuple):
         """Return the request for a proposal; `rejected` says what became of earlier ones."""
         texts = self.texts
         others = [
-            each.text for name in self.base.ids if name != self.criterion for each in list_texts(self.base.loaded, name)
+            text.text for name in self.base.ids if name != self.criterion for text in list_texts(self.base.loaded, name)
         ]
-        words = {each.key: _find_most_words(each.text) for each in texts}
+        words = {text.key: _find_most_words(text.text) for text in texts}
         about: dict[str, Any] = {
             "criterion": self.criterion,
-            "texts": {each.key: each.text for each in texts},
+            "texts": {text.key: text.text for text in texts},
             "at_most_words": words,
             "found": list(self.faults),
             "other_criteria": others,
             "rejected_proposals": list(rejected),
         }
-        told = [
-            {"answer": shorten(each.case.answer, _EXCERPT), "question": each.case.question or "", "said": each.told}
-            for each in self.shown
+        answers = [
+            {
+                "answer": shorten(answer.case.answer, _EXCERPT),
+                "question": answer.case.question or "",
+                "said": answer.statements,
+            }
+            for answer in self.shown
         ]
-        data = [json.dumps(each, ensure_ascii=False, indent=1) for each in (about, told)]
+        data = [json.dumps(part, ensure_ascii=False, indent=1) for part in (about, answers)]
         mark = make_mark(data)
         split = _SPLIT if self.can_split else ""
         form = json.dumps(self.schema, ensure_ascii=False)
@@ -249,20 +258,20 @@ class ProposalWriter(NamedTuple):
         """Return the rules that find something in the criterion whatever its texts say.
 
         Raises:
-            RefusedError: if no text of it can be written anew.
+            RefusedProposalError: if no text of it can be written anew.
         """
         base = self.base
-        fix = self._write({each.key: f"States point {number}" for number, each in enumerate(self.texts, 1)}, ()).fix
+        fix = self._write({text.key: f"States point {number}" for number, text in enumerate(self.texts, 1)}, ()).fix
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
-        after = {each.rule for each in find_findings(base._replace(examined=examined), self.criterion)}
-        return after & {each.rule for each in find_findings(base, self.criterion)}
+        after = {finding.rule for finding in find_findings(base._replace(examined=examined), self.criterion)}
+        return after & {finding.rule for finding in find_findings(base, self.criterion)}
 
     def read(self, reply: str) -> Proposal:
         """Read the reply of a model and check its form and its words.
 
         Raises:
-            RefusedError: if it must not be tried.
+            RefusedProposalError: if it must not be tried.
         """
         try:
             text = blank_thoughts(reply)
@@ -276,14 +285,14 @@ class ProposalWriter(NamedTuple):
         asked = self.schema["properties"].keys()
         if more := sorted(name for name in value.keys() - asked if value[name] not in ([], None)):
             raise RefusedProposalError(
-                Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{each}`' for each in more])}"
+                Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{field}`' for field in more])}"
             )
         parts = value.get("parts") or []
-        if not isinstance(parts, list) or not all(isinstance(each, str) and each.strip() for each in parts):
+        if not isinstance(parts, list) or not all(isinstance(part, str) and part.strip() for part in parts):
             raise RefusedProposalError(Refusal.INVALID, "`parts` is not a list of texts")
         if len(parts) == 1 or len(parts) > _MOST_PARTS:
             raise RefusedProposalError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
-        parts = tuple(each.strip() for each in parts)
+        parts = tuple(part.strip() for part in parts)
         texts = self._read_texts(value)
         try:
             self._check(texts, parts)
@@ -293,7 +302,7 @@ class ProposalWriter(NamedTuple):
             raise
 
     def _read_texts(self, value: Mapping[str, Any]) -> dict[str, str]:
-        texts = {each.key: each.text for each in self.texts}
+        texts = {text.key: text.text for text in self.texts}
         new = {}
         if "outcome" in texts:
             if not isinstance(outcome := value.get("outcome", ""), str):
@@ -311,7 +320,7 @@ class ProposalWriter(NamedTuple):
         return {**texts, **new}
 
     def _check(self, texts: Mapping[str, str], parts: Sequence[str]) -> None:
-        before = {each.key: each.text for each in self.texts}
+        before = {text.key: text.text for text in self.texts}
         written = list(parts) or [text for key, text in texts.items() if text.strip() != before[key].strip()]
         if not written:
             raise RefusedProposalError(Refusal.SAME)
@@ -321,16 +330,16 @@ class ProposalWriter(NamedTuple):
             if len(text.split()) > allowed and text in {*written, " ".join(parts)}:
                 raise RefusedProposalError(Refusal.LONG, f"{len(text.split())} words, at most {allowed}")
         own = {run for text in before.values() for run in _list_runs(text)}
-        runs = {run for each in self.shown for run in _list_runs(each.case.answer)} - own
+        runs = {run for answer in self.shown for run in _list_runs(answer.case.answer)} - own
         if copied := next((run for text in written for run in _list_runs(text) if run in runs), None):
             raise RefusedProposalError(Refusal.COPIED, " ".join(copied))
         loaded = self.base.loaded
         names = [*self.base.ids, self.base.rubric.question or ""]
         known = _list_content(
-            " ".join([*names, *(each.text for name in self.base.ids for each in list_texts(loaded, name))])
+            " ".join([*names, *(text.text for name in self.base.ids for text in list_texts(loaded, name))])
         )
         if len(known) < _FEW_WORDS:
-            known |= _list_content(" ".join(each.case.answer for each in self.shown))
+            known |= _list_content(" ".join(answer.case.answer for answer in self.shown))
         if not known & _list_content(" ".join(written)):
             raise RefusedProposalError(Refusal.LANGUAGE, "no word of the rubric is in it")
 
@@ -338,30 +347,30 @@ class ProposalWriter(NamedTuple):
         document = self.base.loaded.document
         new = {**texts, "outcome": parts[0]} if parts else texts
         intents: list[Intent] = []
-        for each in self.texts:
-            if new[each.key] == each.text:
+        for old in self.texts:
+            if new[old.key] == old.text:
                 continue
-            if document.value(each.path) != each.text:
+            if document.value(old.path) != old.text:
                 raise RefusedProposalError(
                     Refusal.NOT_WRITABLE, "the file has this text in another form; change it by hand"
                 )
             # Plain where the old text is plain and nothing in it could be read otherwise; else as JSON, which is YAML.
-            text = new[each.key]
-            start = document.source.text[document.span(each.path).start]
-            is_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(each.path)
+            text = new[old.key]
+            start = document.source.text[document.span(old.path).start]
+            is_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(old.path)
             if not (is_plain and _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text):
                 text = json.dumps(text, ensure_ascii=False)
-            intents.append(ReplaceValue(each.path, text))
+            intents.append(ReplaceValue(old.path, text))
         title = f"split it into {len(parts)} criteria" if parts else "write it anew"
         try:
             if parts:
-                entry = next(each for each in self.base.loaded.rubric.entries if each.id == self.criterion)
+                entry = next(entry for entry in self.base.loaded.rubric.entries if entry.id == self.criterion)
                 adding = divide(self.base.loaded.rubric, entry, parts)
                 if adding is None:
-                    told = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
-                    raise RefusedProposalError(Refusal.NOT_WRITABLE, told)
+                    why = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
+                    raise RefusedProposalError(Refusal.NOT_WRITABLE, why)
                 intents += adding
-            paths = [each.path for found, each in self.base.examined.rubrics if found is document]
+            paths = [rubric.path for found, rubric in self.base.examined.rubrics if found is document]
             sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
             fix = make_fix(sharing, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:

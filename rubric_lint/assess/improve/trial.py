@@ -121,7 +121,9 @@ def keep_answers(ratings: Ratings, keys: Collection[Key]) -> Ratings:
     """Return the judgements of some answers only."""
 
     def cut(side: Mapping[str, Mapping[Key, Judgement]]) -> dict[str, Mapping[Key, Judgement]]:
-        kept = {rater: {key: each for key, each in given.items() if key in keys} for rater, given in side.items()}
+        kept = {
+            rater: {key: judgement for key, judgement in given.items() if key in keys} for rater, given in side.items()
+        }
         return {rater: given for rater, given in kept.items() if given}
 
     return ratings._replace(judges=cut(ratings.judges), people=cut(ratings.people), panels={})
@@ -142,10 +144,12 @@ def join_splits(judges: Mapping[str, Mapping[Key, Judgement]], places: PartPlace
         answers, verdict = signature
         return tuple(join_parts([answers[place] for place in parts]) for parts in places), verdict
 
-    def change(each: Judgement) -> Judgement:
-        return each._replace(given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None)
+    def change(judgement: Judgement) -> Judgement:
+        return judgement._replace(
+            given=join(judgement.given), samples=tuple(map(join, judgement.samples)), reasons=None
+        )
 
-    return {rater: {key: change(each) for key, each in given.items()} for rater, given in judges.items()}
+    return {rater: {key: change(judgement) for key, judgement in given.items()} for rater, given in judges.items()}
 
 
 class PairedJudgements:
@@ -197,7 +201,7 @@ class PairedJudgements:
         measure, found = self._find_column(place).measure, list[int | None]()
         for key in self.keys:
             given = [measure.find(people[key].given) for people in self.before.people.values() if key in people]
-            counts = Counter(each for each in given if each is not None).most_common(2)
+            counts = Counter(position for position in given if position is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
             found.append(counts[0][0] if is_clear else None)
         return found
@@ -237,7 +241,7 @@ class PairedJudgements:
     @cached_property
     def _outputs(self) -> list[tuple[Ratings, Judgements]]:
         """The judgements before and after, each with those of all judges combined."""
-        return [(each, combine_people(each.judges, each.rubric)) for each in (self.before, self.after)]
+        return [(ratings, combine_people(ratings.judges, ratings.rubric)) for ratings in (self.before, self.after)]
 
     def count_ordered(self, place: int) -> list[int]:
         """Return how many pairs of answers all samples put in one order, before and after."""
@@ -291,7 +295,7 @@ class PairedJudgements:
         n = len(sides[0]) if sides else 0
         if n < LEAST:  # it says too often that the criterion does not apply
             return False
-        r, t = correlate(*([each.mean for each in side] for side in sides)), t_quantile(float(LEVEL), n - 2)
+        r, t = correlate(*([answer.mean for answer in side] for side in sides)), t_quantile(float(LEVEL), n - 2)
         chance = t / math.sqrt(n - 2 + t * t)
         steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
         kept = sum(before == after for before, after in steady)
@@ -306,7 +310,7 @@ _VERDICT = JudgedColumn(
 def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> PairedFigure:
     """Compare how bad each answer was with how bad it is; 0 is good."""
     sides = DiscordantPairs(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
-    counts = [sum((each == 0) is not (test is Gain.STEADY) for each in side) for side in zip(*pairs, strict=True)]
+    counts = [sum((how_bad == 0) is not (test is Gain.STEADY) for how_bad in side) for side in zip(*pairs, strict=True)]
     before, after = (Share(count, len(pairs)) for count in counts)
     return PairedFigure(test, before, after, *sides, _find_p(test, sides), of)
 
@@ -349,15 +353,19 @@ def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: Judg
     found = list[_JudgedAnswer]()
     for key in keys:
         judged = [judge[key] for judge in ratings.judges.values() if key in judge]
-        samples = [[column.measure.find(given) for given in each.samples or (each.given,)] for each in judged]
-        sides = [[_LEFT_OUT if at is None else column.side(at) for at in each] for each in samples]
-        sampled = [each for each in sides if len(each) > 1]
-        differing = sum((flips(tuple(each)) or Fraction(0) for each in sampled), Fraction(0)) / max(len(sampled), 1)
-        every = [position for each in samples for position in each if position is not None]
+        samples = [
+            [column.measure.find(given) for given in judgement.samples or (judgement.given,)] for judgement in judged
+        ]
+        sides = [[_LEFT_OUT if at is None else column.side(at) for at in positions] for positions in samples]
+        sampled = [of_judge for of_judge in sides if len(of_judge) > 1]
+        differing = sum((flips(tuple(of_judge)) or Fraction(0) for of_judge in sampled), Fraction(0)) / max(
+            len(sampled), 1
+        )
+        every = [position for positions in samples for position in positions if position is not None]
         # Of several judges the same number of samples is asked for, so sums compare as means do.
         mean = sum(every) * 1000 // max(len(every), 1)
         value, ends = column.measure.find(middle[key].given), (min(every), max(every)) if every else None
-        used = frozenset(side for each in sides for side in each)
+        used = frozenset(side for of_judge in sides for side in of_judge)
         found.append(_JudgedAnswer(value, differing, bool(sampled), ends, mean, used))
     return found
 
@@ -401,7 +409,7 @@ def can_gain(before: Ratings, fault: CriterionFault) -> bool:
     """
     pairs = PairedJudgements(before, before.judges)
     place, classes = fault.place, (Gain.CAUGHT, Gain.PASSED)
-    if Gain.APART in fault.wanted and not any(pairs.may_harm(place, each) for each in classes):
+    if Gain.APART in fault.wanted and not any(pairs.may_harm(place, test) for test in classes):
         return True
     for test, figure in pairs.measure(place).items():
         count, answers = figure.before
@@ -422,11 +430,11 @@ def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
     if Gain.APART in fault.wanted and Gain.CAUGHT in found and Gain.PASSED in found:
         found[Gain.APART] = pairs.compare_pairs(place)
     gained = tuple(test for test in found if test in fault.wanted and found[test].gains(fault.level))
-    if Gain.APART in gained and any(pairs.may_harm(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
+    if Gain.APART in gained and any(pairs.may_harm(place, test) for test in (Gain.CAUGHT, Gain.PASSED)):
         gained = tuple(test for test in gained if test is not Gain.APART)
     made = TrialResult(TrialReason.BETTER, n, fault.level, gained, tuple(found.values()))
     nearer = found.get(Gain.NEARER)
-    if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
+    if any(figure.loses(float(LEVEL)) for figure in found.values()) or (nearer and nearer.worse > nearer.better):
         return made._replace(reason=TrialReason.WORSE)
     table = pairs.tables[1]
     name = table.columns[place].name
@@ -434,8 +442,8 @@ def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
         rule
         for rule in sorted(fault.rules & JUDGED_FINDERS.keys())
         if any(
-            isinstance(each, JudgedStatement) and each.target.criterion == name
-            for each in JUDGED_FINDERS[rule].find(table)
+            isinstance(outcome, JudgedStatement) and outcome.target.criterion == name
+            for outcome in JUDGED_FINDERS[rule].find(table)
         )
     )
     if rules:  # they fired, and still do
@@ -459,4 +467,4 @@ def _find_harm(pairs: PairedJudgements, place: int) -> list[PairedFigure]:
     others = [number for number in range(len(pairs.tables[0].columns)) if number != place]
     places: list[int | None] = [*others, None]
     level = float(LEVEL / len(places))
-    return [each for other in places for each in pairs.measure(other).values() if each.loses(level)]
+    return [figure for other in places for figure in pairs.measure(other).values() if figure.loses(level)]

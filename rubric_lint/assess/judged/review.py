@@ -129,7 +129,7 @@ RubricCriteria = tuple[tuple[str, tuple[NamedCriterion, ...]], ...]
 def _find_rubrics(record: Mapping[str, Any], among: Mapping[str, Iterable[NamedCriterion]]) -> list[str]:
     """Return the names of the rubrics that a record of another grader may be of, as its criteria tell."""
     if "agentv" in record:
-        return find_graded(record, {name: {each for each, _ in criteria} for name, criteria in among.items()})
+        return find_graded(record, {name: {criterion for criterion, _ in criteria} for name, criteria in among.items()})
     return find_by_texts(record, among) if has_items(record) or "promptfoo" in record else []
 
 
@@ -178,7 +178,7 @@ class RecordCache:
                 if file.lines:
                     files.append(file)
                 else:
-                    first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
+                    first = (f"line {record.line}: {record.message}" for record in file.invalid[:1])
                     unreadable.append((path, "; ".join(["no records found", *first])))
         results, labels = map(tuple, kinds)
         return RecordSources(results, labels, tuple(unreadable))
@@ -297,8 +297,8 @@ def _review(
         judges=tuple(ratings.judges),
         labelled=table.labelled,
         people=tuple(ratings.people),
-        decisions=tuple(each for each in outcomes if isinstance(each, JudgedStatement)),
-        untested=tuple(each for each in outcomes if isinstance(each, Untested)),
+        decisions=tuple(outcome for outcome in outcomes if isinstance(outcome, JudgedStatement)),
+        untested=tuple(outcome for outcome in outcomes if isinstance(outcome, Untested)),
         criteria=sort_by_criterion(table, outcomes),
         table=table,
         chosen=ratings.chosen,
@@ -314,7 +314,7 @@ def _find_void(table: JudgedTable, doubts: LabelDoubts, basis: ReviewOptions) ->
         people = compare_people(laid_out[None].answers)
         void = doubts.find_void(people, basis.target)
         if void is not None:
-            found[judge] = void, OF_LABELS[void].format_map(doubts.word(people))
+            found[judge] = void, OF_LABELS[void].format_map(doubts.format_values(people))
     return found
 
 
@@ -335,7 +335,9 @@ class JudgedFinder:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
-        among = tuple((each.name, tuple((entry.id, entry.outcome) for entry in each.rubric.entries)) for each in named)
+        among = tuple(
+            (loaded.name, tuple((entry.id, entry.outcome) for entry in loaded.rubric.entries)) for loaded in named
+        )
         self.reviews = [self._review(loaded, found, counts[loaded.name], among) for loaded in named]
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
@@ -351,10 +353,10 @@ class JudgedFinder:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
         # An error outside all rubrics may be about any.
         errors = {
-            each.rule
-            for each in found
-            if each.rule in DECIDING
-            and (each.rubric is loaded.rubric or (each.rubric is None and each.document is loaded.document))
+            item.rule
+            for item in found
+            if item.rule in DECIDING
+            and (item.rubric is loaded.rubric or (item.rubric is None and item.document is loaded.document))
         }
         if errors:
             return Review(loaded.name, fault=f"the rubric has errors ({', '.join(sorted(errors))}); fix them first")
@@ -453,7 +455,7 @@ class JudgedRun:
         # Rules that do not run have nothing that they cannot decide.
         enabled = JUDGED_RULES if file.settings.enabled is None else file.settings.enabled
         for review in finder.reviews:
-            untested = tuple(each for each in review.untested if each.rule in enabled)
+            untested = tuple(outcome for outcome in review.untested if outcome.rule in enabled)
             self.reviewed.append(ReviewedRubric(file.name, review._replace(untested=untested), sources, is_only))
         return result._replace(judged=list_tested(finder.reviews))
 
@@ -466,17 +468,17 @@ class JudgedRun:
     def invalid(self) -> list[InvalidRecord]:
         """The records that cannot be read or scored."""
         of_files = [invalid for file in self.files for invalid in file.invalid]
-        return of_files + [invalid for each in self.reviewed for invalid in each.review.invalid]
+        return of_files + [invalid for reviewed in self.reviewed for invalid in reviewed.review.invalid]
 
     @property
     def unmatched(self) -> list[UnmatchedRecords]:
         """The records that no rubric of the run has a claim to."""
         found = []
         for file in self.files:
-            claims = [each for each in self.reviewed if file in each.sources.files]
-            names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
-            takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
-            joined = frozenset[tuple[str, int]]().union(*(each.review.joined for each in claims))
+            claims = [reviewed for reviewed in self.reviewed if file in reviewed.sources.files]
+            names, hashes = {claim.review.rubric for claim in claims}, {claim.review.hash for claim in claims}
+            takes_unnamed = any(claim.is_only or claim.review.rubric == file.stem for claim in claims)
+            joined = frozenset[tuple[str, int]]().union(*(claim.review.joined for claim in claims))
             for name, lines in file.lines.items():
                 free = [line for line in lines if (file.path, line.number) not in joined]
                 if name is None:
@@ -490,7 +492,7 @@ class JudgedRun:
     def to_json(self) -> dict[str, Any]:
         """Return everything as in the JSON report."""
         return {
-            "rubrics": [each.review.to_json(each.file) for each in self.reviewed],
+            "rubrics": [reviewed.review.to_json(reviewed.file) for reviewed in self.reviewed],
             "invalid": self.invalid,
             "unmatched": self.unmatched,
             "unreadable": [{"file": file, "reason": reason} for file, reason in self.unreadable.items()],

@@ -54,7 +54,7 @@ def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
     tests, columns = len(table.columns), [column for column in table.columns if not column.is_failure]
     needed = count_needed(_MOST_ALIKE, share_of(tests))
-    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in columns], needed)
+    yield from _list_few("judged-flat", table, [(column, len(column.known)) for column in columns], needed)
     for column in columns:
         n = len(column.known)
         if n < needed:
@@ -174,7 +174,7 @@ def find_inverse(table: JudgedTable) -> Outcomes:
     quantile = NormalDist().inv_cdf(level_of(tests))
     hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, found, strict=True) if n >= _LEAST}
     ranked = [((1.0 if r is None else r) * math.sqrt(n - 1), name) for name, (_, r, n) in hidden.items()]
-    lowest, name = min(ranked, default=(0.0, ""), key=lambda each: each[0])
+    lowest, name = min(ranked, default=(0.0, ""), key=lambda ranked_column: ranked_column[0])
     if lowest < quantile:
         column, r, n = hidden.pop(name)
         critical = quantile / math.sqrt(n - 1)
@@ -217,15 +217,15 @@ def correlate_with_rest(columns: Sequence[JudgedColumn]) -> list[tuple[float | N
     unit = math.lcm(*(worth.denominator for column in columns for worth in column.worth))
     values: list[list[int | None]] = []
     for column in columns:
-        worth = [int(each * unit) for each in column.worth]
+        worth = [int(share * unit) for share in column.worth]
         values.append([None if position is None else worth[position] for position in column.given])
     rows = [[value for value in row if value is not None] for row in zip(*values, strict=True)]
     whole = math.lcm(*({len(row) - 1 for row in rows} - {0, -1}))  # means as integers
     found = []
-    for each in values:
+    for own in values:
         pairs = [
             (value, (sum(row) - value) * (whole // (len(row) - 1)))
-            for value, row in zip(each, rows, strict=True)
+            for value, row in zip(own, rows, strict=True)
             if value is not None and len(row) > 1
         ]
         r = correlate(*(rank(side) for side in zip(*pairs, strict=True))) if pairs else None
@@ -247,19 +247,21 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
         yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
-    compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
+    compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
     if not compared:
         yield from _list_void(table, needed)
         return
     bounds = _ComparisonBounds(level, needed, corrected(tests), judges)
     is_reported = False
     for place, column in (*enumerate(table.columns), (None, None)):
-        laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
+        laid_out = {
+            judge: labelled[place].without_invalid() for judge, labelled in compared.items() if place in labelled
+        }
         if column is None and (is_reported or not laid_out or not table.labelled):
             break
         if column is not None and column.is_idle:
             continue
-        outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
+        outcome = _explain_missing(table, column) or _compare(laid_out, bounds, column)
         if isinstance(outcome, JudgedStatement):
             is_reported = True
             yield outcome
@@ -282,7 +284,7 @@ class _ComparisonBounds(NamedTuple):
     judges: int
 
 
-def _word_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
+def _explain_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
     """Return that nothing says anything about a criterion, with what labels or outputs say instead; else nothing."""
     missing = explain_missing_labels(column) if column else ""
     if missing and table.bare:
@@ -301,7 +303,7 @@ def _compare(
 
     An empty text: nothing is found.
     """
-    found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
+    found = {judge: measure_shares(labelled.answers, bounds.level) for judge, labelled in laid_out.items()}
     if not found:
         return ALIKE if column is None else explain_unmeasured(column)
     if any(shares.people.disagree(TARGET) for shares in found.values()):
@@ -315,7 +317,7 @@ def _compare(
             target, code = RubricTarget(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
         return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
     if min(units for _, units in worst.asked) < bounds.needed:
-        asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+        asked = "" if all(answer.was_asked for answer in of.answers) else " with a valid output"
         if of.inapplicable and of.inapplicable.judge:
             asked = " to which the judge says it applies"
         return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
@@ -378,7 +380,7 @@ def _describe_gap(
     elif is_bad:
         advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     if of.cut is not None:
-        gap = f"of {n:,} answers that people put {of.cut.word(is_bad=is_bad)} {judge} put {worse.shown} there"
+        gap = f"of {n:,} answers that people put {of.cut.describe(is_bad=is_bad)} {judge} put {worse.shown} there"
         advice = f"say what separates {of.cut.below} from {of.cut.start}"
     wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     return {
@@ -500,7 +502,7 @@ def name_lengthened(table: JudgedTable) -> tuple[str | None, ...]:
 
 def _is_whole(columns: Sequence[JudgedColumn], number: int, labels: Sequence[int | None]) -> bool:
     """Return whether people said something of every criterion of an answer, if only that it does not apply."""
-    return all(label is not None or number in each.left_out for label, each in zip(labels, columns, strict=True))
+    return all(label is not None or number in column.left_out for label, column in zip(labels, columns, strict=True))
 
 
 class JudgedRule(NamedTuple):
@@ -538,7 +540,7 @@ def _name_several(table: JudgedTable) -> tuple[str, ...]:
 JUDGED_FINDERS: Mapping[str, JudgedRule] = {
     "judged-flat": JudgedRule(find_flat, _name_graded),
     "judged-unstable": JudgedRule(
-        find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
+        find_unstable, lambda table: (*names_of(column for column in table.columns if column.is_gated), None)
     ),
     "judged-inverse": JudgedRule(find_inverse, _name_several),
     "judged-disagrees": JudgedRule(find_disagreement, _name_measured),
@@ -559,9 +561,13 @@ def sort_by_criterion(
     concerned = {rule: set(finder.concerns(table)) for rule, finder in JUDGED_FINDERS.items()}
     found = []
     for name in (*names_of(table.columns), None):
-        untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
-        told = {each.rule for each in outcomes if isinstance(each, JudgedStatement) and each.target.criterion == name}
-        told |= {each.rule for each in untested}
-        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
+        untested = tuple(outcome for outcome in outcomes if isinstance(outcome, Untested) and name in outcome.concerns)
+        decided = {
+            outcome.rule
+            for outcome in outcomes
+            if isinstance(outcome, JudgedStatement) and outcome.target.criterion == name
+        }
+        decided |= {outcome.rule for outcome in untested}
+        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in decided)
         found.append(CriterionOutcome(name, quiet, untested))
     return tuple(found)

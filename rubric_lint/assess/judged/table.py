@@ -105,7 +105,7 @@ class JudgedTable(NamedTuple):
     @property
     def labelled(self) -> int:
         """The number of judged answers with a label."""
-        rows = zip(*(each.labels for each in self.columns), strict=True)
+        rows = zip(*(column.labels for column in self.columns), strict=True)
         return self.bare + sum(any(label is not None for label in row) for row in rows)
 
     def weigh(self, positions: Sequence[int | None]) -> Fraction | None:
@@ -159,17 +159,17 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     """
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
-    keys = sort_keys([key for key, each in middle.items() if None not in each.given[0]])
+    keys = sort_keys([key for key, judgement in middle.items() if None not in judgement.given[0]])
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}
     lengths: dict[Key, int] = {
         key: len(about.answer) for key, about in ratings.about.items() if about.answer is not None
     }
     for judge in (*ratings.judges.values(), *ratings.people.values()):
-        lengths.update((key, each.length) for key, each in judge.items() if each.length is not None)
+        lengths.update((key, judgement.length) for key, judgement in judge.items() if judgement.length is not None)
     for judge in ratings.judges.values():
         for key, judgement in judge.items():
-            outputs.update(each for each in judgement.samples or (judgement.given,) if None not in each[0])
+            outputs.update(output for output in judgement.samples or (judgement.given,) if None not in output[0])
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
     used = list[frozenset[int | None]]()
@@ -196,8 +196,10 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     measured: dict[int | None, Measure] = {place: column.measure for place, column in enumerate(columns)}
     measured[None] = measure_verdicts("verdict", line)
     for name in list_judges(ratings) if units else ():
-        laid_out = ((place, pair_with_labels(ratings, name, each, units, runs)) for place, each in measured.items())
-        compared[name] = {place: each for place, each in laid_out if each is not None}
+        laid_out = (
+            (place, pair_with_labels(ratings, name, measure, units, runs)) for place, measure in measured.items()
+        )
+        compared[name] = {place: answers for place, answers in laid_out if answers is not None}
     bare = 0
     for key in middle:
         answers, verdict = people[key].given if key in people else ((), None)
