@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.assess.measure.bounds import BoundedShare, bound
-from rubric_lint.assess.measure.intervals import Share, count_deciding
+from rubric_lint.assess.measure.intervals import ERROR, Share, count_deciding
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import Totals
 
@@ -21,7 +21,7 @@ class LimitDecision(StrEnum):
 
 
 class DecidedLimit(NamedTuple):
-    """A limit for a share: the option that sets it, what the share counts and of what, and the decision.
+    """A limit for a share: the option that sets it, in words what is `counted`, and the decision.
 
     The interval of 95% is that of Clopper and Pearson. `needed` is the size at which this share would decide, if known.
     """
@@ -56,11 +56,9 @@ class DecidedLimit(NamedTuple):
             return f"{head}: {self.decision}; {figures}"
         if self.decision is LimitDecision.BROKEN:
             return f"{head}: {self.decision}; {figures}, all on the wrong side of {float(self.asked):g}; {self.advice}"
-        more = (
-            f"at this share, {self.needed:,} would decide"
-            if self.needed
-            else "more answers of this share decide nothing"
-        )
+        more = "more answers of this share decide nothing"
+        if self.needed:
+            more = f"at this share, {self.needed:,} would decide"
         return (
             f"{head}: {self.decision}, as the interval includes {float(self.asked):g}; {figures}; {more}; judge more "
             "answers, or add --fail-under-doubt to fail in doubt"
@@ -92,34 +90,31 @@ class RunLimits(NamedTuple):
             else:
                 decision, needed = _decide(Share(better, share.n), half)
             advice = "see the answers listed as worse"
-            yield DecidedLimit(WORSE, half, counted, advice, bound(*share, _LEVEL), decision, needed)
-        if (asked := self.pass_share) is not None:
-            share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
+            yield DecidedLimit(WORSE, half, counted, advice, bound(*share, ERROR), decision, needed)
+        if self.pass_share is not None:
+            share, limit = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total()), self.pass_share
             counted = "valid outputs pass" if share.n else "no output is valid"
-            about = "--min-pass-share", asked, counted, "read the reasons of those that fail"
-            yield DecidedLimit(*about, bound(*share, _LEVEL), *_decide(share, asked))
-        if (asked := self.invalid_share) is not None:
-            share, valid = Share(totals.invalid, totals.outputs), totals.outputs - totals.invalid
+            about = "--min-pass-share", limit, counted, "read the reasons of those that fail"
+            yield DecidedLimit(*about, bound(*share, ERROR), *_decide(share, limit))
+        if self.invalid_share is not None:
+            share, limit = Share(totals.invalid, totals.outputs), self.invalid_share
+            valid = Share(totals.outputs - totals.invalid, totals.outputs)
             counted = "outputs are invalid" if share.n else "there is no output"
-            about = "--max-invalid-share", asked, counted, "see the reasons above, and ask the judge for those again"
-            yield DecidedLimit(*about, bound(*share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
+            about = "--max-invalid-share", limit, counted, "see the reasons above, and ask the judge for those again"
+            yield DecidedLimit(*about, bound(*share, ERROR), *_decide(valid, 1 - limit))
 
     def fails(self, limit: DecidedLimit) -> bool:
         """Return whether a limit makes the run fail."""
         return limit.decision is LimitDecision.BROKEN or (self.in_doubt and limit.decision is LimitDecision.UNDECIDED)
 
 
-_LEVEL = 0.025
-"""The probability with which each end of an interval of 95% may be wrong."""
-
-
 def _decide(good: Share, asked: Fraction) -> tuple[LimitDecision, int | None]:
     """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
     if not good.n:
         return LimitDecision.BROKEN, None
-    _, _, low, high = bound(*good, _LEVEL)
-    if high < asked:
+    share = bound(*good, ERROR)
+    if share.high < asked:
         return LimitDecision.BROKEN, None
-    if low >= asked:
+    if share.low >= asked:
         return LimitDecision.KEPT, None
-    return LimitDecision.UNDECIDED, count_deciding(good, asked, _LEVEL)
+    return LimitDecision.UNDECIDED, count_deciding(good, asked, ERROR)
