@@ -130,10 +130,12 @@ def list_texts(loaded: Loaded, name: str) -> list[CriterionText]:
 def find_findings(base: RubricState, name: str) -> list[Finding]:
     """Return the findings of the linter in a criterion."""
     result = base.examined.result
-    sorted_findings = (
-        (finding, sort_findings(result.source, [finding], [base.loaded])[0]) for finding in result.findings
-    )
-    return [finding for finding, evidence in sorted_findings if any(item.criterion == name for item in evidence)]
+    found = []
+    for finding in result.findings:
+        (evidence,) = sort_findings(result.source, [finding], [base.loaded])
+        if any(item.criterion == name for item in evidence):
+            found.append(finding)
+    return found
 
 
 def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> RubricState:
@@ -145,7 +147,8 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
     old, document = base.examined.result.source, base.loaded.document
     pointer = document.pointer(base.loaded.rubric.path)
     new = old._replace(text=splice(old.text, fix.edits))
-    if doubt := find_doubt(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings):
+    doubt = find_doubt(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings)
+    if doubt:
         raise RefusedProposalError(Refusal.NOT_WRITABLE, doubt)
     examined = examine(new, base.settings)
     try:
@@ -155,8 +158,9 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
         raise RefusedProposalError(Refusal.LINT, fault.faults[0]) from None
     except KeyError:
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the rubric would have another name") from None
-    added = [name_made for name_made in made.ids if name_made not in base.ids]
-    if [criterion for criterion in made.ids if criterion not in added] != base.ids or (added and not may_split):
+    added = [criterion for criterion in made.ids if criterion not in base.ids]
+    kept = [criterion for criterion in made.ids if criterion in base.ids]
+    if kept != base.ids or (added and not may_split):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the criteria would be others")
     if not added and _describe(made.rubric) != _describe(base.rubric):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "scores, weights or gates would change")
@@ -169,6 +173,7 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
 
 
 def _describe(rubric: ScoringRubric) -> object:
+    """Return all that a wording must not change: scores, weights, gates, thresholds and groups."""
     criteria = [
         (criterion.id, criterion.share, criterion.gate, [grade[:4] for grade in criterion.grades])
         for criterion in rubric.criteria
@@ -177,7 +182,7 @@ def _describe(rubric: ScoringRubric) -> object:
 
 
 class ShownAnswer(NamedTuple):
-    """An answer that the model is shown: its case, and what judges and people said of it."""
+    """An answer that the model is shown: its case, and the statements of judges and people on it."""
 
     case: JudgedCase
     statements: str
@@ -215,7 +220,8 @@ class ProposalWriter(NamedTuple):
         keys = [text.key for text in self.texts]
         if "outcome" in keys:
             fields["outcome"] = {"type": "string"}
-        if steps := [key for key in keys if key != "outcome"]:
+        steps = [key for key in keys if key != "outcome"]
+        if steps:
             fields["bands"] = require_all({key: {"type": "string"} for key in steps})
         if self.can_split:
             fields["parts"] = {"type": "array", "items": {"type": "string"}}
@@ -224,16 +230,13 @@ class ProposalWriter(NamedTuple):
     def ask(self, rejected: Sequence[str]) -> tuple[Message, Message]:
         """Return the request for a proposal; `rejected` says what became of earlier ones."""
         texts = self.texts
-        others = [
-            text.text for name in self.base.ids if name != self.criterion for text in list_texts(self.base.loaded, name)
-        ]
-        words = {text.key: _find_most_words(text.text) for text in texts}
+        others = [name for name in self.base.ids if name != self.criterion]
         about: dict[str, Any] = {
             "criterion": self.criterion,
             "texts": {text.key: text.text for text in texts},
-            "at_most_words": words,
+            "at_most_words": {text.key: _find_most_words(text.text) for text in texts},
             "found": list(self.faults),
-            "other_criteria": others,
+            "other_criteria": self._read_wordings(others),
             "rejected_proposals": list(rejected),
         }
         answers = [
@@ -248,11 +251,17 @@ class ProposalWriter(NamedTuple):
         mark = make_mark(data)
         split = _SPLIT if self.can_split else ""
         form = json.dumps(self.schema, ensure_ascii=False)
-        return say("system", f"{_TASK}{split}\n\nReturn one JSON object of this schema:\n{form}"), say(
+        task = say("system", f"{_TASK}{split}\n\nReturn one JSON object of this schema:\n{form}")
+        request = say(
             "user",
             f"The mark of the tags is {mark}.\n\n<criterion-{mark}>\n{data[0]}\n</criterion-{mark}>\n\n"
             f"<answers-{mark}>\n{data[1]}\n</answers-{mark}>",
         )
+        return task, request
+
+    def _read_wordings(self, names: Sequence[str]) -> list[str]:
+        """Return the texts of some criteria of the rubric."""
+        return [text.text for name in names for text in list_texts(self.base.loaded, name)]
 
     def find_lasting(self) -> set[str]:
         """Return the rules that find something in the criterion whatever its texts say.
@@ -261,7 +270,8 @@ class ProposalWriter(NamedTuple):
             RefusedProposalError: if no text of it can be written anew.
         """
         base = self.base
-        fix = self._write({text.key: f"States point {number}" for number, text in enumerate(self.texts, 1)}, ()).fix
+        texts = {text.key: f"States point {number}" for number, text in enumerate(self.texts, 1)}
+        fix = self._write(texts, ()).fix
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
         after = {finding.rule for finding in find_findings(base._replace(examined=examined), self.criterion)}
@@ -283,10 +293,9 @@ class ProposalWriter(NamedTuple):
         if not isinstance(value, dict) or text[end:].strip():
             raise RefusedProposalError(Refusal.INVALID, "not one JSON object")
         asked = self.schema["properties"].keys()
-        if more := sorted(name for name in value.keys() - asked if value[name] not in ([], None)):
-            raise RefusedProposalError(
-                Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{field}`' for field in more])}"
-            )
+        others = [f"`{name}`" for name in sorted(value.keys() - asked) if value[name] not in ([], None)]
+        if others:
+            raise RefusedProposalError(Refusal.OTHER_FIELDS, f"the reply has {join_words(others)}")
         parts = value.get("parts") or []
         if not isinstance(parts, list) or not all(isinstance(part, str) and part.strip() for part in parts):
             raise RefusedProposalError(Refusal.INVALID, "`parts` is not a list of texts")
@@ -305,7 +314,8 @@ class ProposalWriter(NamedTuple):
         texts = {text.key: text.text for text in self.texts}
         new = {}
         if "outcome" in texts:
-            if not isinstance(outcome := value.get("outcome", ""), str):
+            outcome = value.get("outcome", "")
+            if not isinstance(outcome, str):
                 raise RefusedProposalError(Refusal.INVALID, "`outcome` is not a text")
             new["outcome"] = outcome.strip() or texts["outcome"]
         bands = value.get("bands", {})
@@ -320,24 +330,28 @@ class ProposalWriter(NamedTuple):
         return {**texts, **new}
 
     def _check(self, texts: Mapping[str, str], parts: Sequence[str]) -> None:
+        """Check the words of a proposal: that they are new, not too many, not of an answer, and of the language.
+
+        Raises:
+            RefusedProposalError: if they are not.
+        """
         before = {text.key: text.text for text in self.texts}
-        written = list(parts) or [text for key, text in texts.items() if text.strip() != before[key].strip()]
+        changed = {key: text for key, text in texts.items() if text.strip() != before[key].strip()}
+        written = list(parts) or list(changed.values())
         if not written:
             raise RefusedProposalError(Refusal.SAME)
-        most = sum(map(_find_most_words, before.values())) if parts else 0
-        for key, text in [("parts", " ".join(parts))] if parts else texts.items():
-            allowed = most or _find_most_words(before[key])
-            if len(text.split()) > allowed and text in {*written, " ".join(parts)}:
-                raise RefusedProposalError(Refusal.LONG, f"{len(text.split())} words, at most {allowed}")
+        if parts:
+            _check_length(" ".join(parts), sum(map(_find_most_words, before.values())))
+        else:
+            for key, text in changed.items():
+                _check_length(text, _find_most_words(before[key]))
         own = {run for text in before.values() for run in _list_runs(text)}
         runs = {run for answer in self.shown for run in _list_runs(answer.case.answer)} - own
-        if copied := next((run for text in written for run in _list_runs(text) if run in runs), None):
+        copied = next((run for text in written for run in _list_runs(text) if run in runs), None)
+        if copied:
             raise RefusedProposalError(Refusal.COPIED, " ".join(copied))
-        loaded = self.base.loaded
         names = [*self.base.ids, self.base.rubric.question or ""]
-        known = _list_content(
-            " ".join([*names, *(text.text for name in self.base.ids for text in list_texts(loaded, name))])
-        )
+        known = _list_content(" ".join(names + self._read_wordings(self.base.ids)))
         if len(known) < _FEW_WORDS:
             known |= _list_content(" ".join(answer.case.answer for answer in self.shown))
         if not known & _list_content(" ".join(written)):
@@ -357,8 +371,9 @@ class ProposalWriter(NamedTuple):
             # Plain where the old text is plain and nothing in it could be read otherwise; else as JSON, which is YAML.
             text = new[old.key]
             start = document.source.text[document.span(old.path).start]
-            is_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(old.path)
-            if not (is_plain and _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text):
+            was_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(old.path)
+            can_be_plain = _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text
+            if not (was_plain and can_be_plain):
                 text = json.dumps(text, ensure_ascii=False)
             intents.append(ReplaceValue(old.path, text))
         title = f"split it into {len(parts)} criteria" if parts else "write it anew"
@@ -398,6 +413,17 @@ _FENCE = re.compile(r"\s*```[a-z]*\n(.*?)\n?```\s*", re.DOTALL)
 
 def _find_most_words(text: str) -> int:
     return max(_FREE_WORDS, 2 * len(text.split()))
+
+
+def _check_length(text: str, most: int) -> None:
+    """Check the number of words of a proposal.
+
+    Raises:
+        RefusedProposalError: if there are too many.
+    """
+    words = len(text.split())
+    if words > most:
+        raise RefusedProposalError(Refusal.LONG, f"{words} words, at most {most}")
 
 
 _PLAIN = re.compile(r"[^\W\d_][\w ,.()/%'’+*=;<>-]*[\w.)%]")  # noqa: RUF001 (an apostrophe of prose)

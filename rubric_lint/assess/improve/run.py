@@ -1,11 +1,10 @@
-"""Mend the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
+"""Fix the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.assess.agreement.ratings import Ratings, combine_people
@@ -95,7 +94,7 @@ class ModelAsker(Protocol):
 
 
 class TriedProposal(NamedTuple):
-    """A proposal: where it is from, what it does, and why it was rejected, or the trial it passed or failed."""
+    """A proposal: its origin, its texts, and why it was rejected, or the trial it passed or failed."""
 
     origin: str
     title: str
@@ -112,8 +111,10 @@ class TriedProposal(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The code of what became of it."""
-        return str(self.refused.why if self.refused else self.decided.reason if self.decided else "")
+        """The code of the reason for which it was rejected or offered; empty before."""
+        if self.refused:
+            return str(self.refused.why)
+        return str(self.decided.reason) if self.decided else ""
 
 
 @dataclass
@@ -150,7 +151,7 @@ class Improvement:
 
     @property
     def whole(self) -> list[Evidence]:
-        """What was found in the rubric as a whole, which no wording of one criterion mends."""
+        """The evidence against the rubric as a whole, which no wording of one criterion fixes."""
         return [evidence for evidence in self.assessment.evidence if evidence.is_blocking]
 
 
@@ -203,18 +204,18 @@ class Improver:
         self._written = keep_answers(ratings, writing)
         self._before = keep_answers(ratings, proving)
         self._fold: PartPlaces = tuple((place,) for place in range(len(base.ids)))
-        mend = [CriterionImprovement(criterion) for criterion in assessment.list(Standing.FIX)]
+        outcomes = [CriterionImprovement(criterion) for criterion in assessment.list(Standing.FIX)]
         unasked = sum(test.case is None for test in tests)
-        self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
+        self.found = Improvement(assessment, len(writing), len(proving), outcomes, unasked)
 
     def run(self, tries: int) -> None:
         """Try to fix each criterion, with at most `tries` proposals of a model for each."""
         outcomes = self.found.outcomes
         for number, outcome in enumerate(outcomes):
             try:
-                self._mend(outcome, tries)
-            except StoppedError as left:
-                outcome.left, outcome.detail = left.args
+                self._improve(outcome, tries)
+            except StoppedError as stop:
+                outcome.left, outcome.detail = stop.args
             except EndedError as end:
                 for waiting in outcomes[number:]:
                     waiting.left, waiting.detail = end.args
@@ -224,7 +225,7 @@ class Improver:
                     waiting.left = StopReason.INTERRUPTED
                 raise
 
-    def _mend(self, outcome: CriterionImprovement, tries: int) -> None:
+    def _improve(self, outcome: CriterionImprovement, tries: int) -> None:
         """Look for a better wording of a criterion.
 
         Raises:
@@ -233,9 +234,11 @@ class Improver:
         name = outcome.assessed.id
         base = self.base
         outcome.texts = {text.key: text.text for text in list_texts(base.loaded, name)}
-        if fixable := {finding.rule for finding in find_findings(base, name) if finding.fix is not None}:
+        fixable = {finding.rule for finding in find_findings(base, name) if finding.fix is not None}
+        if fixable:
             raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(fixable)))
-        if (answers := self.found.written_from + self.found.proved_on) < NEEDED:
+        answers = self.found.written_from + self.found.proved_on
+        if answers < NEEDED:
             raise StoppedError(StopReason.FEW, str(answers))
         place = [criterion.id for criterion in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
@@ -253,10 +256,11 @@ class Improver:
         faults = [finding.plain for finding in outcome.assessed.findings]
         writer = ProposalWriter(self.base, outcome.assessed.id, faults, list(self._choose_shown(fault.place)))
         try:
-            if tries and (lasting := writer.find_lasting()):
-                raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
+            lasting = writer.find_lasting() if tries else set()
         except RefusedProposalError as refused:
             raise StoppedError(StopReason.NOT_WRITABLE, refused.detail) from None
+        if lasting:
+            raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
         self._require_gain(fault)
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
@@ -329,7 +333,8 @@ class Improver:
         judges = next((ratings.judges for ratings in reader.gather()), {})  # without records that have no valid output
         pairs = PairedJudgements(self._before, join_splits(judges, places))
         decided = decide(pairs, fault)
-        if decided.is_better and (failed := self._run_tests(made, places, name)):
+        failed = self._run_tests(made, places, name) if decided.is_better else ()
+        if failed:
             decided = decided._replace(reason=TrialReason.FAILS_TEST, failed_tests=failed)
         outcome.tried.append(tried._replace(decided=decided))
         if decided.reason is TrialReason.FEW:  # the next trial would have as few
@@ -341,11 +346,11 @@ class Improver:
     def _run_tests(self, made: RubricState, places: PartPlaces, name: str) -> tuple[str, ...]:
         """Return the rubric tests that held before, and no longer do."""
         asked = [test for test in self._tests if test.case is not None]
-        answers = [
-            Answer(json.dumps(f"test {number}"), made.rubric, test.case, {"id": f"test {number}"})
-            for number, test in enumerate(asked)
-            if test.case
-        ]
+        answers = []
+        for number, passed in enumerate(asked):
+            name_of_test = f"test {number}"
+            if passed.case:
+                answers.append(Answer(json.dumps(name_of_test), made.rubric, passed.case, {"id": name_of_test}))
         if not answers:
             return ()
         records = {record["id"]: record for record in self._asker.judge(answers, f"`{name}`, rubric tests")}
@@ -362,7 +367,8 @@ class Improver:
             for criterion, parts in zip(self._rubric.criteria, places, strict=True):
                 given = [result.criteria[place] for place in parts]
                 answer = join_parts([part.grade.answer for part in given])
-                if answer is not None and (grade := criterion.grade(answer)):
+                grade = None if answer is None else criterion.grade(answer)
+                if grade:
                     criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
             result = replace(result, criteria=tuple(criteria), samples=())
             if next(find_unmet(test, document, result, spots), None):
@@ -377,21 +383,21 @@ class Improver:
         column = pairs.tables[0].columns[place]
         names, find = column.measure.scale.names, column.measure.find
         people = combine_people(self._written.people, self._written.rubric) if self._written.people else {}
-        ranked: list[tuple[Fraction, Key, str]] = []
+        ranked: list[tuple[int, Key, str]] = []
         for number, key in enumerate(pairs.keys):
-            samples = [
-                find(given)
-                for judge in self._written.judges.values()
-                if key in judge
-                for given in judge[key].samples or (judge[key].given,)
-            ]
-            label = column.measure.find(people[key].given) if key in people else None
-            given_by = (
-                f"judge: {', '.join('does not apply' if position is None else names[position] for position in samples)}"
-            )
-            given_by += "" if label is None else f"; people: {names[label]}"
-            differs = Fraction(label is not None and label != column.given[number])
-            ranked.append((differs * 2 + len(set(samples)) - 1, key, given_by))
+            samples = list[int | None]()
+            for judge in self._written.judges.values():
+                if key in judge:
+                    samples += map(find, judge[key].samples or (judge[key].given,))
+            given = ["does not apply" if position is None else names[position] for position in samples]
+            statements = f"judge: {', '.join(given)}"
+            rank = len(set(samples)) - 1
+            label = find(people[key].given) if key in people else None
+            if label is not None:
+                statements += f"; people: {names[label]}"
+                if label != column.given[number]:
+                    rank += 2
+            ranked.append((rank, key, statements))
         ranked.sort(key=lambda entry: (-entry[0], str(entry[1])))
-        for _, key, given_by in ranked[:_MOST_SHOWN]:
-            yield ShownAnswer(self._answers[key].case, given_by)
+        for _, key, statements in ranked[:_MOST_SHOWN]:
+            yield ShownAnswer(self._answers[key].case, statements)
