@@ -213,7 +213,7 @@ def _format_gate(gate: GateMeasure) -> Iterator[str]:
     if gate.is_void:
         return
     if gate.cut:
-        yield f"without a gate, labels {gate.cut.word(is_bad=True)} are bad"
+        yield f"without a gate, labels {gate.cut.describe(is_bad=True)} are bad"
     if gate.inapplicable and gate.inapplicable.judge:
         count = count_answers(gate.inapplicable.judge)
         yield f"by the judge alone it does not apply to {count}, which lower bounds count against the judge"

@@ -510,7 +510,7 @@ def _format_cuts(found: Assessment) -> Iterator[str]:
     cuts: dict[str, list[str]] = {}
     for criterion in found.criteria if find_void(found) is None else ():
         if criterion.cut:
-            cuts.setdefault(criterion.cut.word(is_bad=True), []).append(criterion.id)
+            cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
     for values, names in cuts.items():
         yield f"without a gate, labels {values} are bad: {list_names(names)}"
 

@@ -10,7 +10,7 @@ import click
 
 from rubric_lint.assess.agreement.reading import LeftOut
 from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
-from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangeKind, OutputEffect, OutputEffects, Value
+from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangedValue, ChangeKind, OutputEffect, OutputEffects
 from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import counted, escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
@@ -65,11 +65,11 @@ def word(change: Change) -> tuple[str, str, str]:
     return subject, old, new
 
 
-def _outcome(side: Value) -> str:
+def _outcome(side: ChangedValue) -> str:
     return side["outcome"] or "none"
 
 
-def _shares(side: Value) -> str:
+def _shares(side: ChangedValue) -> str:
     """Describe the shares of several criteria: one figure if all are equal, else the first few."""
     shares = side["shares"]
     figures = [_share(share) for share in shares]
@@ -87,11 +87,11 @@ def _first(items: Sequence[str]) -> str:
 _LISTED = 5
 
 
-def _share(side: Value) -> str:
+def _share(side: ChangedValue) -> str:
     return f"{percent(Fraction(side['share']))} (weight {side['weight']:g})"
 
 
-def _criterion(side: Value) -> str:
+def _criterion(side: ChangedValue) -> str:
     if "critical_failure" in side:
         return str(side["outcome"])
     gate = "" if side["gate"] is None else f", gate {side['gate']}"
@@ -99,31 +99,31 @@ def _criterion(side: Value) -> str:
     return f"{outcome}{_share(side)}{gate}"
 
 
-def _level(side: Value) -> str:
+def _level(side: ChangedValue) -> str:
     named = f"{side['name']}: " if side["name"] else ""
     return f"{named}{side['outcome'] or 'not described'} (worth {side['score']:.3g})"
 
 
-def _rubric(side: Value) -> str:
+def _rubric(side: ChangedValue) -> str:
     return f"{side['shape'].replace('_', ' ')}, {counted(side['criteria'], 'criterion', 'criteria')}"
 
 
-def _grades(side: Value) -> str:
+def _grades(side: ChangedValue) -> str:
     return ", ".join(f"{name} from {_mark(side, least)}" for name, least in side["grades"].items())
 
 
-def _gate(side: Value) -> str:
+def _gate(side: ChangedValue) -> str:
     gate = side["gate"]
     return "none" if gate is None else _mark(side, gate) if "ends" in side else str(gate)
 
 
-def _mark(side: Value, mark: float) -> str:
+def _mark(side: ChangedValue, mark: float) -> str:
     """Write a mark in units of the scale on which it is, if it is a share of one."""
     worst, best = side.get("ends", (0, 1))
     return f"{worst + mark * (best - worst):g}"
 
 
-_WORDS: Mapping[ChangeKind, tuple[str, Callable[[Value], str]]] = {
+_WORDS: Mapping[ChangeKind, tuple[str, Callable[[ChangedValue], str]]] = {
     ChangeKind.RUBRIC_ADDED: ("rubric", _rubric),
     ChangeKind.RUBRIC_REMOVED: ("rubric", _rubric),
     ChangeKind.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),

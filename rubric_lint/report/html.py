@@ -336,7 +336,7 @@ class HtmlReport:
                 for firsts in [[*islice(answers, _MOST_FIRST)]]
             ],
             "lonely": lonely,
-            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.word_left_out(_MOST_NAMES)],
+            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.format_left_out(_MOST_NAMES)],
             "alone": [
                 (count, f"{_count(count, 'answer')} only in {run} run.", view)
                 for count, run, view in (

@@ -119,7 +119,7 @@ def _format_reasons(found: Assessment) -> str:
         "fault": review.fault,
         "faults": faults,
         "answers": counted(review.answers, "answer"),
-        **(review.doubts.word(people) if people else {}),
+        **(review.doubts.format_values(people) if people else {}),
         "more": _format_needed(found) if worst else "",
         "target": format_target(found.asked.target),
     }

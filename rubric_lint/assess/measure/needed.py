@@ -93,16 +93,16 @@ def count_labels(
 
 
 def _chances(
-    seen: UnitsSoFar, more: int, target: Fraction, levels: tuple[float, float], slips: int
+    so_far: UnitsSoFar, more: int, target: Fraction, levels: tuple[float, float], slips: int
 ) -> tuple[float, float]:
     """Return the chances that a class reaches the target, and that it is surely below it, after so many more units."""
-    n, p = seen.n + more, float(seen.smoothed)
+    n, p = so_far.n + more, float(so_far.smoothed)
     if not n:
         return 0.0, 0.0
     level, strict = levels
-    low_x = seen.x + seen.more_x
-    fewest = _find_fewest(low_x - math.floor(low_x), n + seen.more_n, target, level) - math.floor(low_x)
-    most = _find_most(seen.x - math.floor(seen.x), n, target, strict, slips) - math.floor(seen.x)
+    low_x = so_far.x + so_far.more_x
+    fewest = _find_fewest(low_x - math.floor(low_x), n + so_far.more_n, target, level) - math.floor(low_x)
+    most = _find_most(so_far.x - math.floor(so_far.x), n, target, strict, slips) - math.floor(so_far.x)
     up = upper_tail(fewest, more, p) if fewest <= more else 0.0
     down = lower_tail(most, more, p) if most >= 0 else 0.0
     return up, down

@@ -75,7 +75,8 @@ class Estimate(NamedTuple):
 
 def correct_pass_rate(counts: PassCounts, chosen: LabelSelection | None) -> Estimate:
     """Estimate the pass rate of all judged answers as people would judge them."""
-    if reason := _find_obstacle(counts, chosen):
+    reason = _find_obstacle(counts, chosen)
+    if reason:
         return Estimate(None, reason=reason)
     if chosen is LabelSelection.RANDOM:
         return estimate_by_labels(counts)
@@ -91,7 +92,7 @@ _UNUSABLE = {
 
 
 def _find_obstacle(counts: PassCounts, chosen: LabelSelection | None) -> str | None:
-    """Return why no estimate holds, whatever the verdicts."""
+    """Return the reason for which no estimate holds, whatever the verdicts; None without one."""
     if not counts.labels:
         return "no judged answer has a label"
     if chosen in _UNUSABLE:
@@ -138,14 +139,15 @@ def _estimate_by_verdict(counts: PassCounts) -> Estimate:
         )
         return Estimate(None, reason=reason)
     share = counts.judged.value or 0.0
-    parts = [
-        (share, bound(counts.matching(label=True, judge=True), passing, _TAIL)),
-        (1 - share, bound(counts.matching(label=True, judge=False), failing, _TAIL)),
-    ]
-    value = sum(weight * (part.value or 0.0) for weight, part in parts)
-    down = math.hypot(*(weight * ((part.value or 0.0) - part.low) for weight, part in parts))
-    up = math.hypot(*(weight * (part.high - (part.value or 0.0)) for weight, part in parts))
-    return Estimate(value, _clip(value - down), _clip(value + up), "by-verdict")
+    value = 0.0
+    down, up = list[float](), list[float]()
+    for weight, judge, n in ((share, True, passing), (1 - share, False, failing)):
+        good = bound(counts.matching(label=True, judge=judge), n, _TAIL)
+        rate = good.value or 0.0
+        value += weight * rate
+        down.append(weight * (rate - good.low))
+        up.append(weight * (good.high - rate))
+    return Estimate(value, _clip(value - math.hypot(*down)), _clip(value + math.hypot(*up)), "by-verdict")
 
 
 def _number(count: int, noun: str) -> str:

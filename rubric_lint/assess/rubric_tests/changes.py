@@ -112,7 +112,7 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reachab
     def move(name: str, before: Points, after: Points, changed: ScoringRubric) -> Mutant:
         # Moved up to the pass threshold, the borderline threshold is that one as it is set.
         other = "pass" if (name, after) == ("borderline", passes) else name
-        old, new = _word_threshold(before, rubric, name), _word_threshold(after, rubric, other)
+        old, new = _format_threshold(before, rubric, name), _format_threshold(after, rubric, other)
         change = f"the {name} threshold {old} becomes {new}"
         return Mutant(change, places.whole, changed)
 
@@ -150,7 +150,7 @@ def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
     return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
 
 
-def _word_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
+def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     """Write a threshold as it is set, not as the points that it comes to."""
     written = rubric.model.thresholds.pass_at if name == "pass" else rubric.model.thresholds.borderline_at
     view, score = rubric.model.view, Fraction(written)

@@ -118,7 +118,7 @@ class Sums:
         rest = (total - self.least) // self._unit
         found: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
-            number = next(each for each in self._choices[step] if self._reaches(step, rest - each))
+            number = next(candidate for candidate in self._choices[step] if self._reaches(step, rest - candidate))
             found.append(self._leasts[step] + number * self._unit)
             rest -= number
         return found[::-1]
@@ -143,7 +143,7 @@ def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant
         for index, criterion in enumerate(rubric.criteria):
             yield from change_gate(rubric, index, criterion, places)
             yield from _change_weight(rubric, index, criterion, places)
-    yield from change_thresholds(rubric, places, Sums([meeting_points(each) for each in rubric.criteria]))
+    yield from change_thresholds(rubric, places, Sums([meeting_points(criterion) for criterion in rubric.criteria]))
 
 
 def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
@@ -179,10 +179,12 @@ def _change_weight(
 def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale: int = 1) -> ScoringRubric:
     """Multiply the points of one criterion, and those of the others by `scale`; the best answer then has `full`."""
     criteria = []
-    for number, each in enumerate(rubric.criteria):
+    for number, criterion in enumerate(rubric.criteria):
         times = factor if number == index else scale
-        grades = tuple(grade._replace(points=times * grade.points) for grade in each.grades)
-        criteria.append(replace(each, share=Fraction(times * int(each.share * rubric.full), full), grades=grades))
+        grades = tuple(grade._replace(points=times * grade.points) for grade in criterion.grades)
+        criteria.append(
+            replace(criterion, share=Fraction(times * int(criterion.share * rubric.full), full), grades=grades)
+        )
     passes, borderline = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
     return replace(rubric, criteria=tuple(criteria), full=full, pass_from=passes, borderline_from=borderline)
 
@@ -313,7 +315,7 @@ def mutate(tested: TestedRubric) -> MutationResult:
                 # A test may notice the score of a change that alters no verdict; it does not count either way.
                 equivalent += 1
             elif all(_find_met(rubric, mutant.rubric, cases)):
-                answer = _word_answer(witness.answers, mutant)
+                answer = _format_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
                 more = {"failing": counted(failing, "failing test")} if failing else {}
                 code = "survives-passing" if failing else "survives"
@@ -341,7 +343,7 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_N
                     for answers in case.samples
                 ]
                 reasons = (None,) * len(tables)
-                result = combine_samples([rubric.grade(JudgeOutput(tuple(each), reasons)) for each in outputs])
+                result = combine_samples([rubric.grade(JudgeOutput(tuple(output), reasons)) for output in outputs])
                 weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
             else:
                 weighed = rubric.weigh(grades)
@@ -351,7 +353,7 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_N
             yield case.check(rubric, weighed, grades)
 
 
-def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
+def _format_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     """Describe an answer: the changed criterion first, then the others, or only how many there are."""
     own = list(answers)[mutant.number] if mutant.number is not None else None
     ordered = [name for name in answers if name == own] + [name for name in answers if name != own]

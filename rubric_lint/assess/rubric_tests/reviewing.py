@@ -121,7 +121,7 @@ def count_catches(tested: TestedRubric) -> Iterator[CatchRate]:
             given = ran.result.criteria[number].grade
             expected = ran.test.expect.get("criteria", {}).get(criterion.id)
             grades = criterion.all_grades
-            allowed = {each.answer for each in grades if expected is None or allows(expected, each.answer)}
+            allowed = {grade.answer for grade in grades if expected is None or allows(expected, grade.answer)}
             if gate is False or (expected is not None and allowed <= bad):
                 outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
         if outcomes:
@@ -183,7 +183,7 @@ def _look(
     rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]
 ) -> Iterator[FoundProblem]:
     for tested in rubrics:
-        document = next(each for each in documents if each.number == tested.loaded.document.number)
+        document = next(parsed for parsed in documents if parsed.number == tested.loaded.document.number)
         if _UNTESTED in rules:
             for target in list_targets(tested):
                 if not target.is_reached:
@@ -202,7 +202,7 @@ def find_mutation(tested: TestedRubric) -> MutationResult:
     return found
 
 
-def _word_coverage(runner: Runner) -> Iterator[str]:
+def _format_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
     targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
     if not targets:
@@ -214,14 +214,14 @@ def _word_coverage(runner: Runner) -> Iterator[str]:
     yield f"Coverage: the tests reach {join_words(parts)}."
 
 
-def _word_mutation(runner: Runner) -> Iterator[str]:
+def _format_mutation(runner: Runner) -> Iterator[str]:
     """Yield the sentence on mutation, and the rubrics that could not be changed."""
     found = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
     if not found:
         yield "Mutation: no test has a result."
-    if changed := [each for _, each in found if not each.refused]:
+    if changed := [result for _, result in found if not result.refused]:
         made, equivalent, failing, noticed = (
-            sum(getattr(each, name) for each in changed) for name in ("made", "equivalent", "failing", "noticed")
+            sum(getattr(result, name) for result in changed) for name in ("made", "equivalent", "failing", "noticed")
         )
         if can_matter := made - equivalent:
             others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
@@ -230,19 +230,19 @@ def _word_mutation(runner: Runner) -> Iterator[str]:
             yield f"Mutation: the tests notice {share}{others}{left_out}."
         else:
             yield f"Mutation: {made} changes made, and none of them can alter a verdict."
-    for name, each in found:
-        if each.refused:
-            yield f"Mutation: `{name}` was not changed: {each.refused}."
+    for name, result in found:
+        if result.refused:
+            yield f"Mutation: `{name}` was not changed: {result.refused}."
 
 
-def _word_catches(runner: Runner) -> Iterator[str]:
+def _format_catches(runner: Runner) -> Iterator[str]:
     """Yield a row for each criterion with planted answers, by rubric."""
     ran = _name_ran(runner)
-    rows = [(f"{name}: " if len(ran) > 1 else "", each) for name, tested in ran for each in count_catches(tested)]
+    rows = [(f"{name}: " if len(ran) > 1 else "", rate) for name, tested in ran for rate in count_catches(tested)]
     yield "Catch rate:" if rows else "Catch rate: no test expects a bad answer to be caught."
-    width = max((len(head + each.name) for head, each in rows), default=0)
-    for head, each in rows:
-        yield f"  {head + each.name:<{width}}  {each}"
+    width = max((len(head + rate.name) for head, rate in rows), default=0)
+    for head, rate in rows:
+        yield f"  {head + rate.name:<{width}}  {rate}"
     others = sum(tested.tests - len(tested.ran) for tested in runner.tested.values())
     if others:
         yield f"  not counted: {counted(others, 'test')} without a result"
@@ -267,9 +267,9 @@ def _count_caught(tested: TestedRubric) -> Iterator[dict[str, Any]]:
 
 
 FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[TestedRubric], Iterator[dict[str, Any]]]]] = {
-    "coverage": (_word_coverage, _count_targets),
-    "mutation": (_word_mutation, _count_changes),
-    "catch_rate": (_word_catches, _count_caught),
+    "coverage": (_format_coverage, _count_targets),
+    "mutation": (_format_mutation, _count_changes),
+    "catch_rate": (_format_catches, _count_caught),
 }
 """What can be computed: how it is worded, and its entries in JSON for a rubric."""
 

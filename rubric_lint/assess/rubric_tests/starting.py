@@ -47,8 +47,8 @@ def start_from_outputs(
     `rubric` and `outputs` are what the file says of them; `outputs` is None if its name says it.
     """
     chosen = _choose(tested, recorded)
-    tests = [dict(_write_test(tested, each)) for each in chosen]
-    reached = {target for each in chosen for target in _list_reached(tested, each.result)}
+    tests = [dict(_write_test(tested, recorded)) for recorded in chosen]
+    reached = {target for recorded in chosen for target in _list_reached(tested, recorded.result)}
     missing = tuple(words for target, words in _list_targets(tested) if target not in reached)
     return StarterTests(_write_file(tests, rubric, outputs), len(tests), missing)
 
@@ -56,9 +56,13 @@ def start_from_outputs(
 def start_outline(tested: TestedRubric, rubric: str) -> StarterTests:
     """Write one test for each band, level or answer to a check, whose answer is still to be written."""
     tests = [
-        {"id": name, "answer": f"{_TO_WRITE} that earns this: {outcome}", "expect": {"criteria": {each.id: expected}}}
-        for each in tested.rubric.criteria
-        for name, outcome, expected in _list_bands(tested, each)
+        {
+            "id": name,
+            "answer": f"{_TO_WRITE} that earns this: {outcome}",
+            "expect": {"criteria": {criterion.id: expected}},
+        }
+        for criterion in tested.rubric.criteria
+        for name, outcome, expected in _list_bands(tested, criterion)
     ]
     return StarterTests(_write_file(tests, rubric, None), len(tests), ())
 
@@ -73,7 +77,7 @@ _Target = tuple[str, RubricPart | AnswerValue | str]
 
 def _choose(tested: TestedRubric, recorded: Sequence[RecordedResult]) -> list[RecordedResult]:
     """Choose records until no further one reaches anything new, each time the one that reaches the most."""
-    reaches = [frozenset(_list_reached(tested, each.result)) for each in recorded]
+    reaches = [frozenset(_list_reached(tested, result.result)) for result in recorded]
     missing = frozenset[_Target]().union(*reaches)
     chosen: set[int] = set()
     while missing:
@@ -85,9 +89,9 @@ def _choose(tested: TestedRubric, recorded: Sequence[RecordedResult]) -> list[Re
 
 def _list_reached(tested: TestedRubric, result: Scored) -> Iterator[_Target]:
     yield "verdict", result.verdict
-    for each in result.criteria:
-        name, answer = each.criterion.id, each.grade.answer
-        bands = tested.list_bands(each.criterion).items()
+    for criterion in result.criteria:
+        name, answer = criterion.criterion.id, criterion.grade.answer
+        bands = tested.list_bands(criterion.criterion).items()
         yield name, next((spot for spot, answers in bands if answer in answers), answer)
 
 
@@ -102,32 +106,32 @@ def _list_targets(tested: TestedRubric) -> Iterator[tuple[_Target, str]]:
             yield (criterion.id, spot), f"{band} for `{criterion.id}`"
 
 
-def _write_test(tested: TestedRubric, each: RecordedResult) -> Iterable[tuple[str, Any]]:
-    yield "id", each.record["id"]
+def _write_test(tested: TestedRubric, recorded: RecordedResult) -> Iterable[tuple[str, Any]]:
+    yield "id", recorded.record["id"]
     for name in ("question", "answer", "reference"):
-        if isinstance(each.record.get(name), str):
-            yield name, each.record[name]
-    gated = [one for one in each.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
+        if isinstance(recorded.record.get(name), str):
+            yield name, recorded.record[name]
+    gated = [one for one in recorded.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
     gates = {one.criterion.id: "met" if one.grade.gate_met else "missed" for one in gated}
-    gates |= {one.group.id: "met" if one.gate_met else "missed" for one in each.result.groups if one.group.gate}
-    grade = {"rubric_grade": each.result.rubric_grade} if each.result.rubric_grade else {}
+    gates |= {one.group.id: "met" if one.gate_met else "missed" for one in recorded.result.groups if one.group.gate}
+    grade = {"rubric_grade": recorded.result.rubric_grade} if recorded.result.rubric_grade else {}
     yield (
         "expect",
         {
-            "verdict": str(each.result.verdict),
+            "verdict": str(recorded.result.verdict),
             **grade,
             **({"gates": gates} if gates else {}),
-            "criteria": {one.criterion.id: _write_expected(tested, one) for one in each.result.criteria},
+            "criteria": {one.criterion.id: _write_expected(tested, one) for one in recorded.result.criteria},
         },
     )
 
 
-def _write_expected(tested: TestedRubric, each: CriterionResult) -> AnswerValue | list[int]:
-    answer = each.grade.answer
+def _write_expected(tested: TestedRubric, criterion: CriterionResult) -> AnswerValue | list[int]:
+    answer = criterion.grade.answer
     if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer
-    answers = next(answers for answers in tested.list_bands(each.criterion).values() if answer in answers)
-    numbers = each.criterion.numbers
+    answers = next(answers for answers in tested.list_bands(criterion.criterion).values() if answer in answers)
+    numbers = criterion.criterion.numbers
     first = numbers.index(answers[0])
     is_band = 1 < len(answers) < len(numbers) and answers == numbers[first : first + len(answers)]
     return [answers[0], answers[-1]] if is_band else answer

@@ -121,7 +121,7 @@ class TreeEquivalence:
             score = Fraction(-1) if state.before is None else state.before
             if old != new and (found is None or score > found[0]):
                 given = dict(_flatten(answers))
-                named = {each.id: given[number] for number, each in enumerate(before.criteria)}
+                named = {criterion.id: given[number] for number, criterion in enumerate(before.criteria)}
                 found = score, Witness(named, old, new)
         return found[1] if found else None
 
@@ -255,8 +255,8 @@ def _change_group_gate(
     if gate is None:
         return
     reached = scores.list_scores(group)
-    met, missed = [each for each in reached if each >= gate], [each for each in reached if each < gate]
-    changes = [(f"becomes {format_score(each)}", each) for each in (*met[1:2], *missed[-1:])]
+    met, missed = [score for score in reached if score >= gate], [score for score in reached if score < gate]
+    changes = [(f"becomes {format_score(score)}", score) for score in (*met[1:2], *missed[-1:])]
     for change, moved in [*changes, ("is removed", None)] if missed else ():
         changed = _replace_group(rubric, group, replace(group, gate=moved))
         called = f"the gate {format_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
@@ -267,7 +267,7 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
     for at, (weight, part) in enumerate(group.members):
         is_group = isinstance(part, ScoringGroup)
         name = part.id if isinstance(part, ScoringGroup) else rubric.criteria[part].id
-        inside = [each for each, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
+        inside = [place for place, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
         if not is_group and rubric.criteria[inside[0]].is_failure:
             continue
         called = f"the group `{name}`" if is_group else f"`{name}`"
@@ -313,14 +313,16 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
 def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:
     """Remove each condition: what did not apply is judged at its worst, unless another condition holds for it."""
     owners: list[tuple[str, frozenset[int]]] = [
-        (each.id, frozenset([index])) for index, each in enumerate(rubric.model.criteria) if each.applies_if
+        (criterion.id, frozenset([index]))
+        for index, criterion in enumerate(rubric.model.criteria)
+        if criterion.applies_if
     ]
     owners += [(group.id, frozenset(group.leaves)) for group in root.groups if group.applies_if]
     for number, (name, inside) in enumerate(owners):
-        others = frozenset[int]().union(*(each for at, (_, each) in enumerate(owners) if at != number))
+        others = frozenset[int]().union(*(places for at, (_, places) in enumerate(owners) if at != number))
         criteria = tuple(
-            replace(each, may_not_apply=False) if index in inside - others else each
-            for index, each in enumerate(rubric.criteria)
+            replace(criterion, may_not_apply=False) if index in inside - others else criterion
+            for index, criterion in enumerate(rubric.criteria)
         )
         if inside - others:
             changed = replace(rubric, criteria=criteria)

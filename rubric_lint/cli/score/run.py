@@ -135,7 +135,7 @@ def _tell_comparison(
 
     name, warnings = label(given.compare), [*other.warnings()]
     if given.quiet and not write:
-        warnings += other.word_left_out(_MOST_REASONS)
+        warnings += other.format_left_out(_MOST_REASONS)
     else:
         for line in format_comparison(found, name):
             if write:
