@@ -288,9 +288,9 @@ class RatingReader:
         self._about: dict[str, dict[Key, AnswerContext]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[RaterSource, dict[Key, Outputs]]] = {}
         known = {criterion.id for rubric in rubrics.values() for criterion in rubric.criteria}
-        known |= list_fields(rubrics.values()) | COVERING | LABEL_FIELDS
+        known |= list_fields(rubrics.values()) | OVERWRITING_FIELDS | LABEL_FIELDS
         self._known_fields = frozenset(known | {"checks", "reasoning", "overall_reasoning", *mapping.values()})
-        self._of_people = of_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
+        self._of_people = select_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
         self._files_of_results = set[str]()
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
@@ -356,7 +356,7 @@ class RatingReader:
                 except OutputError as fault:
                     readable = self._scorer.score(fault).record
                     # None of its outputs counts.
-                    record = {name: _UNREAD if name in HELD else value for name, value in readable.items()}
+                    record = {name: _UNREAD if name in OUTPUT_FIELDS else value for name, value in readable.items()}
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
@@ -476,7 +476,7 @@ class RatingReader:
         flat = read_flat(value, rubric)
         return None if flat is None else (rubric, flat)
 
-    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
         if name in _NO_ID:
@@ -529,7 +529,7 @@ class RatingReader:
             verdict = scored.rubric.grade(output).verdict
             rated = rated._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
-            is_mapped = self._of_people is not None and not HELD.isdisjoint(self._of_people)
+            is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
             rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
             self._add_person(rated, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
@@ -537,7 +537,9 @@ class RatingReader:
         else:
             self._results += _split_panel(rated, result) or [rated]
 
-    def _add_verdict(self, record: Mapping[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+    def _add_verdict(
+        self, record: Mapping[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int
+    ) -> None:
         """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
         if record.get("id") in _NO_ID:
             self._leave_out(NO_ID, f"{file}:{line}")

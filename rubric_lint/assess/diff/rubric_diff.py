@@ -398,7 +398,7 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
         old_fields = [field for entry in old.model.entries for field in list_written_fields(entry)]
-        new_fields = [field for entry in new.model.entries for field in read_told(entry)]
+        new_fields = [field for entry in new.model.entries for field in list_judge_fields(entry)]
         yield from compare_judge_fields(name, None, old_fields, new_fields)
         return
     pairs = pair_up(list_judged(old), list_judged(new))
@@ -419,7 +419,7 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
     was = {group.id: group for group in old.model.groups}
     now = {group.id: group for group in new.model.groups}
     old_fields = [field for group in was.values() for field in list_group_fields(group)]
-    new_fields = [field for group in now.values() for field in read_told_of_group(group)]
+    new_fields = [field for group in now.values() for field in list_group_fields(group)]
     yield from compare_judge_fields(name, None, old_fields, new_fields)
     for group in dict.fromkeys([*now, *was]):
         before, before_path = _name_gate(was.get(group))
@@ -457,7 +457,7 @@ def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
 
 def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
     """Return whether the scale of the whole differs; one with a decimal point has more answers."""
-    return (old.units and format_ends(old.units)) != (new.units and word_ends(new.units))
+    return (old.units and format_ends(old.units)) != (new.units and format_ends(new.units))
 
 
 def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bool:

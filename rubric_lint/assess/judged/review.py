@@ -183,8 +183,8 @@ class RecordCache:
         """Return the records of a file of one side, which are read again if the file has changed."""
         status = stat_path(path)
         stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        mapping = of_side(self._options.mapping, side)
-        wanted = Wanted(is_shared=True, own=name_own(self._options.mapping, side, names))
+        mapping = select_side(self._options.mapping, side)
+        wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
         key = path, side if mapping else ""
         if key not in self._kept or self._kept[key][0] != stamp:
             self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
