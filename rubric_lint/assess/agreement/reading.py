@@ -21,7 +21,7 @@ from rubric_lint.assess.agreement.ratings import (
 from rubric_lint.assess.agreement.units import About, describe
 from rubric_lint.assess.measure.pass_rate import Chosen
 from rubric_lint.model.messages import join_words, list_names, point_to_known
-from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -467,7 +467,7 @@ class Reader:
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
-        flat = read_flat(value, rubric)
+        flat = read_sheet_row(value, rubric)
         return None if flat is None else (rubric, flat)
 
     def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
