@@ -277,7 +277,7 @@ class HtmlReport:
             ("answers", "Answers", True),
         ]
         facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
-        facts += [("Outputs", told) for told in totals.reading.word()]
+        facts += [("Outputs", told) for told in totals.reading.format_lines()]
         counts = [(str(verdict), totals.verdicts[verdict]) for verdict in Verdict]
         unscored = [("unscored", totals.unscored)] if totals.unscored else []
         return {

@@ -569,17 +569,22 @@ def refuse_failed(record: Mapping[str, Any]) -> None:
     reason = find_reason(record)
     if not reason:
         return
-    if not _is_failed_result(record):
+    if not is_failed_result(record):
         raise OutputError(f"{NOT_JUDGED}: {reason}")
     if reason.startswith(NOT_JUDGED):
         raise OutputError(reason)
     raise OutputError(f"{_NO_SCORE}{reason.removeprefix(_NO_SCORE)}")
 
 
-def _is_failed_result(record: Mapping[str, Any]) -> bool:
-    """Return whether the `error` of a record is that of a result that `score` wrote, which has the place beside it."""
+def is_failed_result(record: Mapping[str, Any]) -> bool:
+    """Return whether the `error` of a record is that of a result that `score` wrote: it has a place.
+
+    JSON has the place inside the error, a table in columns of its own.
+    """
     error = record.get("error")
-    return "path" in error if isinstance(error, Mapping) else "line" in record
+    if isinstance(error, Mapping):
+        return "path" in error
+    return "line" in record or "error_path" in record
 
 
 def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
@@ -588,7 +593,7 @@ def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     It may say why, as after an error of the endpoint. An empty cell, null and an empty text are the same, as tables do
     not tell them apart.
     """
-    reason = find_reason(record) if _is_failed_result(record) else _find_fault(record)
+    reason = find_reason(record) if is_failed_result(record) else _find_fault(record)
     if reason:
         return reason.removeprefix(_NO_SCORE).startswith((NOT_JUDGED, _OF_NO_RUBRIC))
     given = {}

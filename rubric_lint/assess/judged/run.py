@@ -274,7 +274,7 @@ def _review(
         ratings, fault = None, str(error)
     left_out = (*([others] if others.count else ()), *reader.left_out)
     head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
-    head = head._replace(passed_over=tuple(reader.passed_over.word()))
+    head = head._replace(passed_over=tuple(reader.passed_over.format_lines()))
     head = head._replace(notes=tuple(reader.list_notes()))
     if ratings is None or not ratings.judged:
         return head._replace(fault=fault or NO_RESULTS)

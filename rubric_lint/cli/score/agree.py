@@ -131,7 +131,7 @@ def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) ->
     for left_out in reader.left_out:
         complain(str(left_out))
     if files is None:
-        for line in reader.passed_over.word():
+        for line in reader.passed_over.format_lines():
             complain(line)
         for note in reader.list_notes():
             complain(note)

@@ -27,7 +27,7 @@ class SkippedSheet(NamedTuple):
     name: str
     rows: int
 
-    def word(self, file: str) -> str:
+    def format_warning(self, file: str) -> str:
         """Return the warning, which names the file."""
         rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
         return f"{file}: sheet `{self.name}` ({rows}) is not read: none of its columns is known"
