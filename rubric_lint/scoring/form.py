@@ -19,7 +19,7 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
 )
 from rubric_lint.scoring.records.decoding import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, Extract, ParseOptions
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, Extract, ParseOptions
 from rubric_lint.source.path import Path, pointer
 
 

@@ -13,7 +13,8 @@ from rubric_lint.scoring.form import describe_answer
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, line_of, shorten
 from rubric_lint.scoring.records.graders import EXPECTATIONS, fold, is_verdict, name_criterion
-from rubric_lint.scoring.records.verdict import BLANK, Extract, ExtraFields, ParseOptions, blank_thoughts, strip_turn
+from rubric_lint.scoring.records.parse_options import Extract, ExtraFields, ParseOptions
+from rubric_lint.scoring.records.thoughts import BLANK, blank_thoughts, strip_turn
 from rubric_lint.source.path import Path, pointer
 
 

@@ -27,7 +27,8 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS, RESULT_FIELDS
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions, find_verdict, unwrap
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.verdict import find_verdict, unwrap
 from rubric_lint.source.path import pointer, split_pointer
 
 try:

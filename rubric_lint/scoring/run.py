@@ -19,8 +19,8 @@ from rubric_lint.scoring.records.agentv_runs import ScoreDifference, find_differ
 from rubric_lint.scoring.records.decoding import Content
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions, read_stream
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.results import ResultScorer
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer
 from rubric_lint.scoring.totals import Totals

@@ -51,8 +51,9 @@ from rubric_lint.scoring.records.mapping import (
     RESULT_FIELDS,
     fold_column,
 )
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ExtraFields, ParseOptions
+from rubric_lint.scoring.records.quotes import read_quotable
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ExtraFields, ParseOptions, read_quotable
 from rubric_lint.source.path import pointer
 
 

@@ -51,8 +51,8 @@ from rubric_lint.scoring.records.mapping import (
     has_side,
     select_side,
 )
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rubric_lint.assess.agreement.reading import Reader
     from rubric_lint.report.agreement import Findings
     from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.records.verdict import ParseOptions
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
 
 ON_A_PAGE = 200
@@ -168,7 +168,7 @@ def agree(given: Given) -> int:
     from rubric_lint.assess.measure.pass_rate import Chosen  # noqa: PLC0415
     from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
     from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
+    from rubric_lint.scoring.records.parse_options import ParseOptions  # noqa: PLC0415
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")

@@ -24,8 +24,8 @@ from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
+from rubric_lint.scoring.records.parse_options import ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions
-from rubric_lint.scoring.records.verdict import ParseOptions
 from rubric_lint.scoring.run import ScoringRun, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
