@@ -53,10 +53,8 @@ def convert_entries(
             fault.record = {}  # its names are not ours
             yield line, fault
             continue
-        if records is None:
-            yield line, content
-        else:
-            yield from ((line, record) for record in records)
+        for record in [content] if records is None else records:
+            yield line, record
 
 
 BLANK = b" \t\r\n"
