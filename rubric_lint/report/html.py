@@ -278,7 +278,7 @@ class HtmlReport:
             ("answers", "Answers", True),
         ]
         facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", line) for line in extras.agentv)]
-        facts += [("Outputs", line) for line in totals.reading.word()]
+        facts += [("Outputs", line) for line in totals.reading.format_lines()]
         counts = [(str(verdict), totals.verdicts[verdict]) for verdict in Verdict]
         unscored = [("unscored", totals.unscored)] if totals.unscored else []
         return {

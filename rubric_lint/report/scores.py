@@ -145,7 +145,7 @@ class TotalsText:
         else:
             rows = _list_outputs(self._first, self._look, has_several=len(totals.rubrics) > 1)
             self._write("\n".join(rows) + "\n\n")
-        for line in (*totals.reading.word(), str(totals)):
+        for line in (*totals.reading.format_lines(), str(totals)):
             self._write_line(line)
 
 

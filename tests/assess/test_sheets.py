@@ -26,8 +26,8 @@ from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import decode_entry
 from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import ExtraFields, ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import ExtraFields, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)

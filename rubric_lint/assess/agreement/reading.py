@@ -22,7 +22,7 @@ from rubric_lint.assess.agreement.scales import Signature
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.model.messages import join_words, list_names, point_to_known
-from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -52,8 +52,8 @@ from rubric_lint.scoring.records.mapping import (
     has_side,
     select_side,
 )
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of
@@ -473,7 +473,7 @@ class RatingReader:
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
-        flat = read_flat(value, rubric)
+        flat = read_sheet_row(value, rubric)
         return None if flat is None else (rubric, flat)
 
     def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:

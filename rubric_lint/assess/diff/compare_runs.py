@@ -28,8 +28,8 @@ from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
 from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
 from rubric_lint.scoring.scorer import Scorer
 

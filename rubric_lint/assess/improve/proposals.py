@@ -25,7 +25,7 @@ from rubric_lint.model.repairs import divide
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
 from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_examined
 from rubric_lint.scoring.records.decoding import OutputError, decode
-from rubric_lint.scoring.records.verdict import blank_thoughts
+from rubric_lint.scoring.records.thoughts import blank_thoughts
 from rubric_lint.source.edits.intents import Fix, Intent, Repair, ReplaceValue
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.edits.making import make_fix

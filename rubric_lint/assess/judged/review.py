@@ -284,7 +284,7 @@ def _review(
         invalid=tuple(reader.invalid),
         left_out=(*left_out, *reader.left_out),
         joined=frozenset(joined),
-        passed_over=tuple(reader.passed_over.word()),
+        passed_over=tuple(reader.passed_over.format_lines()),
         notes=tuple(reader.list_notes()),
     )
     if ratings is None or not ratings.judged:

@@ -13,8 +13,8 @@ from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import read_mapping
+from rubric_lint.scoring.records.parse_options import WHOLE
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import WHOLE
 from rubric_lint.scoring.scorer import Scorer
 
 HASHES = "criteria_hashes"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rubric_lint.assess.agreement.reading import RatingReader
     from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.records.verdict import ParseOptions
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
 
 ON_A_PAGE = 200
@@ -134,7 +134,7 @@ def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = No
     for left_out in reader.left_out:
         complain(str(left_out))
     if files is None:
-        for line in reader.passed_over.word():
+        for line in reader.passed_over.format_lines():
             complain(line)
         for note in reader.list_notes():
             complain(note)
@@ -171,7 +171,7 @@ def agree(given: Given) -> int:
     from rubric_lint.assess.measure.pass_rate import LabelSelection
     from rubric_lint.report.agreement import AgreementReport, as_json, as_text
     from rubric_lint.scoring.grading import read_line
-    from rubric_lint.scoring.records.verdict import ParseOptions
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")

@@ -65,7 +65,7 @@ def judge(given: Given) -> int:
     reads stdin. All answers are read and checked before the first request.
     """
     from rubric_lint.cli.score.judging import check_batch
-    from rubric_lint.scoring.records.verdict import ParseOptions
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     check_answer_fields(given)
     batch = read_batch(vars(given))

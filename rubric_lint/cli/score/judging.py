@@ -280,7 +280,7 @@ def _write_seconds(seconds: float) -> str:
 
 
 def _tell_what_was_not_read(reading: ReadingTotals) -> None:
-    for line in reading.word():
+    for line in reading.format_lines():
         click.echo(visible(line), err=True)
 
 

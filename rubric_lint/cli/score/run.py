@@ -24,8 +24,8 @@ from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
+from rubric_lint.scoring.records.parse_options import ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions
-from rubric_lint.scoring.records.verdict import ParseOptions
 from rubric_lint.scoring.run import ScoringRun, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
@@ -110,7 +110,7 @@ def score_files(
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
             causes = [f"invalid: {scoring.causes.word()}"] if scoring.totals.invalid else []
-            for line in (*causes, *scoring.totals.reading.word(), str(scoring.totals)):
+            for line in (*causes, *scoring.totals.reading.format_lines(), str(scoring.totals)):
                 complain(line)
         if page and file and extras:
             first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
@@ -370,6 +370,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:
-        for line in (*totals.reading.word(), str(totals)):
+        for line in (*totals.reading.format_lines(), str(totals)):
             complain(line)
     return judge_totals(totals, given)

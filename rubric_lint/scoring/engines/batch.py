@@ -24,8 +24,8 @@ from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import OutputError, read_struct
 from rubric_lint.scoring.records.entries import CHUNK, RawRecord
+from rubric_lint.scoring.records.parse_options import ParseOptions
 from rubric_lint.scoring.records.streams import read_entries
-from rubric_lint.scoring.records.verdict import ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 

@@ -27,7 +27,7 @@ class SkippedSheet(NamedTuple):
     name: str
     rows: int
 
-    def word(self, file: str) -> str:
+    def format_warning(self, file: str) -> str:
         """Return the warning, which names the file."""
         rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
         return f"{file}: sheet `{self.name}` ({rows}) is not read: none of its columns is known"
@@ -53,10 +53,8 @@ def convert_entries(
             fault.record = {}  # its names are not ours
             yield line, fault
             continue
-        if records is None:
-            yield line, content
-        else:
-            yield from ((line, record) for record in records)
+        for record in [content] if records is None else records:
+            yield line, record
 
 
 BLANK = b" \t\r\n"
