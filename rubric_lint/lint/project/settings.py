@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.lint.project.gitignore import Patterns
@@ -89,7 +90,8 @@ def _parse(path: str, shown: str) -> dict[str, Any]:
     except UndecodableError as fault:
         place = fault.source.position(fault.span.start)
         raise SettingsError(shown, f"line {place.line}, column {place.column}: {fault.message}") from None
-    if line := _find_long_key(source.text):
+    line = _find_long_key(source.text)
+    if line:
         reason = f"line {line} has a key of more than {MAX_PARTS} parts"
         raise SettingsError(shown, f"cannot be parsed: {reason}")
     try:
@@ -158,7 +160,8 @@ def find_faults(table: Any) -> Iterator[SettingFault]:
         from rubric_lint.formats.home_made.shape import find_contradictions  # noqa: PLC0415  (few settings describe a format)
 
         for key, text in find_contradictions(shape):
-            yield SettingFault(("shape", shape["name"], *filter(None, (key,))), text)
+            way = ("shape", shape["name"])
+            yield SettingFault((*way, key) if key else way, text)
     if table.get("labels") and not table.get("judged"):
         yield SettingFault(("labels",), "requires `judged`, the judge outputs for the same answers")
 
@@ -336,6 +339,7 @@ class Settings:
         """Return the settings of a valid table."""
         severity = table.get("severity", {})
         shapes = _read_shapes(root, table.get("shape", ()))
+        include = chain(table.get("include", ()), *(shape.files for _, shape in shapes))
         return cls(
             root=root,
             origin=origin,
@@ -346,9 +350,7 @@ class Settings:
             fail_on_unread=table.get("fail-on-unread", False),
             select=frozenset(table["select"]) if "select" in table else None,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
-            include=Patterns.parse(
-                root, [*table.get("include", ()), *(file for _, shape in shapes for file in shape.files)]
-            ),
+            include=Patterns.parse(root, include),
             exclude=Patterns.parse(root, table.get("exclude", ()), SKIPPED_FOLDERS),
             per_file_ignores=tuple(
                 (Patterns.parse(root, [pattern]), frozenset(rules))
@@ -388,7 +390,8 @@ class Settings:
             shapes = tuple(shape for patterns, shape in self.shapes if patterns.covers(file))
         is_rubric_file, is_test_file = name.lower().endswith(_RUBRIC_SUFFIXES), name.lower().endswith(TEST_SUFFIXES)
         key = (ignored, version, is_rubric_file, is_test_file, shapes)
-        if (found := self._known.get(key)) is not None:
+        found = self._known.get(key)
+        if found is not None:
             return found
         enabled = self.select
         ignored |= self.ignore
@@ -410,7 +413,7 @@ class Settings:
 
     def list_idle_shapes(self) -> "list[Shape]":
         """Return the formats whose `files` cover none of the files that were asked for so far."""
-        used = {shape for known in self._known.values() for shape in known.shapes}
+        used = {*chain.from_iterable(known.shapes for known in self._known.values())}
         return [shape for _, shape in self.shapes if shape not in used]
 
 
@@ -486,14 +489,14 @@ class SettingsFinder:
         found = self._only or self._folders.get(folder)
         if found is None:
             place, passed = os.path.abspath(folder), [folder]
-            while (found := self._folders.get(place) or self._look_in(place)) is None:
+            while found is None:
                 passed.append(place)
+                found = self._folders.get(place) or self._look_in(place)
                 above = os.path.dirname(place)
-                if above == place:
+                if found is None and above == place:
                     found = self._built_in
-                    break
                 place = above
-            self._folders.update(dict.fromkeys((*passed, place), found))
+            self._folders.update(dict.fromkeys(passed, found))
         if isinstance(found, SettingsError):
             raise found.with_traceback(None)
         return found

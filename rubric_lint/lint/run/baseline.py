@@ -56,7 +56,8 @@ def read_known(path: str, shown: str) -> set[KnownFinding]:
         raise SettingsError(
             shown, f"the baseline is of version {version}, and this rubric-lint knows {VERSION}; update it"
         )
-    if reason := _find_fault(data):
+    reason = _find_fault(data)
+    if reason:
         raise SettingsError(shown, f"{reason}; {_AGAIN}")
     return {KnownFinding(**fields) for fields in data["findings"]}
 
@@ -215,7 +216,7 @@ class Baselines:
             SettingsError: if one cannot be written.
         """
         for path, baseline in self._baselines.items():
-            before = {finding for known in baseline.known.values() for finding in known}
+            before = set[KnownFinding]().union(*baseline.known.values())
             kept = {finding for finding in before - baseline.settled if self._exists(baseline, finding.file)}
             after = kept | baseline.found
             write_known(path, shorten(path), after)
@@ -234,8 +235,8 @@ def _settle(known: "set[KnownFinding]", result: Result, settings: FileSettings) 
     from rubric_lint.rules import JUDGED_RULES  # noqa: PLC0415  (most runs have no baseline)
 
     is_broken = any(finding.rule == "syntax" for finding in result.findings)
-    for each in known:
-        is_run = settings.enabled is None or each.rule in settings.enabled
-        is_run = is_run and (each.rule not in JUDGED_RULES or each.rule in result.judged)
-        if is_run and (not is_broken or each.rule == "syntax"):
-            yield each
+    for entry in known:
+        is_run = settings.enabled is None or entry.rule in settings.enabled
+        is_run = is_run and (entry.rule not in JUDGED_RULES or entry.rule in result.judged)
+        if is_run and (not is_broken or entry.rule == "syntax"):
+            yield entry

@@ -51,7 +51,8 @@ def lint_files(
     to_lint = 0 if cache is not None and len(cache) >= len(first) else len(first)
     stream = chain(first, stream)
     while processes == 1 or to_lint < WORTH_PROCESSES:
-        if (file := next(stream, None)) is None:
+        file = next(stream, None)
+        if file is None:
             return
         linted = _lint_file(file, cache, edits=edits)
         to_lint += _store(linted, cache, edits=edits)

@@ -41,7 +41,8 @@ _LIBRARIES = ("ruamel", "jsonschema")
 
 def cache_folder() -> str:
     """Return the cache folder: RUBRIC_LINT_CACHE_DIR, or one in the user's cache folder; "" if there is none."""
-    if named := os.environ.get(FOLDER):
+    named = os.environ.get(FOLDER)
+    if named:
         return os.path.abspath(named)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
@@ -99,7 +100,8 @@ class Cache:
     @classmethod
     def here(cls) -> "Cache":
         """Open the cache for this working folder and this build of the tool; empty if there is no cache folder."""
-        if not (folder := cache_folder()):
+        folder = cache_folder()
+        if not folder:
             return cls("")
         place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
         return cls(os.path.join(folder, _BUILD + identify_tool(), place))

@@ -266,7 +266,8 @@ def format_skipped(skipped: "Skipped") -> list[tuple[int, str]]:
 
 def format_hard_links(count: int) -> str:
     """Return the warning on other names of a file that was replaced."""
-    return f"{counted(count, 'other hard link')} to the file still hold{'s' * (count == 1)} the old text"
+    holds = "holds" if count == 1 else "hold"
+    return f"{counted(count, 'other hard link')} to the file still {holds} the old text"
 
 
 _MOST = 10
