@@ -185,7 +185,7 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
         SettingsError: when a settings file is invalid.
     """
     from rubric_lint.lint.project.files import tidy  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import report_settings  # noqa: PLC0415
+    from rubric_lint.lint.project.settings_report import report_settings  # noqa: PLC0415
 
     reports = []
     code = Exit.CLEAN

@@ -102,7 +102,7 @@ def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
         if not os.path.lexists(settings_file):
             write_file(settings_file, write_tables(tables, settings_file).encode())
             return
-        before = read_table(settings_file, shown) or {}
+        before = read_table(settings_file) or {}
         old = read_file(settings_file, SMALL_LIMIT)
         newline = "\r\n" if b"\r\n" in old else "\n"
         known = {table["name"]: table for table in before.get("shape", ())}
