@@ -12,6 +12,7 @@ import codecs
 import os
 import re
 import stat
+import warnings
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
@@ -133,8 +134,6 @@ def _parse(line: str) -> _Pattern | None:
 
 def _translate(glob: str) -> re.Pattern[str] | None:
     """Return the expression whose full matches are the paths that `glob` names; None if it can name none."""
-    import warnings  # noqa: PLC0415
-
     from pathspec import GitIgnoreSpec  # noqa: PLC0415  (most folders have no patterns)
 
     with warnings.catch_warnings():
