@@ -66,12 +66,9 @@ def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[tu
     owners = [_read_owner(*pair) for pair in rubrics]
     graders = Counter((owner.key, owner.inner) for owner in owners if owner.inner)
     if len(graders) < graders.total():  # other systems run several graders of one name: their places name them here
-        owners = [
-            owner._replace(inner=owner.places)
-            if rubric.view is not None and graders[owner.key, owner.inner] > 1
-            else owner
-            for (_, rubric), owner in zip(rubrics, owners, strict=True)
-        ]
+        for at, ((_, rubric), owner) in enumerate(zip(rubrics, owners, strict=True)):
+            if rubric.view is not None and graders[owner.key, owner.inner] > 1:
+                owners[at] = owner._replace(inner=owner.places)
     named = _join(owners, rubrics, stem)
     count = Counter(name for name, *_ in named)
     if len(count) < len(named):
@@ -85,7 +82,8 @@ def _tell_apart(
 ) -> list["_Owner"]:
     """Name those that are `alike`, and others of their cases, after all of their places if nobody named them."""
     keys = {owner.key for owner, is_alike in zip(owners, alike, strict=True) if is_alike}
-    cases = Counter(name for _, name in {(owner.key, owner.name) for owner in owners})
+    named_cases = {(owner.key, owner.name) for owner in owners}
+    cases = Counter(name for _, name in named_cases)
     within = Counter((owner.key, owner.inner) for owner in owners)
     renamed = []
     for owner, (_, rubric), is_alike in zip(owners, rubrics, alike, strict=True):
@@ -113,7 +111,9 @@ def _join(
         inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
         view = rubric.view
         own = [view.name] if view and view.name and view.name not in inner else []
-        otherwise = (len(rubrics) > 1 and view is not None and "/".join(map(str, rubric.path))) or stem
+        otherwise = stem
+        if len(rubrics) > 1 and view is not None:
+            otherwise = "/".join(map(str, rubric.path)) or stem
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""

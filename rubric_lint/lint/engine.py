@@ -241,9 +241,8 @@ def check_test_files(documents: Sequence[Document]) -> Iterator[FoundProblem]:
 def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: bool = False) -> Iterator[FoundProblem]:
     """Find keys that are written twice in one mapping, in a document that is ours or holds rubrics."""
     duplicates = document.duplicates
-    if not duplicates or not (
-        is_ours or located or any(holds_rubrics({duplicate.key: duplicate.shadowed}) for duplicate in duplicates)
-    ):
+    is_relevant = is_ours or bool(located) or any(holds_rubrics({one.key: one.shadowed}) for one in duplicates)
+    if not duplicates or not is_relevant:
         return
     holders = {rubric.path: rubric for rubric in reversed(located)}
     for _, owner, key, first, second, _ in duplicates:
@@ -264,14 +263,15 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
     for document in documents:
         claim = find_claim(document)
         if claim and not claim.is_known:
-            if (span := find_claim_span(document)) is None:
+            span = find_claim_span(document)
+            if span is None:
                 continue  # the comment above the first document, where it is said
             known = join_words(sorted({entry.version for entry in catalogue() if entry.name == claim.name}))
             values = {"known": known, "version": claim.version}
             yield document, Problem("unknown-version", (), values=values, span=span)
         elif settings.is_rubric_file or (claim and claim.name == "rubric"):
-            data = document.data
-            if isinstance(data, dict) and (near := find_near(FIELD, data)):
+            near = find_near(FIELD, document.data) if isinstance(document.data, dict) else []
+            if near:
                 yield document, Problem("no-rubrics-misspelt", (near[0],), Part.KEY, {"near": near[0]})
             else:
                 yield document, _explain_no_rubrics(document)
@@ -284,7 +284,8 @@ def _explain_no_rubrics(document: Document) -> Problem:
 
     if document.kind not in DATA:
         return Problem("no-rubrics-kind", (), Part.HEAD)
-    if (claim := find_claim(document)) and claim.version == VERSION_3:
+    claim = find_claim(document)
+    if claim and claim.version == VERSION_3:
         return Problem("no-criteria-version-3", (), Part.HEAD)
     if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
@@ -364,7 +365,7 @@ def _silence(
 
     Without `rules`, it is about all that linting reports.
     """
-    from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores, find_unused  # noqa: PLC0415  (few files have any)
+    from rubric_lint.lint.ignore_comments import apply_ignores, find_ignores, find_unused  # noqa: PLC0415  (few files)
 
     ignores = find_ignores(source, documents)
     kept, silenced = apply_ignores(ignores, findings)
@@ -423,7 +424,8 @@ def _build(document: Document, locations: Iterable[Location], settings: FileSett
     first: dict[tuple[int, str], Rubric] = {}
     for path, version, view, around in locations:
         key = (id(document.value(path)), version)
-        if view is None and (same := first.get(key)) is not None:
+        same = first.get(key) if view is None else None
+        if same is not None:
             entries = SharedEntries(same, partial(build, path, version, None, around))
             own = apply_threshold(thresholds, around.threshold, is_gate=around.is_gate)
             built.append(same._replace(path=path, entries=entries, ambiguous=(), thresholds=own, doubts=around.doubts))
@@ -446,11 +448,13 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
                 yield rule, problem
     if rubric.path[-1:] == (FIELD,) and not rubric.dialect:
         yield from _find_beside(document, rubric)
-    if (view := rubric.view) is None or not view.dialect.name:
+    view = rubric.view
+    if view is None or not view.dialect.name:
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
         yield from _find_misspelt(schema, "entry", document, place, view)
-    if reference := view.beside or view.dialect.beside:  # what the mapping follows that holds the rubric
+    reference = view.beside or view.dialect.beside  # what the mapping follows that holds the rubric
+    if reference:
         from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
         around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
@@ -491,7 +495,11 @@ def _find_misspelt(
     if not isinstance(value, dict) or schema.definitions.get(definition, {}).get("additionalProperties") is False:
         return
     known = schema.fields_of(definition)
-    meant = {name: near[0] for name in value if name not in known and (near := find_near(name, known))}
+    meant: dict[str, str] = {}
+    for name in value:
+        near = find_near(name, known) if name not in known else []
+        if near:
+            meant[name] = near[0]
     counts = Counter(meant.values())
     for name, field in meant.items():
         if field not in value:
@@ -596,12 +604,16 @@ def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
 
 def _name_group(path: Path, rubric: Rubric | None) -> str:
     """Name the innermost group at the place of a problem that is in no criterion; empty if there is none."""
-    around = [group for group in rubric.groups if path[: len(group.path)] == group.path] if rubric else []
-    return f"group `{shorten(max(around, key=lambda group: len(group.path)).id)}`: " if around else ""
+    groups = rubric.groups if rubric else ()
+    around = [group for group in groups if path[: len(group.path)] == group.path]
+    if not around:
+        return ""
+    innermost = max(around, key=lambda group: len(group.path))
+    return f"group `{shorten(innermost.id)}`: "
 
 
 def _identify(document: Document, criterion: Criterion | None) -> tuple[str, ...]:
-    """Return what identifies a criterion: its place, its id and its text."""
+    """Return the signs that identify a criterion: its place, its id and its text."""
     if criterion is None:
         return ()
     return document.pointer(criterion.path), f"id {criterion.id}", f"text {criterion.first_text}"
@@ -616,5 +628,9 @@ def _is_echo(finding: Finding, wanted: list[str]) -> bool:
         return False
     readings = f" is {finding.values['readings']}"
     is_boolean = " is true in " in readings or " is false in " in readings
-    kind = "true or false" if is_boolean else "a number" if " is the number " in readings else "a string"
+    kind = "a string"
+    if is_boolean:
+        kind = "true or false"
+    elif " is the number " in readings:
+        kind = "a number"
     return not any(expected.startswith(kind) for expected in wanted)

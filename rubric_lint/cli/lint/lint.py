@@ -212,7 +212,7 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
         SettingsError: when a settings file is invalid.
     """
     from rubric_lint.lint.project.files import tidy
-    from rubric_lint.lint.project.settings import report_settings
+    from rubric_lint.lint.project.settings_report import report_settings
 
     reports, code = [], Exit.CLEAN
     for path in map(tidy, paths):

@@ -193,7 +193,11 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
         except RefusedFileError as refused:
             if refused.size and not file.settings.is_named and not _could_hold_rubrics(read_head(name, LIMIT), name):
                 return b""
-            advice = "; split it into smaller ones" if refused.size else "; use `-` for stdin" if may_be_stdin else ""
+            advice = ""
+            if refused.size:
+                advice = "; split it into smaller ones"
+            elif may_be_stdin:
+                advice = "; use `-` for stdin"
             return Unreadable(name, explain_os_error(name, refused) + advice)
     except (OSError, ValueError) as fault:
         return Unreadable(name, explain_os_error(name, fault))
@@ -250,8 +254,8 @@ class FileSearch:
                 self._skipped.exclude(name, is_folder=is_folder)
             elif is_folder:
                 yield from self._search(name)
-            elif (kind := name_other_kind(name)) and not self._is_included(name) and not self._is_document(name):
-                self._skipped.other_kinds.append((name, kind))
+            elif self._is_other_kind(name):
+                self._skipped.other_kinds.append((name, name_other_kind(name)))
                 self._skipped.note(name, _OTHER)
             else:
                 real = os.path.realpath(name) if os.path.islink(name) else self._folders.locate(name)
@@ -261,14 +265,14 @@ class FileSearch:
         except (OSError, ValueError) as fault:
             yield _refuse(name, fault)
 
-    def _is_included(self, name: str) -> bool:
-        """Return whether the settings include a file whatever its suffix."""
+    def _is_other_kind(self, name: str) -> bool:
+        """Return whether a file is of a kind that is not read, unless it describes a rubric or the settings name it."""
+        if not name_other_kind(name):
+            return False
         settings = self._finder.for_folder(os.path.dirname(name))
-        return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
-
-    def _is_document(self, name: str) -> bool:
-        """Return whether a file is a document that may describe a rubric."""
-        return is_document(name) and not self._judge_signs(name)
+        if settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed:
+            return False
+        return not is_document(name) or bool(self._judge_signs(name))
 
     def _search(self, name: str) -> Iterator[_Reached]:
         path = os.path.join(os.path.abspath(name), "")

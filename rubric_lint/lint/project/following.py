@@ -51,7 +51,7 @@ def refuse_all(file: File, data: bytes, reason: str) -> File:
 
 
 def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
-    """Return what a suite, or a part of one, names, and whether it is for AgentV 5.
+    """List the files that a suite, or a part of one, names, and return whether it is for AgentV 5.
 
     A file that cannot be read names nothing: linting it tells why.
     """
@@ -193,8 +193,10 @@ def _locate(other: OtherFile, folder: str) -> list[str]:
         _refuse_kinds(text, is_included=isinstance(other.path[-1], str) and other.path[-1] == "include")
     path = os.path.normpath(os.path.join(folder, text))
     if os.path.isdir(path):
-        cases = (os.path.join(path, name, case) for name in sorted(os.listdir(path)) for case in CASE_FILES)
-        found = [case for case in cases if os.path.isfile(case)]
+        found: list[str] = []
+        for name in sorted(os.listdir(path)):
+            cases = (os.path.join(path, name, case) for case in CASE_FILES)
+            found += filter(os.path.isfile, cases)
         if not found:
             raise _NotReadError(Effect.LOST, "has no folder with a `case.yaml`")
         return found

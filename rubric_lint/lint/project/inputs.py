@@ -44,11 +44,12 @@ def find_inputs(names: Iterable[str]) -> InputFiles:
             found.files.append(name)
             continue
         matches = [name] if is_folder else sorted(glob.glob(name, recursive=True))
-        reached = [file for match in matches for file in (_search(match, found) if os.path.isdir(match) else [match])]
+        reached: list[str] = []
+        for match in matches:
+            reached += _search(match, found) if os.path.isdir(match) else [match]
         if not reached:
-            found.missing.append(
-                f"{name}: {'no files with outputs in this folder' if is_folder else 'no file matches'}"
-            )
+            reason = "no files with outputs in this folder" if is_folder else "no file matches"
+            found.missing.append(f"{name}: {reason}")
         found.files[:] = dict.fromkeys([*found.files, *reached])
     return found
 

@@ -29,8 +29,12 @@ class GitError(Exception):
 # Disable settings with which a repository could have git start programs. Set the format of answers too: quoted paths
 # cannot break lines.
 _SETTINGS = (
-    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"),
-    *("core.untrackedCache=false", "core.quotePath=true"),
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "core.untrackedCache=false",
+    "core.quotePath=true",
 )
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -48,7 +52,9 @@ def run_git(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ())
     Raises:
         GitError: if git cannot be run.
     """
-    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+    options: list[str] = []
+    for setting in _SETTINGS + settings:
+        options += ("-c", setting)
     environment = {name: value for name, value in os.environ.items() if name not in _REMOVED}
     try:
         done = subprocess.run(  # noqa: S603 (a list, no shell)
@@ -96,10 +102,14 @@ def silence_filters(folder: str) -> tuple[str, ...]:
     scoped = zip(parts[::2], parts[1::2], strict=False)
     keys = [key for scope, key in scoped if scope not in _TRUSTED and key.startswith("filter.")]
     names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
-    if odd := [name for name in names if "=" in name or "\n" in name]:
+    odd = [name for name in names if "=" in name or "\n" in name]
+    if odd:
         raise GitError(f"the settings of this repository define the filter {odd[0]!r}, which cannot be switched off")
-    # A filter without a command does nothing, if it is not required.
-    return tuple(f"filter.{name}.{rest}" for name in names for rest in ("clean=", "smudge=", "process=", "required=0"))
+    settings: list[str] = []
+    for name in names:
+        # A filter without a command does nothing, if it is not required.
+        settings += (f"filter.{name}.{rest}" for rest in ("clean=", "smudge=", "process=", "required=0"))
+    return tuple(settings)
 
 
 _TRUSTED = ("system", "global", "command")
@@ -148,8 +158,20 @@ class Changes:
 
 # These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says.
 _DIFF = (
-    *("diff", "--raw", "--patch", "--unified=0", "--inter-hunk-context=0", "--no-ext-diff", "--no-textconv", "--text"),
-    *("--no-color", "--no-relative", "--find-renames", "--ignore-submodules", "--src-prefix=a/", "--dst-prefix=b/"),
+    "diff",
+    "--raw",
+    "--patch",
+    "--unified=0",
+    "--inter-hunk-context=0",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--text",
+    "--no-color",
+    "--no-relative",
+    "--find-renames",
+    "--ignore-submodules",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
 )
 
 
@@ -267,17 +289,21 @@ def _read_diff(diff: bytes) -> dict[str, ChangedLines | None]:
     lines = iter(diff.split(b"\n"))
     name = ""
     for line in lines:
-        if found := _RAW.match(line):
-            kind, path = found.groups()
+        raw, hunk = _RAW.match(line), _HUNK.match(line)
+        if raw:
+            kind, path = raw.groups()
             # A new file may be empty; an unmerged file, or a former link, has no lines to compare.
             files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
-        elif found := _HUNK.match(line):
-            before, first, after = (1 if number is None else int(number) for number in found.groups())
-            added, cuts = _read_hunk(lines, before, first + (after == 0), after)
+        elif hunk:
+            before, first, after = (1 if number is None else int(number) for number in hunk.groups())
+            start = first if after else first + 1  # without new lines, the number is that of the line above
+            added, cuts = _read_hunk(lines, before, start, after)
             known = files.get(name, UNCHANGED)
-            files[name] = known and ChangedLines((*known.added, *added), (*known.cuts, *cuts))
+            if known is not None:
+                known = ChangedLines(known.added + tuple(added), known.cuts + tuple(cuts))
+            files[name] = known
     return files
 
 
