@@ -57,6 +57,7 @@ from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
 from rubric_lint.lint.project.settings import SettingsFinder, shorten
 from rubric_lint.lint.run.console import Progress
+from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import format_records, format_unmatched
@@ -147,42 +148,44 @@ class LintedFile:
         if results and not self.has_errors:
             basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
-            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
-            if run.unreadable:
-                raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
-            ((_, outcome),) = run.judge_all([(self.file, result)])
-            if isinstance(outcome, Unreadable):
-                raise UserError(f"{outcome.path}: {outcome.reason}")
-            if isinstance(outcome, Exception):
-                raise outcome
-            result, reviews = outcome, [reviewed.review for reviewed in run.reviewed]
-            others = cache.left_out if isinstance(cache, _AmongAnswers) else {}
-            for name, left_out in others.items():
-                reviews = [
-                    review._replace(left_out=(*review.left_out, left_out)) if name in {None, review.rubric} else review
-                    for review in reviews
-                ]
-            of_rubrics = {invalid for review in reviews for invalid in review.invalid}
-            self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
-            self.records, self.unmatched = list(format_records(run)), run.unmatched
-            self.refused = list(format_unmatched(run))
+            result, reviews = self._review(cache, results, labels)
         self.ignored = result.ignored
-        named = name_rubrics(self.file.name, self.examined.rubrics)
-        reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in named]
-        found = sort_findings(result.source, result.findings, named)
-        if not named:
+        rubrics = name_rubrics(self.file.name, self.examined.rubrics)
+        if not rubrics:
             return [refuse(result.source, result.findings, asked)]
-        for number, loaded in enumerate(named):
-            found[number] += self._test(loaded.name) if not self.has_errors else []
-            found[number] += of_probes(loaded, probes[loaded.name]) if loaded.name in probes else []
+        reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in rubrics]
+        findings = sort_findings(result.source, result.findings, rubrics)
         assessments = []
-        for loaded, evidence, review in zip(named, found, reviews, strict=True):
-            assessed = assess(loaded, evidence, review, asked)
-            assessments.append(assessed._replace(probes=probes.get(loaded.name)))
+        for loaded, evidence, review in zip(rubrics, findings, reviews, strict=True):
+            if not self.has_errors:
+                evidence.extend(self._test(loaded.name))
+            of_rubric = probes.get(loaded.name)
+            if of_rubric is not None:
+                evidence.extend(of_probes(loaded, of_rubric))
+            assessments.append(assess(loaded, evidence, review, asked)._replace(probes=of_rubric))
         return assessments
 
+    def _review(self, cache: RecordCache, results: Sequence[str], labels: Sequence[str]) -> tuple[Result, list[Review]]:
+        """Return the findings with those that recorded outputs show, and what they show of each rubric."""
+        run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
+        if run.unreadable:
+            raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
+        ((_, outcome),) = run.judge_all([(self.file, self.examined.result)])
+        if isinstance(outcome, Unreadable):
+            raise UserError(f"{outcome.path}: {outcome.reason}")
+        if isinstance(outcome, Exception):
+            raise outcome
+        reviews = [reviewed.review for reviewed in run.reviewed]
+        if isinstance(cache, _AmongAnswers):
+            reviews = [review._replace(left_out=cache.add_left_out(review)) for review in reviews]
+        of_rubrics = {invalid for review in reviews for invalid in review.invalid}
+        self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
+        self.records, self.unmatched = list(format_records(run)), run.unmatched
+        self.refused = list(format_unmatched(run))
+        return outcome, reviews
+
     def _test(self, rubric: str) -> Iterator[Evidence]:
-        """Yield the expectations of rubric tests beside the rubric that it does not meet."""
+        """Yield the expectations that the rubric does not meet, of the rubric tests in its folder."""
         folder = os.path.dirname(self.file.name) or "."
         real = os.path.realpath(self.file.name)
         for name in sorted(filter(is_test_file, os.listdir(folder))):
@@ -194,12 +197,12 @@ class LintedFile:
             if isinstance(result, Unreadable):
                 self.records.append(f"{result.path}: {result.reason}")
                 continue
-            if (self.file.name, rubric) not in runner.tested and len(self.examined.rubrics) > 1:
+            tested = runner.tested.get((self.file.name, rubric))
+            if tested is None and len(self.examined.rubrics) > 1:
                 continue
-            if tested := runner.tested.get((self.file.name, rubric)):
-                self.ran.setdefault(rubric, []).extend(
-                    (ran, runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))) for ran in tested.ran
-                )
+            for ran in tested.ran if tested else ():
+                recordings = runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))
+                self.ran.setdefault(rubric, []).append((ran, recordings))
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":
                     yield of_test(result.source, finding)
@@ -260,6 +263,11 @@ class _AmongAnswers(RecordCache):
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
 
+    def add_left_out(self, review: Review) -> tuple[LeftOut, ...]:
+        """Return what a review leaves out, with the results of other answers that may be of its rubric."""
+        others = [left_out for name, left_out in self.left_out.items() if name in {None, review.rubric}]
+        return (*review.left_out, *others)
+
 
 def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
     """Return the answers, and what is known of each besides the results.
@@ -311,7 +319,8 @@ def _read_texts(records: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, Key], s
     """Return the letters and digits of each answer of some records, by rubric and id."""
     found: dict[tuple[Any, Key], str] = {}
     for record in records:
-        if (text := bare_text(record.get("answer"))) is not None:
+        text = bare_text(record.get("answer"))
+        if text is not None:
             found[record.get("rubric"), make_id_key(record.get("id"))] = text
     return found
 
