@@ -59,6 +59,7 @@ from rubric_lint.lint.project.settings import SettingsFinder, shorten
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
+from rubric_lint.model.suggest import Value
 from rubric_lint.report import assessment, trust
 from rubric_lint.report.judged import format_records, format_unmatched
 from rubric_lint.rules import BY_NAME
@@ -354,35 +355,55 @@ def run_assess(given: Given) -> int:
         among = _describe_among(given, recorded)
         found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
         _check_assessed(found, given)
-    files = given.rubric, given.answers, recorded, labels
-    basis = trust.RunInputs(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
-    context = click.get_current_context()
-    basis = basis._replace(
-        refused=linted.refused,
-        settings=given.settings,
-        mapping=given.map,
-        ending=ending,
-    )
-    if given.models and not holds_secrets(context):
-        is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
-        keys = [name for name in given.api_key_env if "=" not in name]  # others are for models of this run
-        endpoint = {
-            "base_url": given.base_url if is_given else None,
-            "api_key_env": keys,
-            "prices": given.prices,
-            **{name: None if value is None else str(value) for name, value in _list_limits(given).items()},
-        }
-        basis = basis._replace(endpoint=endpoint, again=repeat_command(context))
-    if not linted.has_errors:
-        faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
-        basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))
+    inputs = _describe_run(given, linted, recorded, labels)._replace(ending=ending)
     style = make_style(given.color, is_file=given.output is not None)
     with open_report(given.output, Progress(sys.stderr), style) as write:
-        assessment.FORMATS[given.form](found, basis, style, write)
+        assessment.FORMATS[given.form](found, inputs, style, write)
     if given.output is not None:
         for assessed in found:
             click.echo(f"{visible(assessed.rubric)}: {visible(trust.format_headline(assessed))}")
     return _EXITS[max((assessed.trust for assessed in found), key=[*_EXITS].index)]
+
+
+def _describe_run(
+    given: Given, linted: LintedFile, recorded: tuple[str, ...], labels: tuple[str, ...]
+) -> trust.RunInputs:
+    """Return what reports say of the files, and the options that suggested commands repeat."""
+    inputs = trust.RunInputs(
+        given.rubric,
+        given.answers,
+        recorded,
+        labels,
+        linted.records,
+        linted.unmatched,
+        linted.ignored,
+        linted.off,
+        linted.unread,
+        refused=linted.refused,
+        settings=given.settings,
+        mapping=given.map,
+    )
+    context = click.get_current_context()
+    if given.models and not holds_secrets(context):
+        inputs = inputs._replace(endpoint=_list_options_of_endpoint(given, context), again=repeat_command(context))
+    if not linted.has_errors:
+        inputs = inputs._replace(
+            fault_of_judge=_find_fault(given, linted, is_to_judge=True),
+            fault_of_labels=_find_fault(given, linted, is_to_judge=False),
+        )
+    return inputs
+
+
+def _list_options_of_endpoint(given: Given, context: click.Context) -> dict[str, Value]:
+    """Return the options of this run that say how another model is called, and what it may spend."""
+    is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
+    limits = {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
+    return {
+        "base_url": given.base_url if is_given else None,
+        "api_key_env": [name for name in given.api_key_env if "=" not in name],  # others are for models of this run
+        "prices": given.prices,
+        **{name: str(limit) for name, limit in limits.items() if limit is not None},
+    }
 
 
 def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
@@ -410,11 +431,11 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     Raises:
         UserError: if that is so.
     """
-    several = [ratings for assessed in found if (ratings := assessed.review.ratings)]
-    check_runs(given.runs, several)
-    check_people(given, several)
-    if given.by and several:
-        check_field(given.by, [about for ratings in several for about in ratings.about.values()])
+    all_ratings = [assessed.review.ratings for assessed in found if assessed.review.ratings]
+    check_runs(given.runs, all_ratings)
+    check_people(given, all_ratings)
+    if given.by and all_ratings:
+        check_field(given.by, [about for ratings in all_ratings for about in ratings.about.values()])
 
 
 def _check(given: Given) -> None:
@@ -427,10 +448,6 @@ def _check(given: Given) -> None:
         raise click.UsageError("RUBRIC cannot be read from stdin, as its tests and results are beside it; name a file")
     named = given.labels if given.models else (*given.labels, *given.results)
     require_existing([name for name in named if name != STDIN])
-
-
-def _list_limits(given: Given) -> dict[str, Any]:
-    return {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
 
 
 def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, Probes], Ending | None]:
@@ -463,8 +480,8 @@ def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, Probes]]:
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
     code: int = Exit.CLEAN
     if variants:
-        what = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
-        click.echo(visible(f"{what}, with results in {output}"), err=True)
+        work_to_do = f"{counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
+        click.echo(visible(f"probing: {work_to_do}, with results in {output}"), err=True)
         made = b"".join(encode(record) + b"\n" for record in variants)
         code = judge_answers(work._replace(made=made, output=output))
     found = read_scored(str(output), work.rubrics) if output.is_file() else {}
@@ -488,8 +505,11 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     file = read_records(answers, mapping=of_side(given.mapping, ""))
     # `checks` without `output` cannot be read, and the page says so, as `score` does.
     fields = {"output", "outputs", "checks"}
-    records = [line.record for line in chain.from_iterable(file.lines.values())]
-    has_outputs = any(not fields.isdisjoint(lines[0].record) for lines in file.lines.values()) or any(
-        is_judged(record, rubric) or record.keys() >= OF_TABLE for record in records for rubric in rubrics
-    )
-    return (answers,) if has_outputs else ()
+    for lines in file.lines.values():
+        if not fields.isdisjoint(lines[0].record):
+            return (answers,)
+        for line in lines:
+            is_row = rubrics and line.record.keys() >= OF_TABLE
+            if is_row or any(is_judged(line.record, rubric) for rubric in rubrics):
+                return (answers,)
+    return ()
