@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rubric_lint.assess.agreement.analysis import Condition
     from rubric_lint.assess.agreement.ratings import Ratings
     from rubric_lint.assess.agreement.reading import Reader
+    from rubric_lint.judge.answers import Answer
     from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import ScoringRubric
     from rubric_lint.scoring.records.verdict import Reading
@@ -315,9 +316,9 @@ def labels(given: Given) -> None:
     --labels.
     """
     from rubric_lint.assess.agreement.reading import UnusableError
-    from rubric_lint.assess.agreement.sheets import SheetError, draw, find_open, lay_out, write_csv, write_excel
+    from rubric_lint.assess.agreement.sheets import SheetError, lay_out, write_csv, write_excel
     from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
-    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
+    from rubric_lint.judge.answers import AnswersError
 
     require_file_name(given.output, "--output")
     is_excel = given.output.lower().endswith(".xlsx")
@@ -327,19 +328,8 @@ def labels(given: Given) -> None:
         raise click.UsageError(f"--output: writing an Excel file {NEEDS}")
     check_answer_fields(given)
     rubrics = load(given.rubric, given)
-    chunks = [*read_chunks(given.answers)]
     try:
-        mapping = given.mapping
-        check_answers(chunks, rubrics, mapping, name=given.answers, taken=frozenset(), may_repeat=True)
-        for names in (given.results, given.labels):
-            require_existing(names)
-        results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
-        allowed = find_open(rubrics, results, done)
-        drawn, total = draw(
-            filter(allowed, read_answers(chunks, rubrics, mapping, name=given.answers)), given.sample, given.seed
-        )
-        if not drawn:
-            raise UserError(f"{given.answers}: no answer is left to label")
+        drawn, total = _draw(given, rubrics)
         rows = lay_out(drawn, rubrics)
         data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)
     except UnusableError as wrong:
@@ -355,15 +345,31 @@ def labels(given: Given) -> None:
         raise click.UsageError(f"{given.output} already exists and may be filled in; name another file") from None
     except OSError as fault:
         raise click.UsageError(f"cannot write {given.output}: {fault.strerror}") from None
-    chosen = (
-        f"{len(drawn):,} of {total:,} answers, drawn at random (seed {given.seed})"
-        if len(drawn) < total
-        else f"all {total:,} that are open"
-        if given.labels or given.results
-        else "all answers"
-    )
+    chosen = "all answers"
+    if len(drawn) < total:
+        chosen = f"{len(drawn):,} of {total:,} answers, drawn at random (seed {given.seed})"
+    elif given.labels or given.results:
+        chosen = f"all {total:,} that are open"
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
-    rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` reads what is beside it, too
-    files, labels = (rubric, given.answers), [*given.labels, given.output]
-    options = {"results": given.results, "labels": labels, "map": given.map, **given.settings}
-    click.echo(f"  {suggest('assess', *files, **options)}", err=True)
+    rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` also reads the tests in its folder
+    options = {"results": given.results, "labels": [*given.labels, given.output], "map": given.map, **given.settings}
+    click.echo(f"  {suggest('assess', rubric, given.answers, **options)}", err=True)
+
+
+def _draw(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> "tuple[Sequence[Answer], int]":
+    """Return answers drawn from those without labels and with a valid result, and the number of those."""
+    from rubric_lint.assess.agreement.sheets import draw, find_open
+    from rubric_lint.judge.answers import check_answers, read_answers
+
+    chunks = [*read_chunks(given.answers)]
+    check_answers(chunks, rubrics, given.mapping, name=given.answers, taken=frozenset(), may_repeat=True)
+    require_existing(given.results)
+    require_existing(given.labels)
+    results = {name: read_chunks(name) for name in given.results}
+    labelled = {name: read_chunks(name) for name in given.labels}
+    is_open = find_open(rubrics, results, labelled)
+    answers = read_answers(chunks, rubrics, given.mapping, name=given.answers)
+    drawn, total = draw(filter(is_open, answers), given.sample, given.seed)
+    if not drawn:
+        raise UserError(f"{given.answers}: no answer is left to label")
+    return drawn, total
