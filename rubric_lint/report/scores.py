@@ -12,7 +12,7 @@ from rubric_lint.formats.sheets.csv_file import armed, is_formula
 from rubric_lint.model.groups import word_in_units
 from rubric_lint.model.messages import Causes, join_words, visible, visible_json
 from rubric_lint.model.suggest import word_need
-from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
+from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, align, cut, name_answer, width
 from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.totals import RubricTotals, Totals
@@ -186,7 +186,7 @@ def _tabulate(rubric: RubricTotals, look: Style) -> str:
         judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
         votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
         panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
-    return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
+    return "\n".join([title, *(align(row, widths) for row in rows), *panels]) + "\n"
 
 
 def _format_score(rubric: ScoringRubric, score: Fraction) -> str:
@@ -228,13 +228,6 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
 
 _LEAST = 12
 """The least width of a column, in cells, on narrow terminals."""
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    blanks = [" " * (room - width(cell)) for cell, room in zip(row, widths, strict=True)]
-    return f"  {row[0]}{blanks[0]}" + "".join(
-        f"  {blank}{cell}" for blank, cell in zip(blanks[1:], row[1:], strict=True)
-    )
 
 
 FORMS: dict[str, Callable[[Write, Style], JsonLinesText | JsonText | TotalsText]] = {
