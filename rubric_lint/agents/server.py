@@ -30,12 +30,13 @@ async def _relay(reading: Any, relayed: Any, writing: Any) -> None:
     """Pass messages on, and answer each request among them that cannot be read."""
     async with reading, relayed:
         async for item in reading:
-            if isinstance(item, Exception) and (answer := _word(item)):
+            answer = _refuse_request(item) if isinstance(item, Exception) else None
+            if answer:
                 await writing.send(SessionMessage(answer))
             await relayed.send(item)
 
 
-def _word(fault: Exception) -> types.JSONRPCError | None:
+def _refuse_request(fault: Exception) -> types.JSONRPCError | None:
     """Return the answer to a request that cannot be read; None for what is not a request, or has no readable id."""
     if not isinstance(fault, ValidationError):
         return None
@@ -102,6 +103,23 @@ def serve(roots: Roots) -> None:
     anyio.run(_serve, roots)
 
 
+def _describe_tool(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.writes,
+            destructive_hint=tool.name == "fix",
+            idempotent_hint=tool.name != "init",
+            open_world_hint=False,
+        ),
+    )
+
+
 async def _serve(roots: Roots) -> None:
     one_at_a_time = anyio.CapacityLimiter(1)
     turn = threading.Lock()  # the limiter does not wait for the thread of a cancelled call
@@ -116,24 +134,7 @@ async def _serve(roots: Roots) -> None:
             return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=answer.data)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        described = [
-            types.Tool(
-                name=tool.name,
-                title=tool.title,
-                description=tool.description,
-                input_schema=tool.schema,
-                output_schema=tool.output_schema,
-                annotations=types.ToolAnnotations(
-                    title=tool.title,
-                    read_only_hint=not tool.writes,
-                    destructive_hint=tool.name == "fix",
-                    idempotent_hint=tool.name != "init",
-                    open_world_hint=False,
-                ),
-            )
-            for tool in TOOLS
-        ]
-        return types.ListToolsResult(tools=described)
+        return types.ListToolsResult(tools=[_describe_tool(tool) for tool in TOOLS])
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         # In a thread, so that the server stays responsive.

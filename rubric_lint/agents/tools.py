@@ -64,11 +64,13 @@ class Tool(NamedTuple):
 def check_arguments(given: Arguments, schema: Schema) -> None:
     """Check the arguments of a call; raise ToolError when one is unknown, missing or wrong; the message names it."""
     known = schema["properties"]
-    if unknown := [name for name in given if name not in known]:
-        hint = point_to_known(unknown[0], known) if known else "this tool takes none"
-        raise ToolError(f"unknown argument `{unknown[0]}`; {hint}")
-    if missing := [name for name in schema["required"] if name not in given]:
-        raise ToolError(f"missing {join_words([f'`{name}`' for name in missing])}")
+    for name in given:
+        if name not in known:
+            hint = point_to_known(name, known) if known else "this tool takes none"
+            raise ToolError(f"unknown argument `{name}`; {hint}")
+    missing = [f"`{name}`" for name in schema["required"] if name not in given]
+    if missing:
+        raise ToolError(f"missing {join_words(missing)}")
     from jsonschema import Draft202012Validator  # noqa: PLC0415  (a tenth of a second)
 
     error = next(Draft202012Validator(schema).iter_errors(dict(given)), None)
@@ -117,19 +119,20 @@ class _CallFiles(NamedTuple):
     @classmethod
     def of(cls, roots: Roots, given: Arguments, finder: SettingsFinder) -> "_CallFiles":
         """Take the files that a call names."""
-        if (text := _take_text(roots, given)) is None:
+        text = _find_text(roots, given)
+        if text is None:
             return cls([roots.require(path) for path in given.get("paths", ["."])], roots.find, None)
         name, data = text
         file = File(name, finder.for_file(name))
         return cls([name], lambda *_: [file], data)
 
     def hooks(self, refused: _Refused) -> dict[str, Any]:
-        """Return what a run over these files takes."""
+        """Return the arguments with which a run reads these files, and reports those that it cannot read."""
         reading = read if self.data is None else lambda _: self.data
         return {"find": self.find, "read": reading, "refuse": refused.refuse, "report_crash": refused.report_crash}
 
 
-def _take_text(roots: Roots, given: Arguments, prefix: str = "") -> tuple[str, bytes] | None:
+def _find_text(roots: Roots, given: Arguments, prefix: str = "") -> tuple[str, bytes] | None:
     """Return the name and content of the argument `text`, with a prefix, or None; raise ToolError if it is wrong."""
     text, name = given.get(f"{prefix}text"), given.get("name")
     if text is None:
@@ -222,16 +225,19 @@ def fix(roots: Roots, given: Arguments) -> ToolAnswer:
     report = json.loads(as_report([as_data(outcome) for outcome in outcomes], totals))
     report["written"] = writes
     report["proofs"] = [_prove(outcome, has_text=files.data is not None) for outcome in changed]
-    lines = []
-    for proof in report["proofs"]:
-        data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
-        scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
-        changes = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
-        lines.append(f"{visible(proof['file'])}: proof: {changes}{scored}")
-    lines += [line for outcome in outcomes for line in format_troubles(outcome)]
+    notes = [_format_proof(proof) for proof in report["proofs"]]
+    for outcome in outcomes:
+        notes += format_troubles(outcome)
+    notes += [*refused, *run.explaining.word()]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
-    notes = [*lines, *refused, *run.explaining.format_lines()]
-    return ToolAnswer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
+    return ToolAnswer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
+
+
+def _format_proof(proof: Mapping[str, Any]) -> str:
+    changes = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
+    data = f"{visible('; '.join(changes) or 'no value changed')}; every other value and every comment is as before"
+    scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
+    return f"{visible(proof['file'])}: proof: {data}{scored}"
 
 
 def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
@@ -242,8 +248,9 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
     document.
     """
     fixed = outcome.fixed
-    before, after = dict(_scalars(fixed.before)), dict(_scalars(fixed.result.source if fixed.applied else fixed.before))
-    return {
+    before = dict(_scalars(fixed.before))
+    after = dict(_scalars(fixed.result.source)) if fixed.applied else before
+    proof = {
         "file": outcome.name.encode("utf-8", "replace").decode(),  # as the JSON reports write it
         "diff": write_diff(outcome, color=False),
         "data": {
@@ -253,14 +260,16 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
         },
         "comments_kept": True,  # otherwise the proof fails, and the file stays as it is
         "meaning_proven_unchanged": outcome.wish == SAFE,
-        **({"text": fixed.text} if has_text else {}),
     }
+    if has_text:
+        proof["text"] = fixed.text
+    return proof
 
 
 def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each scalar's pointer, and its type and value, which tell `1` from `true` and from `1.0`."""
     for document in read_documents(source)[0]:
-        for path in ((), *document.extents):
+        for path in [(), *document.extents]:
             value = document.value(path)
             if not isinstance(value, dict | list):
                 yield document.pointer(path), (type(value).__name__, repr(value))
@@ -301,7 +310,7 @@ def diff(roots: Roots, given: Arguments) -> ToolAnswer:
 def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
-    text = _take_text(roots, given, f"{which}_")
+    text = _find_text(roots, given, f"{which}_")
     if (path is None) == (text is None):
         raise ToolError(f"give either `{which}` or `{which}_text`")
     if text is not None:
@@ -344,17 +353,22 @@ def explain(_roots: Roots, given: Arguments) -> ToolAnswer:
 
 def list_rules(_roots: Roots, _given: Arguments) -> ToolAnswer:
     """List the rules."""
-    lines = [f"{rule.name} ({rule.severity}{f'; fix: {rule.kinds}' if rule.kinds else ''}): {rule.summary}" for rule in
-             BY_NAME.values()]  # fmt: skip
-    return ToolAnswer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
+    lines = []
+    for rule in BY_NAME.values():
+        fix = f"; fix: {rule.kinds}" if rule.kinds else ""
+        lines.append(f"{rule.name} ({rule.severity}{fix}): {rule.summary}\n")
+    return ToolAnswer("".join(lines), {"rules": [rule.to_json() for rule in BY_NAME.values()]})
 
 
 def init(roots: Roots, given: Arguments) -> ToolAnswer:
     """Return a file to start from, and with `path` write it."""
     shape, path = given.get("shape", SHAPE["default"]), given.get("path")
     suite = given.get("suite", False)
-    if path is not None and (kind := name_other_kind(roots.require(path))):
-        raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
+    other_kind = None if path is None else name_other_kind(roots.require(path))
+    if other_kind:
+        raise ToolError(
+            f"{path} would not be checked, as it is {other_kind}; choose a name that ends in .yaml or .json"
+        )
     content = start(shape, suite=suite, as_json=(path or "").lower().endswith(".json"))
     if path is not None:
         try:

@@ -19,14 +19,15 @@ def format_reviews(run: JudgedRun) -> Iterator[str]:
                 yield visible(f"{review.rubric}: results not looked at: {review.fault}")
             continue
         judges, people = list_names(review.judges), list_names(review.people)
-        labelled = f", {review.labelled} with labels by {people}" if review.labelled else ""
-        median = "; the median of their outputs counts" if len(review.judges) > 1 else ""
-        if median and labelled:
-            judges_of_labels = "the panel" if review.ratings and review.ratings.panels else "each of them"
-            median = f"; labels are compared with {judges_of_labels}, and for other rules the median of outputs counts"
-        stop = "; not enough data for:" if review.untested else "."
-        answers = counted(review.answers, "answer")
-        yield visible(f"{review.rubric}: {answers} judged by {judges}{labelled}{median}{stop}")
+        line = f"{review.rubric}: {counted(review.answers, 'answer')} judged by {judges}"
+        if review.labelled:
+            line += f", {review.labelled} with labels by {people}"
+        if len(review.judges) > 1 and review.labelled:
+            compared = "the panel" if review.ratings and review.ratings.panels else "each of them"
+            line += f"; labels are compared with {compared}, and for other rules the median of outputs counts"
+        elif len(review.judges) > 1:
+            line += "; the median of their outputs counts"
+        yield visible(line + ("; not enough data for:" if review.untested else "."))
         for untested in review.untested:
             of = f" of {list_names(untested.names)}" if untested.names else ""
             needed = f"{untested.needed} {untested.unit} would do"
@@ -43,9 +44,8 @@ def format_records(run: JudgedRun) -> Iterator[str]:
     yield from list_invalid(run.invalid)
     lines = [str(left_out) for reviewed in run.reviewed for left_out in reviewed.review.left_out]
     for reviewed in run.reviewed:
-        lines += [
-            f"{reviewed.review.rubric}: {line}" for line in (*reviewed.review.passed_over, *reviewed.review.notes)
-        ]
+        review = reviewed.review
+        lines += [f"{review.rubric}: {note}" for note in [*review.passed_over, *review.notes]]
     lines += format_unmatched(run)
     yield from lines[:_MOST]
     if len(lines) > _MOST:
@@ -55,9 +55,8 @@ def format_records(run: JudgedRun) -> Iterator[str]:
 def format_unmatched(run: JudgedRun) -> Iterator[str]:
     """Yield how many records of a file belong to no rubric of the run, and why."""
     known = [reviewed.review.rubric for reviewed in run.reviewed]
-    there = "there are none"
-    if known:
-        there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
+    verb = "is" if len(known) == 1 else "are"
+    there = f"there {verb} {list_names(known)}" if known else "there are none"
     for file, rubric, records in run.unmatched:
         what = counted(records, "record")
         if rubric is None:

@@ -45,8 +45,19 @@ VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
 _RARE_COUNTS = (
     "hints",
-    *("known", "untouched", "unchanged_files", "passed_over", "outside"),
-    *("other_kinds", "excluded_files", "excluded_folders", "unread", "near_misses", "tests", "passed", "failed"),
+    "known",
+    "untouched",
+    "unchanged_files",
+    "passed_over",
+    "outside",
+    "other_kinds",
+    "excluded_files",
+    "excluded_folders",
+    "unread",
+    "near_misses",
+    "tests",
+    "passed",
+    "failed",
 )
 
 
@@ -82,37 +93,38 @@ class Json(StyledReporter):
 
 def count_all(summary: Summary) -> dict[str, int]:
     """Return the counts of a run as reports have them: some of them only if they are not 0."""
-    named = {name: getattr(summary, name) for name in (*_COUNTS, *_RARE_COUNTS)}
+    named = {name: getattr(summary, name) for name in _COUNTS + _RARE_COUNTS}
     return {name: count for name, count in named.items() if count or name in _COUNTS}
 
 
 def _describe_finding(source: Source, finding: Finding) -> dict[str, Any]:
-    def place(source: Source, span: Span) -> dict[str, Any]:
-        return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}
-
-    def describe(fix: Fix) -> dict[str, Any]:
-        edits = [{**place(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
-        return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
-
-    return {
+    related = []
+    for place in finding.related:
+        file = place.source or source
+        related.append({"message": whole(place.message), "file": whole(file.name), **_describe_span(file, place.span)})
+    described = {
         "rule": finding.rule,
         "code": finding.code,
         "severity": finding.severity.value,
         "message": whole(finding.message),
         "file": whole(source.name),
-        **place(source, finding.span),
+        **_describe_span(source, finding.span),
         "path": whole(finding.pointer),
-        "related": [
-            {
-                "message": whole(related.message),
-                "file": whole((related.source or source).name),
-                **place(related.source or source, related.span),
-            }
-            for related in finding.related
-        ],
-        "fix": describe(finding.fix) if finding.fix else None,
-        **({"choices": [{"name": fix.choice, **describe(fix)} for fix in finding.choices]} if finding.choices else {}),
+        "related": related,
+        "fix": _describe_fix(source, finding.fix) if finding.fix else None,
     }
+    if finding.choices:
+        described["choices"] = [{"name": fix.choice, **_describe_fix(source, fix)} for fix in finding.choices]
+    return described
+
+
+def _describe_span(source: Source, span: Span) -> dict[str, Any]:
+    return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}
+
+
+def _describe_fix(source: Source, fix: Fix) -> dict[str, Any]:
+    edits = [{**_describe_span(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
+    return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -185,6 +197,9 @@ def _describe_run(names: Iterable[str]) -> dict[str, Any]:
     rules = []
     for rule in map(BY_NAME.__getitem__, names):
         why = rule.page.partition("## Why\n\n")[2].partition("\n\n")[0].replace("\n", " ")
+        properties = {"problem.severity": _PRIORITIES[rule.severity]}
+        if rule.fix:
+            properties["fix"] = rule.fix
         rules.append(
             {
                 "id": rule.name,
@@ -193,10 +208,7 @@ def _describe_run(names: Iterable[str]) -> dict[str, Any]:
                 "help": {"text": rule.page, "markdown": rule.page},
                 "helpUri": rule.url,
                 "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-                "properties": {
-                    "problem.severity": _PRIORITIES[rule.severity],
-                    **({"fix": rule.fix} if rule.fix else {}),
-                },
+                "properties": properties,
             }
         )
     notifications = {
@@ -231,38 +243,34 @@ def _describe_result(source: Source, file: dict[str, str], finding: Finding, mar
     }
     if finding.pointer:
         result["locations"][0]["logicalLocations"] = [{"fullyQualifiedName": whole(finding.pointer)}]
-    if finding.related:
-        result["relatedLocations"] = [
-            {
-                "id": number,
-                "message": {"text": whole(place.message)},
-                **_locate(
-                    place.source or source, _locate_file(place.source.name) if place.source else file, place.span
-                ),
-            }
-            for number, place in enumerate(finding.related, start=1)
-        ]
-    if fixes := list_fixes(finding):
-        result["fixes"] = [
-            {
-                "description": {"text": whole(fix.title)},
-                "artifactChanges": [
-                    {
-                        "artifactLocation": file,
-                        "replacements": [
-                            {
-                                "deletedRegion": _describe_region(source, edit.span),
-                                "insertedContent": {"text": whole(edit.text)},
-                            }
-                            for edit in fix.edits
-                        ],
-                    }
-                ],
-                "properties": {"safe": fix.safe, **({"choice": fix.choice} if fix.choice else {})},
-            }
-            for fix in fixes
-        ]
+    related = []
+    for number, place in enumerate(finding.related, start=1):
+        other, other_file = source, file
+        if place.source:
+            other, other_file = place.source, _locate_file(place.source.name)
+        message = {"text": whole(place.message)}
+        related.append({"id": number, "message": message, **_locate(other, other_file, place.span)})
+    if related:
+        result["relatedLocations"] = related
+    fixes = [_describe_sarif_fix(source, file, fix) for fix in list_fixes(finding)]
+    if fixes:
+        result["fixes"] = fixes
     return result
+
+
+def _describe_sarif_fix(source: Source, file: dict[str, str], fix: Fix) -> dict[str, Any]:
+    replacements = [
+        {"deletedRegion": _describe_region(source, edit.span), "insertedContent": {"text": whole(edit.text)}}
+        for edit in fix.edits
+    ]
+    properties: dict[str, Any] = {"safe": fix.safe}
+    if fix.choice:
+        properties["choice"] = fix.choice
+    return {
+        "description": {"text": whole(fix.title)},
+        "artifactChanges": [{"artifactLocation": file, "replacements": replacements}],
+        "properties": properties,
+    }
 
 
 def _locate(source: Source, file: dict[str, str], span: Span) -> dict[str, Any]:
@@ -273,8 +281,15 @@ def _locate(source: Source, file: dict[str, str], span: Span) -> dict[str, Any]:
 
 
 def _describe_region(source: Source, span: Span) -> dict[str, int]:
-    names = ("startLine", "startColumn", "endLine", "endColumn", "charOffset", "charLength")
-    return dict(zip(names, (*_range(source, span), span.start, span.end - span.start), strict=True))
+    start, end = source.position(span.start), source.position(span.end)
+    return {
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+        "charOffset": span.start,
+        "charLength": span.end - span.start,
+    }
 
 
 def _locate_file(name: str) -> dict[str, str]:
@@ -525,16 +540,20 @@ class AgentLines(Concise):
 
 def _format_fix(source: Source, fix: Fix) -> str:
     """Return the title of a fix and its edits, or where they are if they are too long for a line."""
-    kind = f"choice {fix.choice}" if fix.choice else "safe fix" if fix.safe else "unsafe fix"
+    kind = "safe fix" if fix.safe else "unsafe fix"
+    if fix.choice:
+        kind = f"choice {fix.choice}"
     changes = []
     for edit in fix.edits:  # texts are JSON strings, and the end of a range is exclusive
         line, column, end_line, end_column = _range(source, edit.span)
         old, new = (visible_json(json.dumps(text, ensure_ascii=False)) for text in (source.slice(edit.span), edit.text))
-        at = f"{old} at {line}:{column}-{end_line}:{end_column}"
+        place = f"{line}:{column}-{end_line}:{end_column}"
         if edit.span.start == edit.span.end:
             changes.append(f"insert {new} at {line}:{column}")
+        elif edit.text:
+            changes.append(f"replace {old} at {place} with {new}")
         else:
-            changes.append(f"replace {at} with {new}" if edit.text else f"delete {at}")
+            changes.append(f"delete {old} at {place}")
     edits = "; ".join(changes)
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:

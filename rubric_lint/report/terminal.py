@@ -53,8 +53,10 @@ class Style(NamedTuple):
 
 
 def name_answer(answer: bool | int | str) -> str:
-    """Return what a judge gave as a word: yes, no or the number."""
-    return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
+    """Return the judgement of a criterion as a word: yes, no or the number."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return str(answer)
 
 
 def dump(value: object, **style: Any) -> str:
@@ -87,11 +89,15 @@ def width(text: str) -> int:
         if joined or char == _JOINER:  # an emoji sequence is as wide as its first emoji
             joined = char == _JOINER
         elif char == _EMOJI_STYLE:
-            cells += last == 1
+            if last == 1:
+                cells += 1
             last = 2
-        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (char_cells := _cells(char)):
-            cells += char_cells
-            last = char_cells
+        elif last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]:
+            continue
+        else:
+            of_char = _cells(char)
+            cells += of_char
+            last = of_char or last
     return cells
 
 
@@ -150,8 +156,8 @@ def wrap(text: str, room: int, indent: str = "", *, in_use: int = 0) -> Iterator
     A command in backticks stays on one line, so that it can be copied.
     """
     line = indent
-    for word in _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split(" "):
-        word = word.replace("\0", " ")  # noqa: PLW2901
+    joined = _COMMAND.sub(lambda command: command[0].replace(" ", "\0"), text)
+    for word in (part.replace("\0", " ") for part in joined.split(" ")):
         if (in_use or line.strip()) and in_use + width(line) + 1 + width(word) > room:
             yield line
             line, in_use = f"{indent}  {word}", 0
@@ -207,22 +213,29 @@ def draw(columns: Sequence[TextColumn], room: int) -> Iterator[str]:
     """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
     columns = [column for column in columns if any(column.cells)]
     every = len(columns)
-    while (rank := max(column.rank for column in columns)) and _measure(columns, shortest=True) > room:
-        columns = [column for column in columns if column.rank < rank]
+    for rank in sorted({column.rank for column in columns if column.rank}, reverse=True):
+        if _measure(columns, shortest=True) > room:
+            columns = [column for column in columns if column.rank < rank]
     names = columns[0]
     spare = max(_SHORTEST, room - (_measure(columns) - _width(names)))
     cells = [shorten_name(cell, spare) for cell in names.cells]
     columns = [names._replace(cells=cells), *columns[1:]]
     widths = [_width(column) for column in columns]
     for row in zip(*([column.name, *column.cells] for column in columns), strict=True):
-        first, *others = [(cell, " " * (space - width(cell))) for cell, space in zip(row, widths, strict=True)]
-        yield (f"  {first[0]}{first[1]}" + "".join(f"  {blank}{cell}" for cell, blank in others)).rstrip()
+        yield align(row, widths).rstrip()
     if len(columns) < every:
         yield from wrap("(some columns do not fit; a wider terminal and --format json show them)", room, "  ")
 
 
+def align(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Return the cells of a row side by side, the first one aligned on the left and the others on the right."""
+    blanks = [" " * (space - width(cell)) for cell, space in zip(row, widths, strict=True)]
+    others = [f"  {blank}{cell}" for blank, cell in zip(blanks[1:], row[1:], strict=True)]
+    return f"  {row[0]}{blanks[0]}{''.join(others)}"
+
+
 def _width(column: TextColumn) -> int:
-    return max(width(cell) for cell in (column.name, *column.cells))
+    return max(map(width, [column.name, *column.cells]))
 
 
 def _measure(columns: Sequence[TextColumn], *, shortest: bool = False) -> int:

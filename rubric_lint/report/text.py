@@ -67,7 +67,9 @@ class Full(StyledReporter):
     def end(self, summary: Summary) -> None:
         """Write the summary."""
         if not self._look.quiet:
-            rows = [line for line_of_summary in str(summary).split("\n") for line in self._look.wrap(line_of_summary)]
+            rows = []
+            for line in str(summary).split("\n"):
+                rows += self._look.wrap(line)
             self._write(self._gap + "\n".join(rows) + "\n")
 
 
@@ -133,29 +135,33 @@ def frame(source: Source, finding: Finding, style: Style, seen: dict[str, str]) 
     for place in finding.related:
         file = place.source or source
         groups.setdefault(file.name, (file, []))[1].append(_mark(file, place.span, label=place.message))
-    digits = len(str(max(mark.line for _, marks in groups.values() for mark in marks)))
-    look = _Gutter(style, digits)
+    last_line = max(mark.line for _, marks in groups.values() for mark in marks)
+    gutter = _Gutter(style, digits=len(str(last_line)))
     for file, marks in groups.values():
-        arrow, at = ("-->", finding.span) if file is source else (":::", min(marks).span)
-        yield style.paint("gutter", f"   {'':{digits}}{arrow} ") + style.paint("place", _place(file, at))
-        for number, in_line in groupby(sorted(marks), key=lambda mark: mark.line):
-            for excerpt, group in _excerpts(file.text, list(in_line), look.room):
-                text = file.text[excerpt.span.start : excerpt.span.end]
-                yield look.row(number, excerpt.before + shown(text) + excerpt.after)
-                for mark in group:
-                    indent = width(excerpt.before + shown(file.text[excerpt.span.start : mark.span.start]))
-                    marked = shown(file.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
-                    role = finding.severity if mark.primary else "other"
-                    line = ("^" if mark.primary else "-") * max(width(marked), 1)
-                    yield from look.mark(indent, line, visible(mark.label), role)
+        arrow, span = ("-->", finding.span) if file is source else (":::", min(marks).span)
+        yield style.paint("gutter", f"   {'':{gutter.digits}}{arrow} ") + style.paint("place", _place(file, span))
+        for _, in_line in groupby(sorted(marks), key=lambda mark: mark.line):
+            yield from _frame_line(file.text, list(in_line), finding.severity, gutter)
     if finding.fix:
         kind = "fix" if finding.fix.safe else "unsafe fix"
-        yield from look.note(f"= {kind}: {visible(finding.fix.title)}")
+        yield from gutter.note(f"= {kind}: {visible(finding.fix.title)}")
     if finding.choices:
         answers = [f"{visible(choice.title)} (--choose {choice.choice})" for choice in finding.choices]
         start = source.position(finding.span.start)
         reference = f"the same answers as at {start.line}:{start.column}"
-        yield from look.note(f"= choose: {refer(join_words(answers, 'or'), reference, seen)}")
+        yield from gutter.note(f"= choose: {refer(join_words(answers, 'or'), reference, seen)}")
+
+
+def _frame_line(text: str, marks: list[_Mark], severity: Severity, gutter: _Gutter) -> Iterator[str]:
+    """Yield the rows of one line of a file: the line, in several excerpts if it is long, and its marks below."""
+    for excerpt, group in _excerpts(text, marks, gutter.room):
+        start, end = excerpt.span
+        yield gutter.row(marks[0].line, excerpt.before + shown(text[start:end]) + excerpt.after)
+        for mark in group:
+            indent = width(excerpt.before + shown(text[start : mark.span.start]))
+            marked = shown(text[mark.span.start : min(mark.span.end, end)])
+            sign, role = ("^", severity) if mark.primary else ("-", "other")
+            yield from gutter.mark(indent, sign * max(width(marked), 1), visible(mark.label), role)
 
 
 class _Gutter(NamedTuple):
@@ -192,8 +198,9 @@ class _Gutter(NamedTuple):
 def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:
     line, column, start = source.position(span.start)
     # Search for the line end instead of calling `line_span`: a file may be one line of 100 MB.
-    ends = [at for stop in "\r\n" if (at := source.text.find(stop, start, span.end)) >= 0]
-    return _Mark(line, start - column + 1, Span(start, min(ends, default=span.end)), primary, label)
+    ends = [source.text.find(stop, start, span.end) for stop in "\r\n"]
+    end = min((end for end in ends if end >= 0), default=span.end)
+    return _Mark(line, start - column + 1, Span(start, end), primary, label)
 
 
 def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excerpt, list[_Mark]]]:
@@ -220,7 +227,8 @@ def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
     spare = room - 2 * len(_CUT) - width(shown(text[hull.start : min(hull.end, hull.start + room)]))
     before = tail(left, max(spare // 2, _CONTEXT))
     whole_left = whole_left and before == left
-    after = head(rest, room - len(_CUT) * (1 if whole_left else 2) - width(shown(before)))
+    cuts = 1 if whole_left else 2
+    after = head(rest, room - len(_CUT) * cuts - width(shown(before)))
     if after == rest:  # the line ends here: give the remaining room to the other side
         before = tail(left, room - len(_CUT) - width(shown(rest)))
     span = Span(hull.start - len(before), hull.start + len(after))

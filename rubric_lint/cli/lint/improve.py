@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
-from itertools import chain, repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -72,21 +71,20 @@ def propose(given: Given) -> int:
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": SEED})
-    judges = len(given.models)
-    is_own = not given.writers or given.writers[0] in given.models
-    access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
+    judges, models = len(given.models), list(given.models)
+    writer = given.writers[0] if given.writers else models[0]
+    if writer not in models:
+        models.append(writer)
+    access = find_access(models, vars(given))
     account = open_account(given, access)
-    writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.mapping)
     judged = {answer.key for answer in _read_answers(str(output), rubrics)} if output.exists() else set()
     left = [answer for answer in answers if answer.key not in judged]
-    shown_rubrics = {name: _take_half([answer for answer in answers if answer.rubric.name == name]) for name in rubrics}
-    all_mended = [
-        _TrialCount(shown_rubrics[rubric.name], given.tries, given.tries)
-        for rubric in rubrics.values()
-        for _ in rubric.criteria
-    ]
-    _say_most(left, all_mended, given, access)
+    trials = []  # as if every criterion were to be fixed
+    for rubric in rubrics.values():
+        half = _take_half(_choose(answers, rubric.name))
+        trials += [_TrialCount(half, given.tries, given.tries)] * len(rubric.criteria)
+    _say_most(left, trials, given, access)
     work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account)
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
@@ -94,7 +92,8 @@ def propose(given: Given) -> int:
     found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
-        asking = _ModelAsker((work.access, access.part(writer, writer + 1)), work, store)
+        of_writer = models.index(writer)
+        asking = _ModelAsker((work.access, access.part(of_writer, of_writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
 
 
@@ -112,40 +111,38 @@ def _improve(
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
-    mended = [(assessment.rubric, one.id) for assessment in found for one in assessment.list(Standing.FIX)]
-    held = {assessment.rubric: _list_held(linted, assessment.rubric) for assessment in found}
+    passed_tests = {assessment.rubric: _list_passed(linted, assessment.rubric) for assessment in found}
     trials = []
-    for rubric, criterion in mended:
-        own = [answer for answer in answers if answer.rubric.name == rubric]
-        choices = sum(len(finding.choices) for finding in find_findings(bases[rubric], criterion))
-        tests = [Answer("", bases[rubric].rubric, test.case, {}) for test in held[rubric] if test.case]
-        half = _take_half(own)
-        trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
+    for assessment in found:
+        base = bases[assessment.rubric]
+        half = _take_half(_choose(answers, assessment.rubric))
+        tests = [Answer("", base.rubric, test.case, {}) for test in passed_tests[assessment.rubric] if test.case]
+        for criterion in assessment.list(Standing.FIX):
+            choices = sum(len(finding.choices) for finding in find_own(base, criterion.id))
+            trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
     done: list[Improver] = []
     is_stopped = False
     for assessment in found:
         base = _load(name, linted, examined)[assessment.rubric]
-        own = [answer for answer in answers if answer.rubric.name == assessment.rubric]
-        improver = Improver(assessment, base, own, held[assessment.rubric], asking)
+        own = _choose(answers, assessment.rubric)
+        improver = Improver(assessment, base, own, passed_tests[assessment.rubric], asking)
         done.append(improver)
         try:
             improver.run(given.tries)
         except (click.Abort, KeyboardInterrupt):
             is_stopped = True
-        examined = improver.base.examined
-        if is_stopped:
             break
+        examined = improver.base.examined
     return _report(given, linted, done, asking, is_stopped=is_stopped)
 
 
 def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, RubricState]:
     """Return the rubrics of a file as they are now, by name."""
-    loaded = load_examined(name, examined)
-    return {
-        key: RubricState(name, linted.file.settings, examined, loaded_rubric, loaded_rubric.prepare())
-        for key, loaded_rubric in loaded.items()
-    }
+    bases = {}
+    for rubric, loaded in load_examined(name, examined).items():
+        bases[rubric] = Base(name, linted.file.settings, examined, loaded, loaded.prepare())
+    return bases
 
 
 def _report(
@@ -176,19 +173,19 @@ def _report(
             click.echo(f"{visible(improved.assessment.rubric)}: {visible(improvement.format_headline(improved))}")
     if is_stopped:
         raise click.Abort
+    return _find_code(page)
+
+
+def _find_code(page: improvement.ImprovementPage) -> Exit:
     outcomes = [outcome for found in page.several for outcome in found.outcomes]
-    open_ones = [outcome for outcome in outcomes if not outcome.offered]
-    if not outcomes and not any(improved.whole for improved in page.several):
-        return Exit.CLEAN if page.could_say else Exit.UNDECIDED
     if not outcomes:
-        return Exit.FOUND
-    if not open_ones:
+        if any(improved.whole for improved in page.several):
+            return Exit.FOUND
+        return Exit.CLEAN if page.could_say else Exit.UNDECIDED
+    reasons = {outcome.left for outcome in outcomes if not outcome.offered}
+    if not reasons:
         return Exit.CLEAN
-    return (
-        Exit.UNDECIDED
-        if all(outcome.left in {StopReason.FEW, StopReason.FEW_WRONG} for outcome in open_ones)
-        else Exit.FOUND
-    )
+    return Exit.UNDECIDED if reasons <= {Left.FEW, Left.FEW_WRONG} else Exit.FOUND
 
 
 def _read_answers(
@@ -206,8 +203,8 @@ def _read_answers(
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_held(linted: LintedFile, rubric: str) -> list[PassedTest]:
-    """Return the rubric tests that hold, with what a judge is shown of each."""
+def _list_passed(linted: LintedFile, rubric: str) -> list[Held]:
+    """Return the rubric tests that pass, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
         recording = recordings.found.get(ran.test.key) if recordings else None
@@ -224,6 +221,10 @@ class _TrialCount(NamedTuple):
     written: int
 
 
+def _choose(answers: Sequence[Answer], rubric: str) -> list[Answer]:
+    return [answer for answer in answers if answer.rubric.name == rubric]
+
+
 def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
     """Return as many answers of a rubric as a wording is proved on; none if there are too few."""
     return answers[: max(ASIDE, len(answers) // 2)] if len(answers) >= NEEDED else []
@@ -233,20 +234,24 @@ def _say_most(left: Sequence[Answer], trials: Sequence[_TrialCount], given: Give
     """Say how many requests there can be: to judge answers, and for each proposal for a criterion to fix."""
     plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
     trials = [trial for trial in trials if trial.answers]
-    asked = [
-        *left,
-        *chain.from_iterable(chain.from_iterable(repeat(trial.answers, trial.proposals)) for trial in trials),
-    ]
-    requests = models * sum(plan.count_requests(len(answer.rubric.criteria)) for answer in asked)
+    to_judge = list(left)
+    for trial in trials:
+        to_judge += [*trial.answers] * trial.proposals
+    requests = models * sum(plan.count_requests(len(answer.rubric.criteria)) for answer in to_judge)
     proposals = sum(trial.proposals for trial in trials)
-    parts = [f"{counted(len(left), 'answer')} to judge"] if left else []
-    criteria = counted(len(trials), "criterion", "criteria")
-    parts += [f"{counted(proposals, 'proposal')} for {criteria} to write and to prove"] if proposals else []
-    if parts:
-        most = requests + sum(trial.written for trial in trials)
-        click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
-        if prices := load_prices(given.prices):
-            click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)
+    parts = []
+    if left:
+        parts.append(f"{counted(len(left), 'answer')} to judge")
+    if proposals:
+        criteria = counted(len(trials), "criterion", "criteria")
+        parts.append(f"{counted(proposals, 'proposal')} for {criteria} to write and to prove")
+    if not parts:
+        return
+    most = requests + sum(trial.written for trial in trials)
+    click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
+    prices = load_prices(given.prices)
+    if prices:
+        click.echo(visible(estimate_cost(to_judge, access.calls[:models], plan, prices)), err=True)
 
 
 class _TrialRecords:

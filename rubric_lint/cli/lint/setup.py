@@ -16,7 +16,7 @@ from rubric_lint.cli.options import Choice, Given, command, complete_name, read_
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
 from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.lint.run.console import complain
-from rubric_lint.model.messages import visible
+from rubric_lint.model.messages import counted, visible
 from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report.terminal import Style, reflow
 from rubric_lint.source.source import Kind, kind_of
@@ -192,8 +192,7 @@ def show_folder(_given: Given) -> None:
 def clear_all(_given: Given) -> None:
     """Delete all cached results, of every version and working folder, and the replies of judges."""
     folder = _require_folder()
-    count = clear()
-    click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {folder}.")
+    click.echo(f"Removed {counted(clear(), 'file')} from {folder}.")
 
 
 def _require_folder() -> str:

@@ -157,7 +157,7 @@ def judge_answers(work: JudgeWork, batch: BatchOptions | None = None) -> int:
     from rubric_lint.judge.journal import JournalError
     from rubric_lint.lint.project.writing import WriteError
 
-    plan, code = work.plan, Exit.CLEAN
+    code = Exit.CLEAN
     reading = Progress(sys.stderr, "reading", "MB")
     try:
         with ExitStack() as opened:
@@ -169,26 +169,27 @@ def judge_answers(work: JudgeWork, batch: BatchOptions | None = None) -> int:
                 raise click.Abort from None
             finally:
                 reading.clear()
-            before, journal = set(results.invalid), results
-            if work.is_again and before:
+            invalid_before, journal = len(results.invalid), results
+            if work.is_again and invalid_before:
                 journal = opened.enter_context(results.renewing())
                 left -= len(journal.judged)
             elif work.is_again:
                 results.replace({})
             if isinstance(panel, BatchOptions):
-                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.account.limit.prices)
+                batch_work = BatchWork(panel, source, journal, work.access.calls, work.plan)
+                code = batch_work.run(left, work.account.limit.prices)
             elif left or not work.is_again:
                 _report_requests(source, journal, work, left)
-                store = (
-                    opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
-                )
-                code = run_judge(panel, journal, source.read(), left, plan, store=store)
+                store = None
+                if left and not work.given.no_cache:
+                    store = opened.enter_context(open_store(work.given.cache_dir))
+                code = run_judge(panel, journal, source.read(), left, work.plan, store=store)
     except (JournalError, WriteError) as wrong:
         raise UserError(f"{work.output}: {wrong}") from None
-    if work.is_again and before:
-        names = list_names([str(json.loads(key)) for key in sorted(results.invalid)])
-        still = f"; still invalid: {names}" if results.invalid else ""
-        renewed = f"{len(before) - len(results.invalid):,} of {len(before):,} outputs valid now{still}"
+    if work.is_again and invalid_before:
+        renewed = f"{invalid_before - len(results.invalid):,} of {invalid_before:,} outputs valid now"
+        if results.invalid:
+            renewed += f"; still invalid: {list_names([str(json.loads(key)) for key in sorted(results.invalid)])}"
         click.echo(visible(f"{work.output}: {renewed}"), err=True)
     return Exit.FOUND if code == Exit.CLEAN and results.invalid else code
 
@@ -223,14 +224,16 @@ def _prepare(
     except ImportError:
         raise UserError(f"judging {word_need('judge')}") from None
     except StaleError as wrong:
-        what, advice = ("resume", f"name another file with {work.option}")
+        what, advice = "resume", f"name another file with {work.option}"
         if work.is_again:
-            what, advice = ("ask again", "use the options of the first run")
+            what, advice = "ask again", "use the options of the first run"
         raise UserError(f"{output}: cannot {what}: {wrong}; {advice}") from None
     reading.clear()
     if work.is_again:
-        names = list_names([str(answer.record["id"]) for answer in source.read()])
-        summary = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
+        summary = f"{total:,} of {len(journal.judged):,} outputs invalid"
+        if total:
+            names = list_names([str(answer.record["id"]) for answer in source.read()])
+            summary += f"; asking again for {names}"
         if journal.renewed:
             summary += f"; removing {counted(len(journal.renewed), 'invalid record')} that a later one renews"
         click.echo(visible(f"{output}: {summary}"), err=True)
@@ -275,7 +278,8 @@ def _suggest_again(given: Given, results: str) -> str:
 def _report_requests(source: AnswersFile, journal: Journal, work: JudgeWork, left: int) -> None:
     """Print how many requests there will be if it is not one for each answer, and with a limit what they may cost."""
     models = len(work.access.calls)
-    if not left or not (how := work.plan.describe(models)):
+    how = work.plan.describe(models)
+    if not left or not how:
         return
     waiting = [answer for answer in source.read() if answer.key not in journal.judged]
     requests = models * sum(work.plan.count_requests(len(answer.rubric.criteria)) for answer in waiting)
@@ -297,9 +301,11 @@ def _report_earlier(earlier: EarlierResults, output: Path, total: int) -> None:
     if earlier.invalid:
         have = "has an invalid output, which is" if earlier.invalid == 1 else "have an invalid output, which are"
         complain(f"{output}: {earlier.invalid} of these {have} not asked for again")
-    if others := earlier.others:
-        ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
-        complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")
+    ids = [*earlier.others]
+    if len(ids) > 4:
+        ids[3:] = [f"{len(ids) - 3} more"]
+    if ids:
+        complain(f"{output}: also has results of answers that are not in this run (kept): {join_words(ids)}")
 
 
 def name_results(answers: str, named: str | None, option: str = "--output") -> Path:

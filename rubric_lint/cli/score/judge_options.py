@@ -80,9 +80,10 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _read_float(text: str) -> float:
-    if math.isfinite(number := float(text)):
-        return number
-    raise ValueError(f"the number {text[:20]} is too large")
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
 
 
 def is_encodable(text: str) -> bool:
@@ -409,7 +410,7 @@ class BatchOptions(NamedTuple):
 
 
 def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
-    """Return what the options of batches say; None if requests are to be sent.
+    """Read the options of batches; return None if requests are to be sent.
 
     Raises:
         click.UsageError: if an option has no effect.

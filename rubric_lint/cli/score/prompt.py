@@ -111,15 +111,14 @@ def _print(given: Given) -> int:
     rubric = choose_rubric(load(given.rubric, given), given.name)
     order: Sequence[str] = [criterion.id for criterion in rubric.criteria]
     if given.shuffle is not None:
-        order = order_criteria(
-            rubric, given.shuffle, json.dumps(_read_id(given.key or "")), given.model or "", given.sample or 1
-        )
+        key = json.dumps(_read_id(given.key))
+        order = order_criteria(rubric, given.shuffle, key, given.model, given.sample or 1)
     parts = divide(rubric, order, per_criterion=given.per_criterion)
     case = JudgedCase(given.answer, rubric.question if given.question is None else given.question, given.reference)
     prompts = [write_prompt(part, case) for part in parts]
     if given.form == "messages":
-        listed = [[message._asdict() for message in messages] for messages in prompts]
-        shown: Any = listed if given.per_criterion else listed[0]
+        requests = [[message._asdict() for message in messages] for messages in prompts]
+        shown = requests if given.per_criterion else requests[0]
         click.echo(visible_json(json.dumps(shown, ensure_ascii=False, indent=2)))
     else:
         for number, (part, messages) in enumerate(zip(parts, prompts, strict=True), start=1):

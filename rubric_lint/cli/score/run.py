@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rubric_lint.scoring.output import RecordResult
 
 
-_HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
+_INCOMPLETE = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
 """What the title of a page adds if it does not have all outputs."""
 
 
@@ -46,7 +46,7 @@ _MOST_REASONS = 5
 
 
 def label(name: str) -> str:
-    """Return what messages call a file."""
+    """Return the name of a file in messages."""
     return "stdin" if name == STDIN else name
 
 
@@ -65,15 +65,17 @@ def score_files(
     Raises:
         click.UsageError: when a file cannot be written.
     """
-    outputs, output = given.outputs, given.output
-    inputs = given.rubric, *outputs, *([given.compare] if given.compare else []), *given.labels
-    results = ResultOutput(output, rubrics, inputs, compact=given.compact) if output else None
-    form = given.form or ("table" if sys.stdout.isatty() and not (given.compact or output) else "jsonl")
+    outputs = given.outputs
+    inputs = [given.rubric, *outputs, *given.labels]
+    if given.compare:
+        inputs.append(given.compare)
+    results = ResultOutput(given.output, rubrics, inputs, compact=given.compact) if given.output else None
     progress = Progress(sys.stderr, "scoring", "outputs", None if STDIN in outputs else _count_bytes(outputs))
-    shares_terminal = sys.stdout.isatty()
+    is_terminal = sys.stdout.isatty()
+    form = given.form or ("table" if is_terminal and not (given.compact or given.output) else "jsonl")
 
     def write(text: str) -> None:
-        if shares_terminal:
+        if is_terminal:
             progress.clear()
         write_all(text)
 
@@ -103,31 +105,44 @@ def score_files(
         parts = to_data({"comparison": other, "limits": decided, "invalid": scoring.causes})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
-        theirs = _tell_comparison(other, more["comparison"], given, write if form == "table" else None) if other else []
+        warnings = [*scoring.warnings()]
+        if other:
+            warnings += _write_comparison(other, more["comparison"], given, write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
-        for warning in (*scoring.warnings(), *theirs):
+        for warning in warnings:
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
-            causes = [f"invalid: {scoring.causes.word()}"] if scoring.totals.invalid else []
-            for line in (*causes, *scoring.totals.reading.format_lines(), str(scoring.totals)):
-                complain(line)
+            _complain_of_totals(scoring)
         if page and file and extras:
-            first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
-            several = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
-            title = f"{first}{several} by {Path(given.rubric).name}{_HALF.get(code, '')}"
             content = extras.content._replace(repeated=scoring.repeated, agentv=scoring.compared)
-            page.write(file.write, scoring.totals, title, content)
+            page.write(file.write, scoring.totals, _write_title(given, code), content)
     if limits and code is Exit.CLEAN:
-        code = _tell_limits(limits, decided, quiet=given.quiet)
+        code = _complain_of_limits(limits, decided, quiet=given.quiet)
     return code, scoring.totals
+
+
+def _write_title(given: Given, code: Exit) -> str:
+    first, *others = given.outputs
+    name = label(first) if first == STDIN else Path(first).name
+    if others:
+        name += f" and {len(others)} more"
+    return f"{name} by {Path(given.rubric).name}{_INCOMPLETE.get(code, '')}"
+
+
+def _complain_of_totals(scoring: Scoring) -> None:
+    totals = scoring.totals
+    if totals.invalid:
+        complain(f"invalid: {scoring.causes.word()}")
+    for line in [*totals.reading.word(), str(totals)]:
+        complain(line)
 
 
 def _count_bytes(names: Iterable[str]) -> int:
     return sum(os.stat(name).st_size for name in names)  # noqa: PTH116 (a Path adds nothing here)
 
 
-def _tell_comparison(
+def _write_comparison(
     other: "OtherRun", found: "Mapping[str, Any]", given: Given, write: Callable[[str], None] | None
 ) -> list[str]:
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
@@ -145,7 +160,7 @@ def _tell_comparison(
     return [f"warning: --compare: {name}: {warning}" for warning in warnings]
 
 
-def _tell_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
+def _complain_of_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
     for limit in failing if quiet else decided:
@@ -193,9 +208,9 @@ def write_all(text: str) -> None:
 def judge_totals(totals: Totals, given: Given) -> Exit:
     """Return the exit code that totals earn."""
     line = read_line(given.fail_on)
-    found = given.fail_on != "never" and any(stops(verdict, line) for verdict, n in totals.verdicts.items() if n)
+    is_bad = given.fail_on != "never" and any(stops(verdict, line) for verdict, n in totals.verdicts.items() if n)
     is_invalid = totals.invalid and not given.allow_invalid and getattr(given, "max_invalid_share", None) is None
-    return Exit.FOUND if found or is_invalid else Exit.CLEAN
+    return Exit.FOUND if is_bad or is_invalid else Exit.CLEAN
 
 
 def check_output(given: Given) -> None:
@@ -242,7 +257,8 @@ class ResultOutput:
         """Write what is not written yet."""
         with naming(self._file.name):
             self._writer.end()
-        if count := self._writer.formulas:
+        count = self._writer.formulas
+        if count:
             ids = "1 id begins" if count == 1 else f"{count:,} ids begin"
             complain(
                 f"warning: {self._file.name}: {ids} like a formula (=, +, - or @), and ids are written as they are; "
@@ -294,8 +310,10 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
             return None
         extras = extras._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
-        others = (compare,) if compare and other and other.is_by_our_rubrics else ()
-        agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, reading, given.mapping)
+        results = given.outputs
+        if compare and other and other.is_by_our_rubrics:
+            results = (*results, compare)
+        agreement = measure_agreement(rubrics, results, labels, reading, given.mapping)
         if agreement is None:
             return None
         extras = extras._replace(agreement=agreement)
@@ -370,6 +388,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:
-        for line in (*totals.reading.format_lines(), str(totals)):
+        for line in [*totals.reading.word(), str(totals)]:
             complain(line)
     return judge_totals(totals, given)
