@@ -31,14 +31,6 @@ from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Edit, Source, UndecodableError, splice
 
-
-class ProofFailure(NamedTuple):
-    """Why a rewriting is in doubt, and the offset of the cause in the new text."""
-
-    doubt: str
-    at: int
-
-
 _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
     "a suite is rewritten whole or not at all"
@@ -95,26 +87,30 @@ def rewrite(
     enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
     fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
-    wanted = RELEASES[target]
+    release = RELEASES[target]
     if not fixed.result.source.text:  # the linter does not read files in which nothing speaks of rubrics
         with suppress(UndecodableError):
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
     file = _SuiteFile(fixed.result.source, settings)
-    rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings, file)
+    rewriting = _Rewriting(replace(fixed, is_suite=True), release, settings, file)
     if name.lower().endswith(EVAL_FILES) and not fixed.result.findings:
-        faults = read_documents(file.source)[1]
-        found = [Finding("syntax", Severity.ERROR, fault.message, fault.span, "") for fault in faults]
-        if found:
-            return replace(rewriting.fixed, unmet=tuple(Left(finding, finding.message) for finding in found))
+        unmet = tuple(
+            Left(Finding("syntax", Severity.ERROR, fault.message, fault.span, ""), fault.message)
+            for fault in read_documents(file.source)[1]
+        )
+        if unmet:
+            return replace(rewriting.fixed, unmet=unmet)
     if fixed.doubt or not file.suites:
         return fixed
     fixed = rewriting.fixed
-    reason = f"not rewritten for {wanted.title} before its errors are fixed"
+    reason = f"not rewritten for {release.title} before its errors are fixed"
     errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
-    if unmet := rewriting.find_later() or tuple(errors):
+    unmet = rewriting.find_later() or tuple(errors)
+    if unmet:
         return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated()))
-    if unmet := rewriting.find_obstacles():
+    unmet = rewriting.find_obstacles()
+    if unmet:
         return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
@@ -136,6 +132,13 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
         is_moving = is_moving or finding.code.startswith(("lost-rubric.agentv-5-", "repeated-case."))
         if finding.severity is Severity.ERROR and not is_moving:
             yield finding
+
+
+class _ProofFailure(NamedTuple):
+    """Why a rewriting is in doubt, and the offset of the cause in the new text."""
+
+    reason: str
+    offset: int
 
 
 class _SuiteFile:
@@ -212,9 +215,12 @@ class _Rewriting:
     def run(self) -> Fixed:
         """Convert the suites, write them, and prove that their rubrics mean the same."""
         suites = self.file.suites
-        notes = tuple(self._tell())
+        notes = tuple(self._list_notes())
         converted = [convert(document, self.file.rubrics.get(document, []), self.target) for document in suites]
-        if blockers := [self._leave(suite.document, blocker) for suite in converted for blocker in suite.blockers]:
+        blockers: list[Left] = []
+        for suite in converted:
+            blockers += [self._leave(suite.document, blocker) for blocker in suite.blockers]
+        if blockers:
             return replace(self.fixed, unmet=_sort(blockers))
         text = write_all([(suite.document, suite.data) for suite in converted])
         if isinstance(text, RefusedChange):
@@ -228,7 +234,8 @@ class _Rewriting:
             for document, suite in zip(after, converted, strict=True)
             for unmet in find_unloaded(document, self.target)
         ]
-        if unread := [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]:
+        unread = [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]
+        if unread:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
         find_gaps = SUITES[self.target.name].find_gaps
@@ -237,9 +244,9 @@ class _Rewriting:
             return replace(self.fixed, unmet=gaps, notes=seldom_meant)
         data = new.source.to_bytes(new.source.text)
         result = lint(new.source.name, data, self.settings)._replace(source=new.source)
-        trouble = self._find_fault(result, new) or self._find_misreading(new)
-        if trouble:
-            return self._doubt(trouble, after, converted)
+        failure = self._find_fault(result, new) or self._find_misreading(new)
+        if failure:
+            return self._refuse(failure, after, converted)
         applied = (*self.fixed.applied, Applied(self.target.name, f"converted to {self.target.title}"))
         return replace(self.fixed, result=result, applied=applied, unmet=gaps, notes=notes + seldom_meant)
 
@@ -260,53 +267,54 @@ class _Rewriting:
             edits.append(Edit(span, f"{quote}{url}{quote}"))
         return source._replace(text=splice(source.text, edits))
 
-    def _doubt(self, trouble: ProofFailure, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:
+    def _refuse(self, failure: _ProofFailure, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:
         """Return the file as it was, with the reason for the doubt and where its cause was before."""
         at = None
         for document, suite in zip(after, converted, strict=True):
-            if document.preamble.start <= trouble.at:
-                old = former_path(suite.data, document.find_path(trouble.at))
+            if document.preamble.start <= failure.offset:
+                old = former_path(suite.data, document.find_path(failure.offset))
                 at = self._find_place(suite.document, old, Part.VALUE)
-        return replace(self.fixed, doubt=trouble.doubt, doubt_at=at, applied=())
+        return replace(self.fixed, doubt=failure.reason, doubt_at=at, applied=())
 
-    def _find_fault(self, result: Result, new: _SuiteFile) -> ProofFailure | None:
+    def _find_fault(self, result: Result, new: _SuiteFile) -> _ProofFailure | None:
         """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR and finding.rule != "repeated-case":
                 doubt = f"there would be a new finding, {finding.rule}: {finding.message}"
-                return ProofFailure(doubt, finding.span.start)
+                return _ProofFailure(doubt, finding.span.start)
         for document, rubrics in new.rubrics.items():
             for rubric in rubrics:
                 # Where the target reads `rubrics`, their words need not mark them as AgentV's.
                 is_plain = self.target.reads_beside and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
                 if rubric.dialect not in self.target.dialects and not is_plain:
                     doubt = f"it would not be recognized as a suite for {self.target.title}"
-                    return ProofFailure(doubt, document.span(rubric.path, Part.VALUE).start)
+                    return _ProofFailure(doubt, document.span(rubric.path, Part.VALUE).start)
         return None
 
-    def _find_misreading(self, new: _SuiteFile) -> ProofFailure | None:
+    def _find_misreading(self, new: _SuiteFile) -> _ProofFailure | None:
         """Return why a rubric would be read differently; more may be read, such as rubrics of other systems.
 
         Strings among assertions may lose what showed us whose they are; AgentV still reads them.
         """
-        meant = self.file.meanings
-        now = new.meanings if meant else []
-        missing = Counter(meaning.rubric for meaning in meant if not meaning.is_plain)
-        missing.subtract(meaning.rubric for meaning in now)
-        known = {meaning.rubric for meaning in meant}
-        for meaning in now:
+        old_meanings = self.file.meanings
+        new_meanings = new.meanings if old_meanings else []
+        missing = Counter(meaning.rubric for meaning in old_meanings if not meaning.is_plain)
+        missing.subtract(meaning.rubric for meaning in new_meanings)
+        known = {meaning.rubric for meaning in old_meanings}
+        for meaning in new_meanings:
             if not meaning.is_plain and (meaning.rubric not in known or missing[meaning.rubric] < 0):
-                return ProofFailure("a rubric would be scored differently", meaning.at)
+                return _ProofFailure("a rubric would be scored differently", meaning.offset)
         for rubric, count in missing.items():
             if count > 0:
                 doubt = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
-                return ProofFailure(doubt, 0)
+                return _ProofFailure(doubt, 0)
         return None
 
-    def _tell(self) -> Iterator[Note]:
+    def _list_notes(self) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
         rubrics = [rubric for found in self.file.rubrics.values() for rubric in found]
-        if scales := sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics):
+        scales = sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics)
+        if scales:
             yield Note(
                 f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
                 f"`{SCALE}`: scores stay the same, judges answer in `checks`"
@@ -321,7 +329,8 @@ class _Rewriting:
                 f"requires {them}, so nothing is written; to make {them} optional, run this on the original suite with "
                 "--unsaid optional"
             )
-        if idle := sum(fields.get("required_min_score") == 0 for fields in checks):
+        idle = sum(fields.get("required_min_score") == 0 for fields in checks)
+        if idle:
             yield Note(
                 f"{counted(idle, 'criterion has', 'criteria have')} `required_min_score: 0`, which is no gate here, so "
                 "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
@@ -365,7 +374,7 @@ def _find_former(converted: Converted, path: Path) -> Path:
 
 
 def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
-    """Return what is left in the order of the text, each reason once at a place."""
+    """Sort obstacles in the order of the text, with each reason once at a place."""
     reasons = {(unfixed.finding.span, unfixed.reason): unfixed for unfixed in found}
     return tuple(reasons[key] for key in sorted(reasons))
 
@@ -384,7 +393,7 @@ class _RubricMeaning(NamedTuple):
     """What a rubric means, its offset in the text, and whether it is strings, which no rewriting changes."""
 
     rubric: tuple[AgentVCriterion, ...]
-    at: int
+    offset: int
     is_plain: bool
 
 
@@ -400,12 +409,16 @@ def _find_meaning(document: Document, rubric: Rubric) -> _RubricMeaning:
 
 def _as_read(entry: Criterion) -> AgentVCriterion:
     """Return the meaning of a criterion in the form of AgentV's own reading."""
-    is_checklist = entry.scale is None
-    gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
+    gate = entry.gate or None  # nothing misses a gate of 0
+    if gate and entry.scale is None:
+        gate = HIGHEST
     bands = _read_bands(entry.scale) if entry.scale else ()
     outcome = entry.outcome and name_variables(entry.outcome)
-    return AgentVCriterion(entry.id, outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
+    weight = 1.0 if entry.weight is None else float(entry.weight)
+    return AgentVCriterion(entry.id, outcome, weight, gate, bands)
 
 
 def _read_bands(scale: Scale) -> tuple[tuple[int, int, str], ...]:
-    return tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in scale.bands)
+    return tuple(
+        (int(band.lower or 0), int(band.upper or 0), name_variables(band.outcome or "")) for band in scale.bands
+    )

@@ -4,7 +4,8 @@ A case is read into the fields that all of these have; what else it says is besi
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rubric_lint.convert.export.target import (
@@ -87,18 +88,18 @@ class Suite(NamedTuple):
 
 
 def read_suite(
-    documents: Iterable[Document], file_rubrics: list[FileRubric], target: ExportTarget
+    documents: Iterable[Document], rubrics: Sequence[FileRubric], target: ExportTarget
 ) -> tuple[Suite, Sources]:
     """Read the cases of a file that has rubrics; also return the sources of these, with their cases and questions."""
     by_number: dict[int | None, list[FileRubric]] = {}
-    for file_rubric in file_rubrics:
-        by_number.setdefault(file_rubric.document.number, []).append(file_rubric)
+    for member in rubrics:
+        by_number.setdefault(member.document.number, []).append(member)
     pairs = [
         (document, by_number.get(document.number, []))
         for document in documents
         if not document.kind.is_program and document.data is not None
     ]
-    dialects = {file_rubric.rubric.dialect for file_rubric in file_rubrics}
+    dialects = {member.rubric.dialect for member in rubrics}
     templates = dialects & RENDERS
     system = AGENTV_5 if templates else AGENTV_4
     if "promptfoo" in templates:
@@ -108,17 +109,17 @@ def read_suite(
     if not suite.cases or any(name and name != "promptfoo" and not name.startswith("agentv") for name in dialects):
         places = {}
         suite = _read(pairs, AGENTV_4, places, is_whole=False)
-        is_file = target.name == OURS and len(file_rubrics) == 1 and not suite.cases
+        is_file = target.name == OURS and len(rubrics) == 1 and not suite.cases
         if "id" in target.shows or (target.has_cases and not is_file):  # names of rubrics are written
-            names = _list_names(file_rubrics)
+            names = _list_names(rubrics)
             suite = suite._replace(others=tuple(part for part in suite.others if not _is_name(part, names)))
     questions = {case.key: case.fields["input"].value for case in suite.cases if "input" in case.fields}
     sources: dict[str, ExportSource] = {}
-    for file_rubric in file_rubrics:
-        if file_rubric.source:
-            place = places.get(file_rubric.name)
-            question = questions.get(place, file_rubric.source.question) if place else file_rubric.source.question
-            sources[file_rubric.name] = file_rubric.source._replace(place=place, question=question)
+    for member in rubrics:
+        if member.source:
+            place = places.get(member.name)
+            question = questions.get(place, member.source.question) if place else member.source.question
+            sources[member.name] = member.source._replace(place=place, question=question)
     return suite, sources
 
 
@@ -134,18 +135,18 @@ def _read(
     others: list[PlacedValue] = []
     cases: list[Case] = []
     written: list[FileRubric] = []
-    for document, file_rubrics in pairs:
+    for document, rubrics in pairs:
+        of_document = [member for member in rubrics if member.source]
         if is_whole:
-            found, own = _read_document(
-                document, [file_rubric for file_rubric in file_rubrics if file_rubric.source], system, places
-            )
+            found, own = _read_document(document, of_document, system, places)
         else:
-            found, own = _read_records(document, file_rubrics, places)
+            found, own = _read_records(document, rubrics, places)
         cases += found
-        _add_parts(own, fields, others)
-        written += [file_rubric for file_rubric in file_rubrics if file_rubric.source]
+        for name, part in own:
+            _add_part(name, part, fields, others)
+        written += of_document
     keys = {case.key for case in cases}
-    shared = _find_shared([file_rubric for file_rubric in written if keys and places.get(file_rubric.name) not in keys])
+    shared = _find_shared([member for member in written if keys and places.get(member.name) not in keys])
     return Suite(system, fields, tuple(others), tuple(_name_cases(cases, system)), shared, is_whole)
 
 
@@ -165,27 +166,25 @@ class _WrittenPaths:
             yield part
 
 
-def _add_parts(
-    parts: Iterable[tuple[str, PlacedValue]], fields: dict[str, PlacedValue], others: list[PlacedValue]
-) -> None:
-    """Add each part to the fields by its name; one without a name, or with that of another, to the others."""
-    for name, part in parts:
-        if not name or name in {_CHECK, _SET} or name in fields:
-            others.append(part)
-        else:
-            fields[name] = part
+def _add_part(name: str, part: PlacedValue, fields: dict[str, PlacedValue], others: list[PlacedValue]) -> None:
+    """Add a part to the fields by its name; one without a name, or with that of another, to the others."""
+    if not name or name in {_CHECK, _SET} or name in fields:
+        others.append(part)
+    else:
+        fields[name] = part
 
 
-def _find_shared(file_rubrics: list[FileRubric]) -> tuple[PlacedValue, ...]:
+def _find_shared(rubrics: list[FileRubric]) -> tuple[PlacedValue, ...]:
     """Find the fields beside lists of cases whose rubrics, which are in no case, count in every case."""
     lists = suite_lists("cases")
     shared: dict[tuple[int | None, Path], PlacedValue] = {}
-    for _, _, document, rubric, _ in file_rubrics:
-        holders = [(end, document.value(rubric.path[:end])) for end in range(len(rubric.path))]
+    for member in rubrics:
+        path, number = member.rubric.path, member.document.number
+        holders = [(end, member.document.value(path[:end])) for end in range(len(path))]
         ends = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
-        place = rubric.path[: max(ends, default=0) + 1]
+        place = path[: max(ends, default=0) + 1]
         if place and place[-1] in _SHARED:
-            shared[document.number, place] = PlacedValue(place, None, document.number)
+            shared[number, place] = PlacedValue(place, None, number)
     return tuple(shared.values())
 
 
@@ -202,13 +201,13 @@ def _find_case(document: Document, path: Path) -> CaseKey | None:
 
 
 def _read_document(
-    document: Document, file_rubrics: list[FileRubric], system: str, places: dict[str, CaseKey | None]
+    document: Document, rubrics: list[FileRubric], system: str, places: dict[str, CaseKey | None]
 ) -> tuple[list[Case], list[tuple[str, PlacedValue]]]:
     """Return the cases of a document of a suite, and its own fields with their names."""
     whole = PlacedValue((), document.data, document.number)
-    places |= {file_rubric.name: _find_case(document, file_rubric.rubric.path) for file_rubric in file_rubrics}
-    cases = {key[1] for file_rubric in file_rubrics if (key := places[file_rubric.name])}
-    of_rubrics = _WrittenPaths(path for file_rubric in file_rubrics for path in _find_assertions(file_rubric.rubric))
+    places |= {member.name: _find_case(document, member.rubric.path) for member in rubrics}
+    cases = {key[1] for member in rubrics if (key := places[member.name])}
+    of_rubrics = _WrittenPaths(path for member in rubrics for path in _find_assertions(member.rubric))
     written = _WrittenPaths(of_rubrics.paths | cases)  # and no case counts as a field of a suite that holds its own
     own: list[tuple[str, PlacedValue]] = []
     items: list[PlacedValue] = []
@@ -216,7 +215,7 @@ def _read_document(
         items = list(whole.items())
     elif not isinstance(whole.value, dict):
         own.append(("", whole))
-    elif not file_rubrics and not _ONLY_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
+    elif not rubrics and not _ONLY_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
         cases = {()}  # a case by itself
     elif () not in cases:
         for part in whole.items():
@@ -226,18 +225,28 @@ def _read_document(
                 own += _read_field(part, system, written, _OF_SUITES)
     found = {part.path for part in items if isinstance(part.value, dict) and isinstance(part.path[-1], int)}
     own += [("", part) for part in items if part.path not in cases | found]
-    read = []
+    read: list[Case] = []
     for path in sorted(cases | found, key=lambda path: document.span(path).start):
-        fields: dict[str, PlacedValue] = {}
-        others: list[PlacedValue] = []
-        case = PlacedValue(path, document.value(path), document.number)
-        items = sorted(case.items(), key=lambda part: part.path[-1] != "run")  # its threshold counts before others
-        parts = [named_part for part in items for named_part in _read_field(part, system, written, _OF_CASES)]
-        checks, sets = (tuple(part for name, part in parts if name == kind) for kind in (_CHECK, _SET))
-        _add_parts((named_part for named_part in parts if named_part[0] not in {_CHECK, _SET}), fields, others)
-        is_named = path in of_rubrics.paths or path in of_rubrics.above
-        read.append(Case((document.number, path), fields, checks, tuple(others), is_named, sets))
+        whole = PlacedValue(path, document.value(path), document.number)
+        names_rubrics = path in of_rubrics.paths or path in of_rubrics.above
+        read.append(_read_case(whole, system, written, names_rubrics=names_rubrics))
     return read, own
+
+
+def _read_case(case: PlacedValue, system: str, written: _WrittenPaths, *, names_rubrics: bool) -> Case:
+    fields: dict[str, PlacedValue] = {}
+    checks: list[PlacedValue] = []
+    others: list[PlacedValue] = []
+    sets: list[PlacedValue] = []
+    for item in sorted(case.items(), key=lambda item: item.path[-1] != "run"):  # its threshold counts before others
+        for name, part in _read_field(item, system, written, _OF_CASES):
+            if name == _CHECK:
+                checks.append(part)
+            elif name == _SET:
+                sets.append(part)
+            else:
+                _add_part(name, part, fields, others)
+    return Case((case.number, case.path), fields, tuple(checks), tuple(others), names_rubrics, tuple(sets))
 
 
 _ONLY_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *EVALUATORS})
@@ -334,7 +343,7 @@ _NAMES = ("id", "name")
 
 
 def _read_records(
-    document: Document, file_rubrics: list[FileRubric], places: dict[str, CaseKey | None]
+    document: Document, rubrics: list[FileRubric], places: dict[str, CaseKey | None]
 ) -> tuple[list[Case], list[tuple[str, PlacedValue]]]:
     """Return the records of a document as cases, and what is in none.
 
@@ -342,17 +351,17 @@ def _read_records(
     one beside it.
     """
     whole = PlacedValue((), document.data, document.number)
-    used = {path for file_rubric in file_rubrics for path in _find_used(file_rubric)} | {("$schema",)}
+    used = {path for member in rubrics for path in _find_used(member)} | {("$schema",)}
     records: dict[Path, str] = {}
-    for file_rubric in file_rubrics:
-        for end in range(len(file_rubric.rubric.path) - 1, -1, -1):
-            path = file_rubric.rubric.path[:end]
+    for member in rubrics:
+        for end in range(len(member.rubric.path) - 1, -1, -1):
+            path = member.rubric.path[:end]
             record = PlacedValue(path, document.value(path), document.number)
             if (not path or isinstance(path[-1], int)) and _find_texts(record, used):
-                places[file_rubric.name] = document.number, path
-                records.setdefault(path, file_rubric.case or file_rubric.name)
+                places[member.name] = document.number, path
+                records.setdefault(path, member.case or member.name)
                 break
-    lists, names = {path[:-1] for path in records if path}, _list_names(file_rubrics)
+    lists, names = {path[:-1] for path in records if path}, _list_names(rubrics)
     own: list[tuple[str, PlacedValue]] = []
     for part in _WrittenPaths(used | records.keys()).rest(whole):
         is_alone = not part.path or part.path[:-1] in lists
@@ -367,13 +376,13 @@ def _read_records(
         title = records[path]
         within = _WrittenPaths(used | records.keys() - {path})
         record = PlacedValue(path, document.value(path), document.number)
-        for part in (value for item in record.items() for value in within.rest(item)):
+        for part in chain.from_iterable(within.rest(item) for item in record.items()):
             name = _common_name(part) if part.path[:-1] == path else ""
             is_named = _is_name(part, names) if title else part.path[-1] in _NAMES and _is_scalar(part)
             if is_named and not name:
-                _add_parts([("id", part._replace(value=str(part.value)))], fields, rest)
+                _add_part("id", part._replace(value=str(part.value)), fields, rest)
             else:
-                _add_parts([(name, part)], fields, rest)
+                _add_part(name, part, fields, rest)
         cases.append(Case((document.number, path), fields, (), tuple(rest), bool(title), called=title))
     return cases, own
 
@@ -384,14 +393,14 @@ def _find_texts(part: PlacedValue, used: Collection[Path]) -> set[str]:
     return {_common_name(item) for item in items if item.path not in used}.intersection(TEXTS)
 
 
-def _find_used(file_rubric: FileRubric) -> Iterator[Path]:
+def _find_used(member: FileRubric) -> Iterator[Path]:
     """Find the paths of what is written or reported otherwise: each field of a source is one of both by its schema."""
-    rubric, view = file_rubric.rubric, file_rubric.rubric.view
+    rubric, view = member.rubric, member.rubric.view
     if view and view.around:  # the list holds more than the rubric
         yield from (view.place(entry.path) for entry in rubric.entries)
     else:
         yield rubric.path
-    yield from (field.path for field in (file_rubric.source.fields if file_rubric.source else ()))
+    yield from (field.path for field in (member.source.fields if member.source else ()))
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
     if view and view.dialect.name == "shape":  # its table points to a scale beside the criteria, for example
@@ -411,13 +420,11 @@ def _is_scalar(part: PlacedValue) -> bool:
     return isinstance(part.value, str | int) and not isinstance(part.value, bool)
 
 
-def _list_names(file_rubrics: list[FileRubric]) -> set[tuple[str, bool]]:
+def _list_names(rubrics: Iterable[FileRubric]) -> set[tuple[str, bool]]:
     """Return the names of rubrics and their parts, and whether only a field for names says them."""
-    names = {(part, True) for file_rubric in file_rubrics for part in (file_rubric.name, *file_rubric.name.split("/"))}
+    names = {(part, True) for member in rubrics for part in (member.name, *member.name.split("/"))}
     return names | {
-        (file_rubric.rubric.view.name, False)
-        for file_rubric in file_rubrics
-        if file_rubric.rubric.view and file_rubric.rubric.view.name
+        (member.rubric.view.name, False) for member in rubrics if member.rubric.view and member.rubric.view.name
     }
 
 
@@ -434,9 +441,12 @@ VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 def is_messages(value: Any) -> bool:
     """Return whether a value is a list of messages of texts."""
     items = value if isinstance(value, list) else []
-    mappings = [message for message in items if isinstance(message, dict) and message.keys() == {"role", "content"}]
-    is_text = all(isinstance(text, str) for message in mappings for text in message.values())
-    return bool(items) and len(mappings) == len(items) and is_text
+    return bool(items) and all(map(_is_message, items))
+
+
+def _is_message(item: Any) -> bool:
+    is_message = isinstance(item, dict) and item.keys() == {"role", "content"}
+    return is_message and all(isinstance(text, str) for text in item.values())
 
 
 def has_variable(value: Any) -> bool:

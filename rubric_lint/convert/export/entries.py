@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.convert.export.target import ExportError, ExportTarget, Loss, Rubrics, TargetError
+from rubric_lint.convert.export.target import ExportContext, ExportError, ExportTarget, Loss, Rubrics, TargetError
 from rubric_lint.model.criterion import (
     HIGHEST,
     LOWEST,
@@ -54,9 +54,12 @@ def format_band(band: Band) -> str:
     return str(lower) if lower == upper else f"{lower} to {upper}"
 
 
-def uncovered(scale: Scale) -> set[int]:
-    """Return the scores that no band of a scale covers."""
-    return set(SCORES).difference(*(band.scores for band in scale.bands))
+def report_uncovered(context: ExportContext, name: str, scale: Scale) -> None:
+    """Report the scores that no band of a scale covers, if the target accepts them too."""
+    uncovered = set(SCORES).difference(*(band.scores for band in scale.bands))
+    if uncovered:
+        message = f"{name_scores(uncovered)}, which no band covers: {context.title} accepts any score"
+        context.report_loss(name, scale.path, message)
 
 
 def sort_levels(criterion: Criterion) -> list[Level]:

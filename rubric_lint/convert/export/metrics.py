@@ -1,15 +1,15 @@
 """Write rubrics as metrics of DeepEval, in Python: each has one scale of 0 to 10, or one question, and a threshold."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.convert.export.entries import bounds, uncovered
+from rubric_lint.convert.export.entries import bounds, report_uncovered
 from rubric_lint.convert.export.target import ExportContext, ExportError, ExportTarget
 from rubric_lint.convert.export.texts import render
 from rubric_lint.model.criterion import HIGHEST, LOWEST, Mark, Scale, Shape
-from rubric_lint.model.messages import name_scores
 
 _BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
 """The instruction of a metric whose rubric does not say what is judged; a metric needs one."""
@@ -37,10 +37,7 @@ def _make_metric(context: ExportContext, name: str, about: tuple[str, str], scal
     if (lowest, highest) != (LOWEST, HIGHEST):
         message = f"the bands span {lowest} to {highest}, and a GEval metric would stretch that to 0..1; cover 0 to 10"
         raise ExportError(name, scale.path, message)
-    if gaps := uncovered(scale):
-        context.report_loss(
-            name, scale.path, f"{name_scores(gaps)}, which no band covers: {context.title} accepts any score"
-        )
+    report_uncovered(context, name, scale)
     ranges = tuple((bounds(band), band.outcome or "") for band in bands)
     return _Metric(*about, ranges, threshold, context.extras(name))
 
@@ -55,7 +52,7 @@ def _write_deepeval(context: ExportContext) -> str:
     Raises:
         ExportError: if a metric would score a scale differently, or two would have one name.
     """
-    several = len(context.rubrics) > 1
+    has_several = len(context.rubrics) > 1
     metrics: list[_Metric] = []
     questions: list[tuple[str, str, Mark]] = []
     for name, rubric in context.rubrics.items():
@@ -67,17 +64,17 @@ def _write_deepeval(context: ExportContext) -> str:
             context.report_threshold(name)
         least = pass_at if len(rubric.criteria) == 1 else Decimal(0)
         for criterion in rubric.criteria:
-            own = f"{name}/{criterion.id}" if several else criterion.id
+            own = f"{name}/{criterion.id}" if has_several else criterion.id
             if criterion.scale:
-                about = own, criterion.outcome or task
+                about = (own, criterion.outcome or task)
                 gate = Decimal(criterion.gate or 0) / HIGHEST
                 metrics.append(_make_metric(context, name, about, criterion.scale, max(gate, least)))
             else:  # the metric is 1 if the criterion is met, else 0
                 questions.append((own, criterion.outcome or "", Decimal(1) if criterion.gate else least))
-    names = [*(metric.name for metric in metrics), *(question[0] for question in questions)]
-    for called in names:
-        if names.count(called) > 1:
-            message = f"two metrics would have the name `{called}`; rename one"
+    names = [metric.name for metric in metrics] + [question[0] for question in questions]
+    for metric, count in Counter(names).items():
+        if count > 1:
+            message = f"two metrics would have the name `{metric}`; rename one"
             raise ExportError(next(iter(context.rubrics)), (), message)
     classes = [name for name, used in (("DAGMetric", questions), ("GEval", metrics)) if used]
     return render(

@@ -1,4 +1,4 @@
-"""Carry what a file says beside its rubrics to a target: its cases, their texts, and their other assertions.
+"""Convert what a file says beside its rubrics to a target: its cases, their texts, and their other assertions.
 
 Our own format, and the system that a suite is for, keep its other fields as they are written. What a target has no
 place for is lost. Suites for another release of AgentV are not written here: `migrate` rewrites them.
@@ -10,7 +10,7 @@ promptfoo files), AgentV at 58f316ca2 (`graders/assertions.ts`, `latency.ts`, `c
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -48,8 +48,13 @@ from rubric_lint.source.path import Path
 
 # The assertions that mean the same in AgentV and promptfoo, and the field that each needs, by AgentV's name.
 _CHECKS = {
-    **dict.fromkeys(("contains", "icontains", "regex"), "value"),
-    **dict.fromkeys(("contains-any", "contains-all", "icontains-any", "icontains-all"), "value"),
+    "contains": "value",
+    "icontains": "value",
+    "regex": "value",
+    "contains-any": "value",
+    "contains-all": "value",
+    "icontains-any": "value",
+    "icontains-all": "value",
     "is-json": "",
     "latency": "threshold",
     "cost": "budget",
@@ -63,20 +68,15 @@ _PROMPT = "{{ input }}"
 
 
 def convert_suite(
-    documents: Iterable[Document], file_rubrics: Iterable[FileRubric], target: ExportTarget
+    documents: Iterable[Document], rubrics: Sequence[FileRubric], target: ExportTarget
 ) -> tuple[ConvertedSuite, Sources]:
     """Return what the documents of a file say beside their rubrics in the words of a target, and what of it is lost.
 
     A target without cases gets the texts that it shows. Also return the sources of the rubrics that are written, with
     their cases and questions.
     """
-    file_rubrics = list(file_rubrics)
-    suite, sources = read_suite(documents, file_rubrics, target)
-    marks = [
-        (file_rubric.document.number, find_mark(file_rubric.rubric))
-        for file_rubric in file_rubrics
-        if file_rubric.source
-    ]
+    suite, sources = read_suite(documents, rubrics, target)
+    marks = [(member.document.number, find_mark(member.rubric)) for member in rubrics if member.source]
     converter = _SuiteConverter(suite, target, marks if target.writes_mark else ())
     read_case = converter.convert_case if target.has_cases else converter.show_case
     cases = {case.key: read_case(case) for case in suite.cases}
@@ -112,10 +112,14 @@ def _put(written: dict[str, Any], path: Iterable[Any], value: Any) -> None:
 
 
 class _SuiteConverter:
+    """The conversion of one suite: what it needs to know of both systems, and what is lost.
+
+    `marks` are the places of pass marks that the target writes as those of the rubrics.
+    """
+
     def __init__(self, suite: Suite, target: ExportTarget, marks: Collection[tuple[int | None, Path | None]]) -> None:
         self.suite = suite
         self.marks = marks
-        """The places of pass marks that the target writes as those of the rubrics."""
         self.source = suite.system
         self.target = target.name
         self.title = target.title
@@ -262,9 +266,8 @@ class _SuiteConverter:
         """Report a text as lost, and return its own field, if it has one."""
         reason = text.value if isinstance(text.value, _LostError) else "it is not one plain text"
         name = text.part.path[-1]
-        self.report_loss(
-            text.part, f"the prompt of `{case.name}`: {reason}" if name == "prompts" else f"`{name}`: {reason}"
-        )
+        what = f"the prompt of `{case.name}`" if name == "prompts" else f"`{name}`"
+        self.report_loss(text.part, f"{what}: {reason}")
         return {field for field in text.fields if field.removeprefix("vars.") == name or field in TEXTS}
 
     def report_sets(self, case: Case) -> None:
@@ -307,10 +310,8 @@ class _SuiteConverter:
             return self.report_text(case, text._replace(value=lost))
         _put(written, ("vars", name) if self.to_template else (name,), value)
         if self.to_template and name == "expected_output":
-            message = (
-                f"`{text.part.path[-1]}` is kept as a variable, which the judge of {self.title} sees only if a text "
-            )
-            self.report_loss(text.part, f"{message}names it")
+            message = f"`{text.part.path[-1]}` is kept as a variable, which the judge of {self.title} sees"
+            self.report_loss(text.part, f"{message} only if a text names it")
         return text.fields
 
     def _check_text(self, case: Case, text: _CaseText) -> Any:
@@ -332,8 +333,8 @@ class _SuiteConverter:
             return (holder, inner), self.translate(part.value if self.keeps else self.pack(part.value))
         if name == "threshold" and self.target != PROMPTFOO:
             return ("execution", name), self.translate(part.value)  # no AgentV reads a `threshold` of a test itself
-        kept = {"id", "metadata", "threshold", *(() if self.target == AGENTV_4 else ("description",))}
-        if not self.keeps and name not in kept:
+        has_field = name in {"id", "metadata", "threshold"} or (name == "description" and self.target != AGENTV_4)
+        if not self.keeps and not has_field:
             raise _LostError
         return (name,), part.value if name == "id" else self.translate(part.value)
 
@@ -353,19 +354,23 @@ class _SuiteConverter:
         if self.source == PROMPTFOO and kind.startswith(_NOT):
             kind, is_negated = kind.removeprefix(_NOT), True
         content = _CHECKS.get(kind, "type")
-        own, theirs = ((_BUDGETS[name] if content == "budget" else content) for name in (self.source, self.target))
-        names = {own: theirs, _LABELS[self.source]: _LABELS[self.target], "weight": "weight"}
+        own, new = content, content
+        if content == "budget":
+            own, new = _BUDGETS[self.source], _BUDGETS[self.target]
+        names = {own: new, _LABELS[self.source]: _LABELS[self.target], "weight": "weight"}
         written: dict[str, Any] = {}
         try:
             _check_content(value, kind, own, self.title)
-            written = {new: self.translate(value[name]) for name, new in names.items() if name in value}
+            written = {names[name]: self.translate(value[name]) for name in names if name in value}
         except _LostError as lost:
             raise _LostError(f"the assertion `{value['type']}`: {lost}") from None
-        is_prefixed = is_negated and self.target == PROMPTFOO
         for name in value.keys() - names.keys() - {"type", "negate"}:
             self.report_loss(part.inner(name))
-        negated = {"negate": True} if is_negated and not is_prefixed else {}
-        return {"type": f"{_NOT}{kind}" if is_prefixed else kind, **written, **negated}
+        if not is_negated:
+            return {"type": kind, **written}
+        if self.target == PROMPTFOO:
+            return {"type": f"{_NOT}{kind}", **written}
+        return {"type": kind, **written, "negate": True}
 
     def _convert_pass_rule(self, case: Case) -> dict[str, Any]:
         """Say how a test passes where the target would decide otherwise.
@@ -394,8 +399,8 @@ class _SuiteConverter:
             try:
                 _put(written, *self._convert_suite_field(name, part.value))
             except _LostError as lost:
-                is_shown = name == "prompts" and (self.target == AGENTV_4 or self.shows_texts)  # case by case
-                if not is_shown:
+                is_reported = name == "prompts" and (self.target == AGENTV_4 or self.shows_texts)  # case by case
+                if not is_reported:
                     self.report_loss(part, lost if str(lost) else "")
         for part in self.suite.others:
             self._keep(written, part.path, part)
@@ -408,9 +413,10 @@ class _SuiteConverter:
             texts = value if isinstance(value, list) else [value]
             if not all(isinstance(text, str) and not text.startswith(_FILE) for text in texts):
                 raise _LostError(f"{self.title} gets no files or mappings")
+        path: tuple[str, ...] = (name,)
         if name == "threshold" and self.target != AGENTV_5:
-            return ("defaultTest" if self.target == PROMPTFOO else "execution", name), self.translate(value)
-        return (name,), self.translate(value)
+            path = ("defaultTest" if self.target == PROMPTFOO else "execution", name)
+        return path, self.translate(value)
 
 
 def _check_content(value: dict[str, Any], kind: str, name: str, title: str) -> None:

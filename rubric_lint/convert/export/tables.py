@@ -46,8 +46,15 @@ class _RubricSheet(NamedTuple):
 
 
 _HEADS = (
-    *("id", "what is judged", "weight", "required_min_score", "required_min_level"),
-    *("score_range", "level", "name", "expected_outcome"),
+    "id",
+    "what is judged",
+    "weight",
+    "required_min_score",
+    "required_min_level",
+    "score_range",
+    "level",
+    "name",
+    "expected_outcome",
 )
 
 
@@ -64,7 +71,7 @@ def _make_sheet(rubric: Rubric) -> _RubricSheet:
             number, name = _CellValue(level.number, level.number_path), _CellValue(level.name, level.path)
             outcome = _CellValue(level.outcome, level.outcome_path)
             scale.append({"level": number, "name": name, "expected_outcome": outcome})
-        own = {"id": _CellValue(criterion.id, criterion.path_of("id"))}
+        own: dict[str, _CellValue] = {"id": _CellValue(criterion.id, criterion.path_of("id"))}
         if criterion.outcome is not None:
             judged = "what is judged" if scale else "expected_outcome"
             own[judged] = _CellValue(criterion.outcome, criterion.outcome_path)
@@ -84,7 +91,7 @@ def _lay_out_band(band: Band) -> dict[str, _CellValue]:
     return {"score_range": scores, "expected_outcome": outcome}
 
 
-def _lose_beside(context: ExportContext, name: str, sheet: _RubricSheet) -> None:
+def _report_texts(context: ExportContext, name: str, sheet: _RubricSheet) -> None:
     """Report the threshold, and texts with white space around them, which import leaves out."""
     context.report_threshold(name)
     for text, path in sheet.texts:
@@ -110,7 +117,7 @@ def _write_csv(context: ExportContext) -> str:
         if _show(text) != text:
             message = "what CSV cannot show: invisible characters or orders to CI systems are written as escapes"
             context.report_loss(name, path, message)
-    _lose_beside(context, name, sheet)
+    _report_texts(context, name, sheet)
     context.report_name(name)
     text = stream.getvalue()
     return text if text.isascii() else codecs.BOM_UTF8.decode() + text
@@ -163,9 +170,10 @@ def _write_excel(context: ExportContext) -> bytes:
             sheet.cell(1, column).font = Font(bold=True)
             width = {"what is judged": 40, "expected_outcome": 80}.get(head, 20)
             sheet.column_dimensions[get_column_letter(column)].width = width
-        for cell in (cell for written in sheet.iter_rows(min_row=2) for cell in written):
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-        _lose_beside(context, name, made)
+        for cells in sheet.iter_rows(min_row=2):
+            for cell in cells:
+                cell.alignment = Alignment(wrap_text=True, vertical="top")
+        _report_texts(context, name, made)
     return save(book)
 
 
@@ -197,15 +205,15 @@ def _name_sheet(name: str, other_titles: set[str]) -> str:
 
 def save(book: "Workbook") -> bytes:
     """Return the file of a workbook, without the time of its making."""
-    saved, stream = io.BytesIO(), io.BytesIO()
+    saved, undated = io.BytesIO(), io.BytesIO()
     book.save(saved)
-    with zipfile.ZipFile(saved) as made, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as settled:
-        for part in made.infolist():
-            content = made.read(part)
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(undated, "w", zipfile.ZIP_DEFLATED) as target:
+        for part in source.infolist():
+            content = source.read(part)
             if part.filename == "docProps/core.xml":
                 content = re.sub(rb"(<dcterms:\w+[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", content)
-            settled.writestr(zipfile.ZipInfo(part.filename), content, zipfile.ZIP_DEFLATED)  # from 1980, its default
-    return stream.getvalue()
+            target.writestr(zipfile.ZipInfo(part.filename), content, zipfile.ZIP_DEFLATED)  # from 1980, its default
+    return undated.getvalue()
 
 
 _ASKED = {
@@ -229,10 +237,7 @@ def _write_markdown(context: ExportContext) -> str:
         for criterion in rubric.criteria:
             if not criterion.scale and not criterion.levels and criterion.gate not in {None, HIGHEST}:
                 shown = f"shown as `{MUST_BE_MET}`, which is {HIGHEST}"
-                shown = shown if criterion.gate else "not shown, as nothing misses it"
-                context.report_loss(
-                    name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {shown}"
-                )
+                context.report_gate(name, criterion, shown if criterion.gate else "not shown, as nothing misses it")
     sections = (_write_section(name, rubric, texts.get(name, {})) for name, rubric in context.rubrics.items())
     return "\n".join(line for section in sections for line in section)
 
@@ -243,26 +248,28 @@ def _write_section(name: str, rubric: Rubric, texts: Mapping[str, str]) -> Itera
     for field, text in texts.items():
         yield from (f"**{CASE_TEXTS[field]}:** {escape(text)}", "")
     verdict = f"The answer passes from a score of {pass_at}"
-    verdict += f" and is borderline from {borderline_at}" if borderline_at < pass_at else ""
-    gated = (
-        ", unless a criterion stays below its minimum" if any(criterion.gate for criterion in rubric.criteria) else ""
-    )
-    yield from (f"{_ASKED[rubric.shape or Shape.CHECKLIST]} {verdict}{gated}.", "")
+    if borderline_at < pass_at:
+        verdict += f" and is borderline from {borderline_at}"
+    if any(criterion.gate for criterion in rubric.criteria):
+        verdict += ", unless a criterion stays below its minimum"
+    yield from (f"{_ASKED[rubric.shape or Shape.CHECKLIST]} {verdict}.", "")
     if rubric.shape is Shape.HOLISTIC:
-        yield from (*table(("score", "outcome"), _list_bands(rubric.scales[0].bands)), "")
+        yield from _write_bands(rubric.scales[0].bands)
         return
-    rows = zip(rubric.criteria, map(percent, shares(rubric)), strict=True)
     heads = ("criterion", "what is judged", "weight", "share", "minimum")
-    yield from (*table(heads, (_write_row(criterion, share) for criterion, share in rows)), "")
+    pairs = zip(rubric.criteria, shares(rubric), strict=True)
+    yield from table(heads, [_write_row(criterion, percent(share)) for criterion, share in pairs])
+    yield ""
     for criterion in rubric.criteria:
         if criterion.scale or criterion.levels:
             yield from (f"### {escape(criterion.id)}", "")
         if criterion.scale:
-            yield from (*table(("score", "outcome"), _list_bands(criterion.scale.bands)), "")
+            yield from _write_bands(criterion.scale.bands)
         elif criterion.levels:
             levels = reversed(sort_levels(criterion))
-            named = [(str(level.number), level.name or "", level.outcome or "") for level in levels]
-            yield from (*table(("level", "name", "outcome"), named), "")
+            rows = [(str(level.number), level.name or "", level.outcome or "") for level in levels]
+            yield from table(("level", "name", "outcome"), rows)
+            yield ""
 
 
 def _write_row(criterion: Criterion, share: str) -> tuple[str, ...]:
@@ -274,8 +281,11 @@ def _write_row(criterion: Criterion, share: str) -> tuple[str, ...]:
     return criterion.id, criterion.outcome or "", str(criterion.weight), share, gate
 
 
-def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
-    return ((format_band(band), band.outcome or "") for band in sorted(bands, key=bounds))
+def _write_bands(bands: Iterable[Band]) -> Iterator[str]:
+    yield from table(
+        ("score", "outcome"), [(format_band(band), band.outcome or "") for band in sorted(bands, key=bounds)]
+    )
+    yield ""
 
 
 _BOTH = {"pass", "borderline"}

@@ -547,6 +547,10 @@ class ExportContext:
         """Report that the target cannot express the part of a rubric at a path in it, or in the document."""
         self.losses.append(Loss(name, self.rubrics[name].place(path), message))
 
+    def report_gate(self, name: str, criterion: Criterion, effect: str) -> None:
+        """Report that the target cannot express the gate of a criterion, and what happens instead."""
+        self.report_loss(name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {effect}")
+
     def source(self, name: str) -> ExportSource:
         """Return the source of a rubric."""
         return self.sources.get(name, ExportSource())
