@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS, Reader
 from rubric_lint.assess.measure.pass_rate import Chosen
 from rubric_lint.convert.export.tables import fill, save
-from rubric_lint.formats.sheets.csv_file import armed
+from rubric_lint.formats.sheets.csv_file import escape_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.judge.answers import Answer
 from rubric_lint.model.criterion import Shape
@@ -99,7 +99,7 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_MINIMAL)
     for first, *others in rows:
-        writer.writerow([first, *[armed(each) if isinstance(each, str) else each for each in others]])
+        writer.writerow([first, *[escape_formula(each) if isinstance(each, str) else each for each in others]])
     text = stream.getvalue()
     return (b"" if text.isascii() else codecs.BOM_UTF8) + text.encode("utf-8", "replace")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rubric_lint.formats.sheets.cells import Row, Table, TableError
+from rubric_lint.formats.sheets.cells import CellTable, Row, TableError
 from rubric_lint.formats.sheets.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.formats.sheets.reading import look_inside
 from rubric_lint.scoring.records.decoding import Content, OutputError
@@ -52,7 +52,7 @@ def read_workbook(
         yield from _read(table, mapping, wanted)
 
 
-def _read(table: Table, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
+def _read(table: CellTable, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
     columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
     for number in columns:
         if fault := table.header.cell(number).fault:
