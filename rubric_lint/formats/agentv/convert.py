@@ -31,8 +31,8 @@ from rubric_lint.model.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.document import Document
+from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.lines import ObstacleError
-from rubric_lint.source.edits.sharing import Sharing
 from rubric_lint.source.nunjucks import escape, find_environment, find_marks
 from rubric_lint.source.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.source.patch.tracked import children_of, find_origin
@@ -111,7 +111,7 @@ def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any
 def _make_blocker(document: Document, path: Path) -> Blocker:
     """Return why a collection that an alias repeats is not changed."""
     try:
-        Sharing(document).check_alone(path)
+        AliasGraph(document).check_alone(path)
     except ObstacleError as obstacle:
         return Blocker(str(obstacle), path, Part.VALUE)
     raise AssertionError(path)
@@ -184,7 +184,7 @@ class _Conversion(ABC):
         """Convert what is around the criteria."""
 
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
-        path = rubric.view.place(entry.path) if rubric.view else entry.path
+        path = rubric.place(entry.path)
         return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.formats.home_made import describing
 from rubric_lint.formats.home_made.candidate import TITLE, Candidate
-from rubric_lint.formats.home_made.shape import YES_NO
+from rubric_lint.formats.home_made.format_table import YES_NO
 from rubric_lint.formats.home_made.understand import Hints
 from rubric_lint.formats.search.describable import describe, describe_all
 from rubric_lint.formats.search.locate import locate

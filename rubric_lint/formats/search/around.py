@@ -16,11 +16,16 @@ from rubric_lint.formats.agentv.suites import (
     find_negation,
     find_pass_mark,
 )
-from rubric_lint.formats.home_made.direction import word_fall
+from rubric_lint.formats.home_made.direction import format_fall
+from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import Ends, is_amount, is_statement, read_ends
-from rubric_lint.formats.home_made.shape import Shape, split_words
-from rubric_lint.formats.home_made.unmapped import Entry, UnmappedSearch, find_around_in_suite, find_at_top_of_suite
+from rubric_lint.formats.home_made.unmapped import (
+    PlacedCriterion,
+    UnmappedSearch,
+    find_around_in_suite,
+    find_at_top_of_suite,
+)
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import read_number
@@ -62,12 +67,12 @@ def find_around(document: Document, path: Path) -> Around:
     """Return what is around a rubric of our format."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
-    search = UnmappedSearch(document, Shape("", pointer(path)), path, (), _list_scales(document.value(path)))
+    search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(document.value(path)))
     found = list(search.find_around([len(path) - 1]))
     if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
         found = [key for key in found if len(key.place) == len(path) and not key.is_several]
     mark = _advise_on_marks(document) if found else ""
-    doubts = [(doubt.place, doubt.word_without_table(mark)) for doubt in found]
+    doubts = [(doubt.place, doubt.format_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         holder = document.value(path[:-1])
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
@@ -122,7 +127,7 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
         criteria = path if path != grader else (*grader, "value")
         found = find_around_in_suite(document, criteria, scales, known, is_grader=True)
         found = [doubt for doubt in found if doubt.place != gate]
-        doubts += [(doubt.place, doubt.word_without_table(_MARK_OF_GRADER)) for doubt in found]
+        doubts += [(doubt.place, doubt.format_without_table(_MARK_OF_GRADER)) for doubt in found]
     doubts += _find_in_holders(document, path, grader, scales)
     return Around(threshold, place, tuple(doubts), is_gate)
 
@@ -149,7 +154,7 @@ def _find_in_holders(
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
             found = find(document, path[:end], scales, known)
-            yield from ((doubt.place, doubt.word_without_table(_MARK_OF_SUITE)) for doubt in found)
+            yield from ((doubt.place, doubt.format_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
             others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
             yield from find_other_criteria(others)
@@ -239,7 +244,7 @@ def _format_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[P
     if view.dialect.has_borderline and view.threshold is None:
         mark = _advise_on_marks(view.document)
     for doubt in found:
-        yield doubt.place, doubt.reason if has_table else doubt.word_without_table(mark)
+        yield doubt.place, doubt.reason if has_table else doubt.format_without_table(mark)
 
 
 def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
@@ -255,7 +260,11 @@ def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]
 
 
 def _find_in_group(
-    view: View, schema: RubricSchema, group: Sequence[Entry], read: Collection[Path], fields: Iterable[str] = ()
+    view: View,
+    schema: RubricSchema,
+    group: Sequence[PlacedCriterion],
+    read: Collection[Path],
+    fields: Iterable[str] = (),
 ) -> Iterator[UnmappedKey]:
     """Find what is not read of mappings of one kind: criteria, or what holds fields of theirs, such as levels.
 
@@ -271,13 +280,13 @@ def _find_in_group(
         known |= {key for key in keys if _matches_any(patterns, key)}
     yield from _find_kinds_and_scales(group, known, read)
     if not all(entry.keys() <= known for _, entry in group):
-        shape = Shape(view.dialect.title, pointer(view.path), unused=tuple(known))
+        shape = FormatTable(view.dialect.title, pointer(view.path), unused=tuple(known))
         search = UnmappedSearch(view.document, shape, view.path, read, _list_scales_of(view))
         yield from search.find_in_criteria(group)
 
 
 def _find_kinds_and_scales(
-    group: Iterable[Entry], known: Collection[str], read: Collection[Path]
+    group: Iterable[PlacedCriterion], known: Collection[str], read: Collection[Path]
 ) -> Iterator[UnmappedKey]:
     """Find what says that a criterion is a penalty, also in a field that the dialect has, or that it has a scale."""
     firsts: dict[str, UnmappedKey] = {}
@@ -302,7 +311,7 @@ def _find_around(view: View, holders: Mapping[Path, Path], read: Collection[Path
     answers, or what these are about, and only a mapping of settings in it says how to score.
     """
     yield from _find_weights_around(view, holders, read)
-    shape, scales = Shape(view.dialect.title, pointer(view.path)), _list_scales_of(view)
+    shape, scales = FormatTable(view.dialect.title, pointer(view.path)), _list_scales_of(view)
     for holder, path in holders.items():
         is_near = len(holder) >= len(view.path) - 1
         search = UnmappedSearch(view.document, shape, path, read, scales)
@@ -338,7 +347,7 @@ def _is_unwanted(text: str) -> bool:
     return not words.isdisjoint(SETS["avoided"]) or words.issuperset(("must", "not"))
 
 
-def _list_entries(view: View) -> list[Entry]:
+def _list_entries(view: View) -> list[PlacedCriterion]:
     """Return the criteria of a rubric that are mappings, each with its place.
 
     A mapping of levels is both the criterion and what is around them.
@@ -348,7 +357,7 @@ def _list_entries(view: View) -> list[Entry]:
     return [(place, entry) for place, entry in mappings if isinstance(entry, dict)]
 
 
-def _list_inner(view: View, entries: Sequence[Entry]) -> list[list[Entry]]:
+def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[PlacedCriterion]]:
     """Return the mappings in criteria that hold fields of theirs, such as levels, by their place in a criterion."""
     places = {place for place, _ in entries}
     ways = set[Path]()
@@ -356,7 +365,7 @@ def _list_inner(view: View, entries: Sequence[Entry]) -> list[list[Entry]]:
         for source in view.sources:
             if source[:depth] in places:
                 ways |= {source[depth:end] for end in range(depth + 1, len(source))}
-    groups: dict[Path, list[Entry]] = {}
+    groups: dict[Path, list[PlacedCriterion]] = {}
     for way in ways:
         kind = tuple("*" if isinstance(step, int) else step for step in way)
         for place, entry in entries:
@@ -443,7 +452,7 @@ def _list_rivals(schema: str) -> Mapping[str, str]:
     return means if len({*means.values()}) < len(means) else {}
 
 
-def _find_second_fields(view: View, entries: Iterable[Entry]) -> Iterator[UnmappedKey]:
+def _find_second_fields(view: View, entries: Iterable[PlacedCriterion]) -> Iterator[UnmappedKey]:
     """Find the numbers that another field of their criterion is read for: a `weight` next to a `score`."""
     means = _list_rivals(view.schema)
     if not means:
@@ -485,7 +494,7 @@ def _find_falls(view: View) -> Iterator[tuple[Path, str]]:
         if fall:
             lowest = min(steps, key=lambda at: steps[at][0])
             place = view.place((*view.path, index, "levels", lowest, "level"))
-            yield place, f"{word_fall(fall)}; turn the numbers around"
+            yield place, f"{format_fall(fall)}; turn the numbers around"
 
 
 def _list_scales_of(view: View) -> list[Ends]:

@@ -6,12 +6,12 @@ from typing import Any
 
 from rubric_lint.formats.home_made import describing
 from rubric_lint.formats.home_made.candidate import Candidate
-from rubric_lint.formats.home_made.columns import Columns, Parsed, read_columns
-from rubric_lint.formats.home_made.places import Group
+from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, read_columns
+from rubric_lint.formats.home_made.format_table import YES_NO, Names
+from rubric_lint.formats.home_made.places import CriteriaGroup
 from rubric_lint.formats.home_made.roles import Role
-from rubric_lint.formats.home_made.shape import YES_NO, Names
-from rubric_lint.formats.home_made.surroundings import find_beside
-from rubric_lint.formats.home_made.table import Scale, TableWriter, generalize
+from rubric_lint.formats.home_made.surroundings import find_surroundings
+from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, generalize
 from rubric_lint.model.criterion import ASKED
 from rubric_lint.model.schema import schema_of
 from rubric_lint.model.view import View
@@ -31,13 +31,13 @@ def can_describe(view: View) -> bool:
     return describe(view, YES_NO) is not None or describing.can_describe(view)
 
 
-def describe(view: View, scale: Scale) -> Candidate | None:
+def describe(view: View, scale: StatedScale) -> Candidate | None:
     """Return what describes a rubric alone as a table does; None if none reads it as its system does."""
     read = _read(view)
     return _write([view], [read], read.group.path, scale) if read else None
 
 
-def describe_all(views: Sequence[View], scale: Scale) -> Candidate | None:
+def describe_all(views: Sequence[View], scale: StatedScale) -> Candidate | None:
     """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
     read = [criteria for criteria in map(_read, views) if criteria]
     paths = [criteria.group.path for criteria in read]
@@ -54,18 +54,18 @@ def describe_all(views: Sequence[View], scale: Scale) -> Candidate | None:
 class _ReadCriteria:
     """The criteria of a rubric that another system reads: where they are, and the names of their fields by role."""
 
-    group: Group
+    group: CriteriaGroup
     names: Mapping[Role, Names]
     known: Collection[str]
 
 
-def _write(views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale: Scale) -> Candidate | None:
+def _write(views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale: StatedScale) -> Candidate | None:
     """Return what describes rubrics with a table whose criteria are at a pointer; None if that reads them otherwise."""
     groups = [criteria.group for criteria in read]
     columns = _read_columns(read)
-    parsed = Parsed()
-    besides = [find_beside(parsed, group) for group in groups]
-    table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(besides)
+    parsed = ParsedValues()
+    surroundings = [find_surroundings(parsed, group) for group in groups]
+    table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(surroundings)
     if not columns.has(Role.SCALE):
         table["scale"] = scale
     known = set[str]().union(*(criteria.known for criteria in read))
@@ -73,11 +73,11 @@ def _write(views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale
         table["unused"] = sorted(known)
     if views[0].threshold is not None:
         table["pass"] = _find_pass_mark(views[0], at)
-    found = Candidate(groups, at, columns, besides, frozenset(), table)
+    found = Candidate(groups, at, columns, surroundings, frozenset(), table)
     return found if _is_whole(found, views, groups) else None
 
 
-def _is_whole(found: Candidate, views: Sequence[View], groups: Sequence[Group]) -> bool:
+def _is_whole(found: Candidate, views: Sequence[View], groups: Sequence[CriteriaGroup]) -> bool:
     """Return whether the table of a candidate reads some rubrics, and these alone, as their system does."""
     by_place = {(view.document, view.path): view for view in found.views}
     places = [(group.document, group.path) for group in groups]
@@ -120,7 +120,7 @@ def _read(view: View) -> _ReadCriteria | None:
         known.update(schema.find(place[len(view.path) :]).get("properties", ()))
     known &= set().union(*items.values())
     known -= {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
-    group = Group(document, path, items, Columns([*items.values()], names))
+    group = CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], names))
     return _ReadCriteria(group, names, known - _list_first_steps(names))
 
 
@@ -151,7 +151,7 @@ def _is_negated(criterion: Mapping[str, Any]) -> bool:
     return asked is not None and asked.is_negated
 
 
-def _read_columns(read: Iterable[_ReadCriteria]) -> Columns:
+def _read_columns(read: Iterable[_ReadCriteria]) -> CriteriaColumns:
     """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
     entries: list[Mapping[str, Any]] = []
     known: set[str] = set()
@@ -163,7 +163,7 @@ def _read_columns(read: Iterable[_ReadCriteria]) -> Columns:
             names[role] = tuple(dict.fromkeys(names.get(role, ()) + own))
     used = known | _list_first_steps(names)
     others = [{_TEXT: "Is as the system says", **_leave_out(entry, used)} for entry in entries]
-    columns = read_columns(Parsed(), others, is_map=False)
+    columns = read_columns(ParsedValues(), others, is_map=False)
     roles = dict(columns.roles) if columns else {}
     replaced = [Role.TEXT, Role.ID]
     if Role.WEIGHT in names:
@@ -174,7 +174,7 @@ def _read_columns(read: Iterable[_ReadCriteria]) -> Columns:
     roles |= names
     if gates:
         roles[Role.GATE] = gates
-    return Columns(entries, roles)
+    return CriteriaColumns(entries, roles)
 
 
 def _leave_out(entry: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.home_made.reading import read_shape
-from rubric_lint.formats.home_made.shape import Shape, dialect_of, expand
+from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand
+from rubric_lint.formats.home_made.reading import read_by_table
 from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
 from rubric_lint.model.messages import find_near
 from rubric_lint.model.view import Dialect, Draft, View, is_named_for_judges, read_text, read_threshold
@@ -44,7 +44,7 @@ class DialectTable(NamedTuple):
     names: Mapping[str, str]
     found: Mapping[str, Any]
     view: Mapping[str, Any]
-    shape: Shape | None
+    shape: FormatTable | None
 
 
 @cache
@@ -54,7 +54,7 @@ def load_table(name: str) -> DialectTable:
     facts = table["dialect"]
     shape = None
     if "shape" in table:
-        shape = Shape.from_table({"name": facts["title"], **table["shape"]})
+        shape = FormatTable.from_table({"name": facts["title"], **table["shape"]})
         facts = {**facts, "fields": {**dialect_of(shape).fields, **facts.get("fields", {})}, "has_deductions": True}
     if "asked" in facts:
         facts["asked"] = Asked(facts["asked"], 0)
@@ -84,7 +84,7 @@ def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[V
             yield _read(document, path, table)
             continue
         refusal = _find_refusal(document.value(path), table.view)
-        for view in read_shape(document, replace(table.shape, criteria=pointer(path)), table.dialect):
+        for view in read_by_table(document, replace(table.shape, criteria=pointer(path)), table.dialect):
             yield replace(view, unscorable=refusal) if refusal else view
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from rubric_lint.formats.home_made.candidate import Candidate, Sign
+from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind
+from rubric_lint.formats.home_made.format_table import YES_NO
 from rubric_lint.formats.home_made.places import is_line
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
-from rubric_lint.formats.home_made.shape import YES_NO
 from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
 from rubric_lint.model.finding import Step
@@ -54,10 +54,12 @@ def read_home(document: Document) -> list[View]:
 
 def _read(candidate: Candidate) -> Iterator[View]:
     """Yield the rubrics of a candidate, with what it leaves open, and with the levels that are not read."""
-    rules = _HOLD_FOR_ANSWERS if candidate.shape.scale == YES_NO else _HOLD
+    rules = _HOLD_FOR_ANSWERS if candidate.format_table.scale == YES_NO else _HOLD
     questions = [*candidate.open, *candidate.ask_about_others(candidate.views)]
     doubts = tuple((question.place, question.reason) for question in questions)
-    levels = [place for document, place in candidate.left_over.inside if read_levels(document.value(place)) is not None]
+    levels = [
+        place for document, place in candidate.unused_keys.inside if read_levels(document.value(place)) is not None
+    ]
     for view in candidate.views:
         relaxed = _relax(view, rules)
         own = [place for place in levels if place[: len(view.path)] == view.path]
@@ -109,7 +111,7 @@ def find_near_rubrics(document: Document) -> list[NearRubric]:
 def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
     """Find home-made criteria in the literals of a program; yield the place and the reason."""
     for candidate in _find_candidates(document):
-        if _is_likely(candidate) and Sign.TEXTS in candidate.signs:
+        if _is_likely(candidate) and EvidenceKind.TEXTS in candidate.evidence:
             reason = (
                 f"`{candidate.key}` holds criteria with weights, levels or gates, and home-made rubrics are read from "
                 "YAML, JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
@@ -209,12 +211,12 @@ def _format_lack(found: Candidate) -> str:  # noqa: PLR0911 (one return a reason
         return _format_unscored(found)
     if found.count == 1:
         return "but only one"
-    if found.is_declared and found.columns.has(Role.TEXT) and Sign.TEXTS not in found.signs:
+    if found.is_declared and found.columns.has(Role.TEXT) and EvidenceKind.TEXTS not in found.evidence:
         return "but most of their texts have one or two words, as the names of prices and sections have"
-    if not found.signs:
+    if not found.evidence:
         return "but nothing shows that a judge reads them"
-    signs = join_words([sign for sign in Sign if sign in found.signs])
-    verb = "shows" if found.signs in ({Sign.NAME}, {Sign.FILE}, {Sign.DECLARED}) else "show"
+    signs = join_words([sign for sign in EvidenceKind if sign in found.evidence])
+    verb = "shows" if found.evidence in ({EvidenceKind.NAME}, {EvidenceKind.FILE}, {EvidenceKind.DECLARED}) else "show"
     return f"but only {signs} {verb} that a judge reads them"
 
 

@@ -37,7 +37,7 @@ from rubric_lint.source.tree import walk_mappings
 
 if TYPE_CHECKING:
     from rubric_lint.formats.dialects import Family
-    from rubric_lint.formats.home_made.shape import Shape
+    from rubric_lint.formats.home_made.format_table import FormatTable
     from rubric_lint.model.view import View
 
 _MODELINE = re.compile(
@@ -227,7 +227,7 @@ def locate(
     *,
     version: str | None = None,
     claimed: bool = False,
-    shapes: "Sequence[Shape]" = (),
+    shapes: "Sequence[FormatTable]" = (),
     part: str = "",
 ) -> list[Location]:
     """Return the rubrics of a document, in document order; see `search`."""
@@ -239,7 +239,7 @@ def search(
     *,
     version: str | None = None,
     claimed: bool = False,
-    shapes: "Sequence[Shape]" = (),
+    shapes: "Sequence[FormatTable]" = (),
     part: str = "",
 ) -> Search:
     """Find the rubrics of a document; also those of dialects, unless the file declares our schema.
@@ -250,9 +250,9 @@ def search(
     """
     document.part = part  # dialects ask the document
     if shapes and not document.kind.is_program:
-        from rubric_lint.formats.home_made.reading import find_shapes  # noqa: PLC0415  (few settings describe a format)
+        from rubric_lint.formats.home_made.reading import read_by_tables  # noqa: PLC0415  (few settings describe a format)
 
-        return Search(_in_order(document, find_shapes(document, shapes)), [])
+        return Search(_in_order(document, read_by_tables(document, shapes)), [])
     if document.kind not in DATA:
         views = _find_views(document, find_families(document.quick_text, document.kind))
         return Search(views or _find_home(document), [])

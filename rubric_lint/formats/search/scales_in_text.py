@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.home_made.direction import find_reversal, word_fall
+from rubric_lint.formats.home_made.direction import find_reversal, format_fall
 from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.view import Dialect, Draft, View
@@ -159,7 +159,7 @@ def find_reversed(place: Path, text: str, scale: WrittenScale) -> Iterator[tuple
     if quote:
         yield place, f'this text says "{shorten(quote)}", but the highest score is read as the best; {_TURN}'
     elif fall:
-        yield place, f"{word_fall(fall)}; {_TURN}"
+        yield place, f"{format_fall(fall)}; {_TURN}"
 
 
 _TURN = "turn the scale around"

@@ -8,7 +8,7 @@ from rubric_lint.scoring.engines.arrow_tables import pa, schema, write_ids
 from rubric_lint.scoring.engines.batch import ScoredBatch, score_batch
 from rubric_lint.scoring.engines.rows import refuse_repeated
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.records.mapping import HELD
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 
 _SPARK = {
     "bool": "boolean",
@@ -63,7 +63,7 @@ def name_spark_type(field: pa.Field) -> str:
     if str(kind) in _SPARK:
         return _SPARK[str(kind)]
     if pa.types.is_struct(kind):
-        return f"struct<{', '.join(f'`{each.name}`: {name_spark_type(each)}' for each in kind)}>"
+        return f"struct<{', '.join(f'`{member.name}`: {name_spark_type(member)}' for member in kind)}>"
     if pa.types.is_list(kind):
         return f"array<{name_spark_type(kind.value_field)}>"
     if pa.types.is_map(kind):
@@ -87,7 +87,7 @@ class MapBatches:
         extra_fields: str | None = None,
     ) -> None:
         self.__name__ = "rubric_lint"  # engines show it
-        kept = {each.name: each.type for each in keep} if isinstance(keep, pa.Schema) else keep or {}
+        kept = {field.name: field.type for field in keep} if isinstance(keep, pa.Schema) else keep or {}
         if not isinstance(kept, Mapping) or not all(
             isinstance(name, str) and isinstance(kind, pa.DataType) for name, kind in kept.items()
         ):
@@ -95,10 +95,12 @@ class MapBatches:
                 f'keep is {keep!r}; expected column names with types, such as {{"model": pyarrow.string()}}'
             )
         self._rubrics = rubrics
-        if taken := [name for name in kept if name in schema(rubrics=self._listed).names and name != "id"]:
+        of_results = {*schema(rubrics=self._listed).names} - {"id"}
+        reserved = [name for name in kept if name in of_results]
+        if reserved:
             raise ValueError(
-                f"keep has {list_names(taken)}, which results have too; rename the column in the input, or remove it "
-                "from keep"
+                f"keep has {list_names(reserved)}, which results have too; rename the column in the input, or remove "
+                "it from keep"
             )
         self._kept = dict(kept)
         self._reading: dict[str, Any] = {"extract": extract, "extra_fields": extra_fields}
@@ -121,7 +123,7 @@ class MapBatches:
         Raises:
             TypeError: if a column of `keep` has a type that Spark does not have.
         """
-        return ", ".join(f"`{each.name.replace('`', '``')}` {name_spark_type(each)}" for each in self.schema)
+        return ", ".join(f"`{field.name.replace('`', '``')}` {name_spark_type(field)}" for field in self.schema)
 
     def check(self, columns: pa.Schema) -> None:
         """Refuse the schema of a table that cannot be scored, as a call would; for use before an engine starts.
@@ -133,7 +135,7 @@ class MapBatches:
             TypeError: if a column has a type that cannot hold its values.
         """
         names = columns.names
-        if HELD.isdisjoint(names):
+        if OUTPUT_FIELDS.isdisjoint(names):
             found = list_names(names) or "none"
             raise ValueError(
                 f"the table has no column `output` (found: {found}); rename the column that has what the judge returned"
@@ -158,7 +160,7 @@ class MapBatches:
             ValueError: if it has no column `output`, or lacks one of `keep`.
         """
         if isinstance(batch, Iterator | pa.RecordBatchReader):
-            return (part for each in batch for part in self.score(pa.table(each))[0].to_batches())
+            return (part for item in batch for part in self.score(pa.table(item))[0].to_batches())
         if isinstance(batch, pa.Table):
             return self.score(batch)[0]
         if isinstance(batch, pa.RecordBatch):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.suggest import word_need
-from rubric_lint.scoring.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.scoring.engines.rows import READ, BatchRows, OutputItems, gather, is_null, read_column, refuse_repeated
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
 from rubric_lint.scoring.records.decoding import list_values
@@ -24,7 +24,7 @@ __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "writ
 _TEXTS = (pa.string(), pa.large_string())
 
 
-class Columns(NamedTuple):
+class OutputColumns(NamedTuple):
     """Some rows that have just an id and an output, which is a text or a struct."""
 
     ids: list[Any]
@@ -40,7 +40,7 @@ class Columns(NamedTuple):
             return [None] * len(self.ids)
         found: list[Scored | None] = []
         for chunk in self.outputs.chunks:
-            found += map(reader.look_up, _read_answers(chunk, reader.rubric))
+            found += map(reader.get, _read_answers(chunk, reader.rubric))
         return found
 
     def gather(self, places: list[int]) -> list[Any]:
@@ -68,10 +68,10 @@ def _has_fields(kind: pa.DataType, required: dict[str, Any], reasoning: str) -> 
     if not pa.types.is_struct(kind):
         return False
     accepts = {**required, reasoning: _is_string}
-    names = [each.name for each in kind]
+    names = [field.name for field in kind]
     if not {*required} <= {*names} <= {*accepts} or len({*names}) < len(names):
         return False
-    return all(accepts[each.name](each.type) for each in kind)
+    return all(accepts[field.name](field.type) for field in kind)
 
 
 def _is_string(kind: pa.DataType) -> bool:
@@ -91,20 +91,20 @@ def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tu
     ids = pc.struct_field(checks, "id")
     numbers = iter(pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist())
     answers = iter(pc.struct_field(checks, form.field).to_pylist())
-    rows = zip(*(zip(*[each] * len(known), strict=True) for each in (numbers, answers)), strict=True)
+    rows = zip(*(zip(*[values] * len(known), strict=True) for values in (numbers, answers)), strict=True)
     order = (*range(len(known)),)
     for is_whole in whole.to_pylist():
         placed, given = next(rows) if is_whole else (None, None)
         yield given if placed == order else None
 
 
-def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
+def read_arrow(table: Any, size: int) -> Iterator[OutputItems | OutputColumns]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
         table = pa.chunked_array(table)
     if isinstance(table, pa.Array | pa.ChunkedArray):
         for start in range(0, len(table), size):
-            yield Items(list_values(table.slice(start, size)))
+            yield OutputItems(list_values(table.slice(start, size)))
         return
     if not isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         if hasattr(table, "__arrow_c_stream__"):
@@ -124,7 +124,7 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
                 named = list_values(rows.column("id")) if "id" in names else [None] * len(rows)
                 outputs = rows.column("output")
                 outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
-                yield Columns([None if is_null(name) else name for name in named], outputs, id_type)
+                yield OutputColumns([None if is_null(name) else name for name in named], outputs, id_type)
             else:
                 columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
                 yield gather(columns, len(rows), id_type)
@@ -148,7 +148,7 @@ def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Sch
     rubrics = [*rubrics]
     own = frozenset().union(*(rubric.own_fields for rubric in rubrics))
     more = {"rubric_score": pa.float64(), "rubric_grade": pa.string(), "groups": pa.list_(_GROUP)}
-    has_hundredths = any(each.has_hundredths for rubric in rubrics for each in rubric.criteria)
+    has_hundredths = any(criterion.has_hundredths for rubric in rubrics for criterion in rubric.criteria)
     number = pa.float64() if has_hundredths else pa.int64()
     criterion = pa.struct([
         ("id", pa.string()),
@@ -183,7 +183,7 @@ def write_criterion(result: CriterionResult) -> dict[str, Any]:
     return {**result.to_json(), "raw": raw if result.applies else None}
 
 
-def write_arrow(rows: Rows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
+def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
     """Return a table of results by some rubrics: what each kind has is written once, and taken for each row."""
     form = schema(rows.id_type, rubrics)
     different = rows.find_different()
@@ -194,18 +194,20 @@ def write_arrow(rows: Rows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
     errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
     # Each answer to each criterion is written once.
-    graded = {id(each): each for kind in unique if isinstance(kind, Scored) for each in kind.criteria}
+    graded = {id(result): result for kind in unique if isinstance(kind, Scored) for result in kind.criteria}
     place_of = {name: place for place, name in enumerate(graded)}
     values = pa.array([*map(write_criterion, graded.values())], form.field("criteria").type.value_type)
-    listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Scored) else None for kind in unique]
-    taken = pa.array(listed, pa.list_(pa.int32())).take(places)
+    listed = [
+        [place_of[id(result)] for result in kind.criteria] if isinstance(kind, Scored) else None for kind in unique
+    ]
+    indexes = pa.array(listed, pa.list_(pa.int32())).take(places)
     columns = [
         write_ids(rows.ids, form.field("id").type),
         *(
             pa.array([read_column(kind, name) for kind in unique], form.field(name).type).take(places)
             for name in form.names[1:-2]
         ),
-        pa.ListArray.from_arrays(taken.offsets, values.take(taken.values), mask=taken.is_null()),
+        pa.ListArray.from_arrays(indexes.offsets, values.take(indexes.values), mask=indexes.is_null()),
         errors,
     ]
     return pa.Table.from_arrays(columns, schema=form)

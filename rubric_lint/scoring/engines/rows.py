@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.model.messages import list_names
 from rubric_lint.scoring.grading import ReadingNotes, Scored
-from rubric_lint.scoring.records.mapping import HELD, SHOWN
+from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS
 
 
 class RowError(NamedTuple):
@@ -22,13 +22,13 @@ class RowError(NamedTuple):
     line: int | None = None
 
 
-Kind = Scored | str | None
+RowResult = Scored | str | None
 """What a row has: one of a few results, which many rows share, or if it is invalid, the name of its rubric if known."""
 
-Item = TypeVar("Item")
+RowValue = TypeVar("RowValue")
 
 
-def read_column(kind: Kind, name: str) -> Any:
+def read_column(kind: RowResult, name: str) -> Any:
     """Return what a column of results, except that of errors, has for a kind; None if an invalid output has none."""
     if not isinstance(kind, Scored):
         return kind if name == "rubric" else None
@@ -49,7 +49,7 @@ LARGEST = 2**63 - 1
 
 
 @dataclass(eq=False, slots=True)
-class Rows:
+class BatchRows:
     """The rows of a batch: the id and the kind of each, and by row the errors.
 
     `notes` says what reading some rows passed over, `judged_otherwise` has the rows whose judge used a rubric with
@@ -57,52 +57,52 @@ class Rows:
     """
 
     ids: list[Any] = field(default_factory=list)
-    kinds: list[Kind] = field(default_factory=list)
+    kinds: list[RowResult] = field(default_factory=list)
     errors: dict[int, RowError] = field(default_factory=dict)
     notes: dict[int, Sequence[ReadingNotes]] = field(default_factory=dict)
     judged_otherwise: list[int] = field(default_factory=list)
     id_type: Any = None
 
-    def find_different(self) -> dict[int, Kind]:
+    def find_different(self) -> dict[int, RowResult]:
         """Return the different kinds by their identity, which takes less time to compare than their values."""
         return dict(zip(map(id, self.kinds), self.kinds, strict=True))
 
-    def take(self, count: int) -> "Rows":
+    def take(self, count: int) -> "BatchRows":
         """Return the first rows, and remove them here."""
-        taken = Rows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
+        first = BatchRows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
         self.ids, self.kinds = self.ids[count:], self.kinds[count:]
-        taken.errors, self.errors = _cut(self.errors, count)
-        taken.notes, self.notes = _cut(self.notes, count)
-        taken.judged_otherwise = [row for row in self.judged_otherwise if row < count]
+        first.errors, self.errors = _cut(self.errors, count)
+        first.notes, self.notes = _cut(self.notes, count)
+        first.judged_otherwise = [row for row in self.judged_otherwise if row < count]
         self.judged_otherwise = [row - count for row in self.judged_otherwise if row >= count]
-        return taken
+        return first
 
 
-def _cut(given: Mapping[int, Item], count: int) -> tuple[dict[int, Item], dict[int, Item]]:
+def _cut(given: Mapping[int, RowValue], count: int) -> tuple[dict[int, RowValue], dict[int, RowValue]]:
     """Return what belongs to the first rows, and what to the others, which count from 0 again."""
     first = {row: item for row, item in given.items() if row < count}
     return first, {row - count: item for row, item in given.items() if row >= count}
 
 
-READ = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash", "error")
+READ = ("id", "rubric", *sorted(OUTPUT_FIELDS), *INPUT_FIELDS, "judge", "rubric_hash", "error")
 """The columns of a table that are read."""
 
 
-class Items(NamedTuple):
+class OutputItems(NamedTuple):
     """Some outputs, one after the other; `id_type` is the Arrow type of their ids, if they have one."""
 
     items: list[Any]
     id_type: Any = None
 
 
-def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> Items:
+def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> OutputItems:
     """Return the rows of some columns: records without null fields, or without a column `output`, all fields."""
     names = [name for name in READ if name in columns]
-    if HELD.isdisjoint(names):
+    if OUTPUT_FIELDS.isdisjoint(names):
         names = list(columns)
     given = zip(*[columns[name] for name in names], strict=True) if names else [()] * rows
     records = [{name: value for name, value in zip(names, row, strict=True) if not is_null(value)} for row in given]
-    return Items(records, id_type)
+    return OutputItems(records, id_type)
 
 
 def refuse_repeated(names: Sequence[Any], kept: Iterable[str] = ()) -> None:
@@ -111,7 +111,7 @@ def refuse_repeated(names: Sequence[Any], kept: Iterable[str] = ()) -> None:
     Raises:
         ValueError: naming the columns.
     """
-    read = names if HELD.isdisjoint(names) else (*READ, *kept)
+    read = names if OUTPUT_FIELDS.isdisjoint(names) else (*READ, *kept)
     if twice := [name for name in dict.fromkeys(read) if names.count(name) > 1]:
         raise ValueError(f"the table has {list_names(twice)} more than once; rename one of the columns")
 
