@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rubric_lint.formats.sheets.cells import Row, Table, TableError
+from rubric_lint.formats.sheets.cells import CellTable, Row, TableError
 from rubric_lint.formats.sheets.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.formats.sheets.reading import look_inside
 from rubric_lint.scoring.records.decoding import Content, OutputError
@@ -66,7 +66,7 @@ def _list_texts(row: Row) -> list[str]:
     return [cell.text for cell in row.cells.values()]
 
 
-def _read(table: Table, mapping: Mapping[str, str], wanted: RequiredColumns) -> Iterator[RawRecord]:
+def _read(table: CellTable, mapping: Mapping[str, str], wanted: RequiredColumns) -> Iterator[RawRecord]:
     columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
     for number in columns:
         cell = table.header.cell(number)
