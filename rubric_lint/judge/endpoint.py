@@ -209,7 +209,7 @@ class _TryAgainError(Exception):
         return self.is_refusal or self.is_overload or self.wait is not None
 
 
-class Place(NamedTuple):
+class RequestId(NamedTuple):
     """What a request is for: the id of the answer, as JSON, and the number of the sample, from 1."""
 
     key: str
@@ -282,7 +282,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         self,
         messages: Iterable[Message],
         schema: Mapping[str, Any],
-        place: Place | None = None,
+        place: RequestId | None = None,
         reserved: Reservation | None = None,
         /,
     ) -> Exchange:
@@ -301,7 +301,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             return await self._find_form(messages, schema, place, own)
 
     async def _find_form(
-        self, messages: tuple[Message, ...], schema: Mapping[str, Any], place: Place | None, reserved: Reservation
+        self, messages: tuple[Message, ...], schema: Mapping[str, Any], place: RequestId | None, reserved: Reservation
     ) -> Exchange:
         """Return the model's reply, asked for JSON in the first way that the endpoint knows."""
         form, sample = self.form, place.sample if place else 1

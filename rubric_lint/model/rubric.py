@@ -164,6 +164,10 @@ class Rubric(_RubricFields):
         """The schema of the value as it is written."""
         return schema_of(self.view.schema) if self.view and self.dialect else schema_for(self.version)
 
+    def place(self, path: Path) -> Path:
+        """Return where in the document a path in the rubric is."""
+        return self.view.place(path) if self.view else path
+
     def read_value(self, document: Document) -> Any:
         """Return the value as it is written; if it is a whole document, without the name of its schema."""
         value = document.value(self.path)
@@ -234,7 +238,7 @@ class Rubric(_RubricFields):
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
         """The entries by their paths in the document."""
-        return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}
+        return {self.place(entry.path): entry for entry in self.entries}
 
     @cached_property
     def outdated(self) -> tuple[tuple[Path, Mapping[str, Any], str], ...]:

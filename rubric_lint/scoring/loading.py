@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
-from rubric_lint.lint.project.files import name_other_kind, word_other_kind
+from rubric_lint.lint.project.files import format_other_kind, name_other_kind
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
@@ -329,8 +329,7 @@ class LoadedRubric(NamedTuple):
 
     def place(self, path: Path) -> str:
         """Return the place of a part of the rubric, as messages begin."""
-        view = self.rubric.view
-        return self.place_in_document(view.place(path) if view else path)
+        return self.place_in_document(self.rubric.place(path))
 
     def place_in_document(self, path: Path) -> str:
         """Return the place of a path of the document, which may be written in a dialect."""
@@ -349,7 +348,7 @@ class LoadedRubric(NamedTuple):
 
     def position(self, path: Path) -> Position:
         """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
-        place = self.rubric.view.place(path) if self.rubric.view else path
+        place = self.rubric.place(path)
         while True:
             try:
                 self.document.value(place)
@@ -430,7 +429,7 @@ def refuse_other_kind(name: str) -> None:
     """
     kind = name_other_kind(name)
     if kind:
-        raise RubricError(word_other_kind(name, kind))
+        raise RubricError(format_other_kind(name, kind))
 
 
 def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:

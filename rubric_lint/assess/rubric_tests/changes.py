@@ -19,7 +19,7 @@ Points = Any
 """Points of a rubric, or its exact score in 0..1 if its points vary."""
 
 
-class Reached(Protocol):
+class ReachableScores(Protocol):
     """The points that answers reach which meet all gates; `least` are the fewest, perhaps below 0."""
 
     @property
@@ -103,7 +103,7 @@ def regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bo
     return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
 
 
-def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached) -> Iterator[Mutant]:
+def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: ReachableScores) -> Iterator[Mutant]:
     """Move each threshold to the next score that an answer which meets all gates can reach."""
     passes, borderline = rubric.pass_from, rubric.borderline_from
     # Two thresholds without a score between them are still two: each moves alone.
@@ -112,7 +112,7 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached
     def move(name: str, before: Points, after: Points, changed: ScoringRubric) -> Mutant:
         # Moved up to the pass threshold, the borderline threshold is that one as it is set.
         other = "pass" if (name, after) == ("borderline", passes) else name
-        old, new = _word_threshold(before, rubric, name), _word_threshold(after, rubric, other)
+        old, new = _format_threshold(before, rubric, name), _format_threshold(after, rubric, other)
         change = f"the {name} threshold {old} becomes {new}"
         return Mutant(change, places.whole, changed)
 
@@ -133,24 +133,24 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached
         yield move("borderline", borderline, lower, replace(rubric, borderline_from=lower))
 
 
-def _next_above(sums: Reached, threshold: Points) -> Points | None:
+def _next_above(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the second reachable score from a threshold on, so that the first one falls below it."""
     first = _lowest(sums, threshold)
     return None if first is None else sums.above(first)
 
 
-def _next_below(sums: Reached, threshold: Points) -> Points | None:
+def _next_below(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
     found = sums.highest(0, threshold)
     return 0 if found is None and sums.least < 0 < threshold else found
 
 
-def _lowest(sums: Reached, threshold: Points) -> Points | None:
+def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the lowest reachable score from a threshold on; a sum below 0 is the score 0."""
     return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
 
 
-def _word_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
+def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     """Write a threshold as it is set, not as the points that it comes to."""
     written = rubric.model.thresholds.pass_at if name == "pass" else rubric.model.thresholds.borderline_at
     view, score = rubric.model.view, Fraction(written)

@@ -22,7 +22,7 @@ from rubric_lint.assess.rubric_tests.changes import (
     pair_grades,
     regate,
 )
-from rubric_lint.assess.rubric_tests.running import Check, Tested, find_unscored, make_check, word_given
+from rubric_lint.assess.rubric_tests.running import Check, TestedRubric, find_unscored, format_given, make_check
 from rubric_lint.assess.rubric_tests.tree_mutation import TreeEquivalence
 from rubric_lint.model.criterion import Shape, to_fraction
 from rubric_lint.model.finding import Problem
@@ -118,7 +118,7 @@ class Sums:
         rest = (total - self.least) // self._unit
         found: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
-            number = next(each for each in self._choices[step] if self._reaches(step, rest - each))
+            number = next(candidate for candidate in self._choices[step] if self._reaches(step, rest - candidate))
             found.append(self._leasts[step] + number * self._unit)
             rest -= number
         return found[::-1]
@@ -143,7 +143,7 @@ def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant
         for index, criterion in enumerate(rubric.criteria):
             yield from change_gate(rubric, index, criterion, places)
             yield from _change_weight(rubric, index, criterion, places)
-    yield from change_thresholds(rubric, places, Sums([meeting_points(each) for each in rubric.criteria]))
+    yield from change_thresholds(rubric, places, Sums([meeting_points(criterion) for criterion in rubric.criteria]))
 
 
 def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
@@ -179,10 +179,12 @@ def _change_weight(
 def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale: int = 1) -> ScoringRubric:
     """Multiply the points of one criterion, and those of the others by `scale`; the best answer then has `full`."""
     criteria = []
-    for number, each in enumerate(rubric.criteria):
+    for number, criterion in enumerate(rubric.criteria):
         times = factor if number == index else scale
-        grades = tuple(grade._replace(points=times * grade.points) for grade in each.grades)
-        criteria.append(replace(each, share=Fraction(times * int(each.share * rubric.full), full), grades=grades))
+        grades = tuple(grade._replace(points=times * grade.points) for grade in criterion.grades)
+        criteria.append(
+            replace(criterion, share=Fraction(times * int(criterion.share * rubric.full), full), grades=grades)
+        )
     passes, borderline = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
     return replace(rubric, criteria=tuple(criteria), full=full, pass_from=passes, borderline_from=borderline)
 
@@ -257,7 +259,7 @@ class Equivalence:
         return found
 
 
-class Mutation(NamedTuple):
+class MutationResult(NamedTuple):
     """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
 
     `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
@@ -275,7 +277,7 @@ class Mutation(NamedTuple):
         return self.made - self.equivalent - len(self.survivors)
 
 
-class _Case(NamedTuple):
+class _NoticingTest(NamedTuple):
     """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
 
     With `may_be_unscored`, it also allows that the answer has no score.
@@ -287,7 +289,7 @@ class _Case(NamedTuple):
     may_be_unscored: bool
 
 
-def mutate(tested: Tested) -> Mutation:
+def mutate(tested: TestedRubric) -> MutationResult:
     """Change a rubric in every way, and find the changes that no test notices, each with an answer that would have."""
     rubric, places = tested.rubric, tested.places
     if rubric.tree:  # a weight counts among those beside it in the group, which the points of a flat rubric do not say
@@ -299,7 +301,7 @@ def mutate(tested: Tested) -> Mutation:
     for test, file, answers, samples in runs:
         if check := make_check(test, file.document, rubric):
             given = tuple(sample.answers for sample in samples)
-            all_cases.append(_Case(answers, check, given, not any(find_unscored(test))))
+            all_cases.append(_NoticingTest(answers, check, given, not any(find_unscored(test))))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)
@@ -313,7 +315,7 @@ def mutate(tested: Tested) -> Mutation:
                 # A test may notice the score of a change that alters no verdict; it does not count either way.
                 equivalent += 1
             elif all(_find_met(rubric, mutant.rubric, cases)):
-                answer = _word_answer(witness.answers, mutant)
+                answer = _format_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
                 more = {"failing": counted(failing, "failing test")} if failing else {}
                 code = "survives-passing" if failing else "survives"
@@ -322,11 +324,11 @@ def mutate(tested: Tested) -> Mutation:
         reason = "its weights are too fine to find all scores that it can give; round them"
         if rubric.varies:
             reason = "its groups and conditions give too many different scores to decide what a change alters"
-        return Mutation(0, 0, (), reason)
-    return Mutation(made, equivalent, tuple(survivors), failing=failing)
+        return MutationResult(0, 0, (), reason)
+    return MutationResult(made, equivalent, tuple(survivors), failing=failing)
 
 
-def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_Case]) -> Iterator[bool]:
+def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_NoticingTest]) -> Iterator[bool]:
     """Yield for each test whether its expectations hold under a changed rubric."""
     tables = [
         {before.answer: after for before, after in pair_grades(*pair)}
@@ -341,7 +343,7 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_C
                     for answers in case.samples
                 ]
                 reasons = (None,) * len(tables)
-                result = combine_samples([rubric.grade(JudgeOutput(tuple(each), reasons)) for each in outputs])
+                result = combine_samples([rubric.grade(JudgeOutput(tuple(output), reasons)) for output in outputs])
                 weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
             else:
                 weighed = rubric.weigh(grades)
@@ -351,11 +353,11 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_C
             yield case.check(rubric, weighed, grades)
 
 
-def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
+def _format_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     """Describe an answer: the changed criterion first, then the others, or only how many there are."""
     own = list(answers)[mutant.number] if mutant.number is not None else None
     ordered = [name for name in answers if name == own] + [name for name in answers if name != own]
-    named = [f"{word_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
+    named = [f"{format_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
     best = {criterion.id: criterion.from_worst[-1].answer for criterion in mutant.rubric.criteria}
     rest = ordered[_MOST_NAMED:]
     if rest:

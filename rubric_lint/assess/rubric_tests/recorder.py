@@ -9,15 +9,15 @@ from typing import Any
 
 from rubric_lint.assess.rubric_tests.recordings import (
     HASHES,
-    hold,
     name_check,
+    put_outputs,
     read_checks,
     read_outputs,
     read_recordings,
 )
-from rubric_lint.assess.rubric_tests.running import Needed, Tested
+from rubric_lint.assess.rubric_tests.running import TestedRubric, UnrecordedTest
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
@@ -34,7 +34,7 @@ class Recorder:
     `judged` is what `JudgeRun` asks of its results: nothing is judged before.
     """
 
-    def __init__(self, path: str, tested: Tested, needed: Sequence[Needed]) -> None:
+    def __init__(self, path: str, tested: TestedRubric, needed: Sequence[UnrecordedTest]) -> None:
         self.path = path
         self.judged: Mapping[str, str] = {}
         self._tested = tested
@@ -49,13 +49,15 @@ class Recorder:
 
         Those without a record come first, so that a run that a limit ends is not always spent on the same ones.
         """
-        places = {json.dumps(each.get("id")): number for number, each in enumerate(self._records)}
+        places = {json.dumps(record.get("id")): number for number, record in enumerate(self._records)}
         for need in sorted(self._needed.values(), key=lambda need: places.get(need.test.key, -1)):
             case = find_case(need)
             if case is not None:
                 shown = {name: text for name, text in case._asdict().items() if text is not None}
                 whole = self._tested.rubric
-                rubric = keep_criteria(whole, [each.id for each in whole.criteria if each.id in need.stale])
+                rubric = keep_criteria(
+                    whole, [criterion.id for criterion in whole.criteria if criterion.id in need.stale]
+                )
                 named = {"rubric": whole.name} if need.file.rubric_name else {}
                 yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
 
@@ -76,25 +78,27 @@ class Recorder:
         at = next(
             (
                 number
-                for number, each in enumerate(self._records)  # of the same test of this rubric
-                if json.dumps(each.get("id")) == need.test.key and each.get("rubric", name) == name
+                for number, earlier in enumerate(self._records)  # of the same test of this rubric
+                if json.dumps(earlier.get("id")) == need.test.key and earlier.get("rubric", name) == name
             ),
             len(self._records),
         )
         self._records[at : at + 1] = [] if is_invalid else [record]
         self._records += [record] if is_invalid else []
         with open_whole(self.path) as stream:
-            stream.writelines(encode(each).decode() + "\n" for each in self._records)
+            stream.writelines(encode(line).decode() + "\n" for line in self._records)
 
-    def _join(self, record: Mapping[str, Any], before: Mapping[str, Any], need: Needed) -> dict[str, Any]:
+    def _join(self, record: Mapping[str, Any], before: Mapping[str, Any], need: UnrecordedTest) -> dict[str, Any]:
         """Return a record with the new checks and, of the criteria that have not changed, those of the one before."""
-        rubric, told = self._tested.rubric, self._tested.verifier.told
+        rubric, hashes = self._tested.rubric, self._tested.verifier.hashes
         valid = [criterion.id for criterion in rubric.criteria if criterion.id not in need.stale]
         outputs = []
         for kept, given in zip(read_checks(before) or [], read_checks(record) or [], strict=True):
             checks = {name_check(check): check for check in kept if name_check(check) in valid}
             checks.update((name_check(check), check) for check in given)
-            outputs.append({"checks": [checks[each.id] for each in rubric.criteria if each.id in checks]})
+            outputs.append(
+                {"checks": [checks[criterion.id] for criterion in rubric.criteria if criterion.id in checks]}
+            )
         earlier = before["judge"]
         others = earlier.get("kept")
         panel = read_panel({"judge": earlier})
@@ -103,14 +107,14 @@ class Recorder:
         about = {
             **record["judge"],
             "rubric_hash": rubric.hash,
-            HASHES: dict(told),
+            HASHES: dict(hashes),
             "kept": [*(others if isinstance(others, list) else ()), {"criteria": valid, **models, **by}],
         }
         fields = {name: value for name, value in before.items() if name not in OUTPUT_FIELDS}
-        return {**fields, **record, **hold(record, outputs), "judge": about}
+        return {**fields, **record, **put_outputs(record, outputs), "judge": about}
 
 
-def widen(need: Needed, tested: Tested, members: Sequence[str], samples: int) -> Needed:
+def widen(need: UnrecordedTest, tested: TestedRubric, members: Sequence[str], samples: int) -> UnrecordedTest:
     """Return a need for every criterion if the other criteria were not judged by as many samples of these models.
 
     A single model may differ from the one before: the record says who judged what.
@@ -126,7 +130,7 @@ def widen(need: Needed, tested: Tested, members: Sequence[str], samples: int) ->
     return need._replace(stale=tuple(criterion.id for criterion in tested.rubric.criteria))
 
 
-def find_case(need: Needed) -> JudgedCase | None:
+def find_case(need: UnrecordedTest) -> JudgedCase | None:
     """Return what a judge is shown for a test: its own texts, or those of its recording; None without an answer."""
     texts = dict(need.test.texts)
     if "answer" not in texts and need.recording:
@@ -135,14 +139,14 @@ def find_case(need: Needed) -> JudgedCase | None:
     return JudgedCase(**texts) if "answer" in texts else None
 
 
-def group_by_file(tested: Tested) -> Iterator[tuple[str, list[Needed]]]:
+def group_by_file(tested: TestedRubric) -> Iterator[tuple[str, list[UnrecordedTest]]]:
     """Yield the files of recorded outputs and the tests that need one in each."""
     needed = sorted(tested.needed, key=lambda need: need.file.outputs)
     for path, group in groupby(needed, key=lambda need: need.file.outputs):
         yield path, list(group)
 
 
-def describe_requests(needed: Sequence[Needed], tested: Tested, models: int, plan: Plan) -> str:
+def describe_requests(needed: Sequence[UnrecordedTest], tested: TestedRubric, models: int, plan: JudgeOptions) -> str:
     """Return how many requests are made, and why."""
     count = sum(models * plan.count_requests(len(need.stale)) for need in needed)
     how = plan.describe(models)

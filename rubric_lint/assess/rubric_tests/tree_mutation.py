@@ -21,7 +21,7 @@ from rubric_lint.assess.rubric_tests.changes import (
     pair_grades,
     regate,
 )
-from rubric_lint.assess.rubric_tests.running import word_score
+from rubric_lint.assess.rubric_tests.running import format_score
 from rubric_lint.model.groups import Group
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.groups import GroupMember, ScoringGroup
@@ -34,7 +34,7 @@ _Answers = Any
 """The answers that lead somewhere: the index and the answer of a criterion, or a pair of such answers, or None."""
 
 
-class _Pair(NamedTuple):
+class _ScorePair(NamedTuple):
     """The scores of a part before and after a change, None if it does not apply, and whether its gates are met."""
 
     before: Fraction | None
@@ -43,7 +43,7 @@ class _Pair(NamedTuple):
     met_after: bool = True
 
 
-class _Sums(NamedTuple):
+class _GroupSums(NamedTuple):
     """What the members of a group have earned and could earn, before and after a change, and their gates."""
 
     earned: Fraction
@@ -54,7 +54,7 @@ class _Sums(NamedTuple):
     met_after: bool = True
 
 
-class _Scores:
+class _ReachedScores:
     """The scores that answers reach which meet all gates, in ascending order."""
 
     least = 0
@@ -82,7 +82,7 @@ class TreeEquivalence:
     def __init__(self, rubric: ScoringRubric) -> None:
         self._rubric = rubric
         self._root = _complete(rubric)
-        self._known: dict[tuple[str, frozenset[int]], dict[_Sums, _Answers]] = {}
+        self._known: dict[tuple[str, frozenset[int]], dict[_GroupSums, _Answers]] = {}
 
     def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
         """Make every change of the rubric.
@@ -121,13 +121,13 @@ class TreeEquivalence:
             score = Fraction(-1) if state.before is None else state.before
             if old != new and (found is None or score > found[0]):
                 given = dict(_flatten(answers))
-                named = {each.id: given[number] for number, each in enumerate(before.criteria)}
+                named = {criterion.id: given[number] for number, criterion in enumerate(before.criteria)}
                 found = score, Witness(named, old, new)
         return found[1] if found else None
 
     def _follow(
         self, before: ScoringGroup, after: ScoringGroup, criteria: Sequence[ScoringCriterion]
-    ) -> dict[_Pair, _Answers]:
+    ) -> dict[_ScorePair, _Answers]:
         """Return the pairs of scores of a group before and after a change, with answers that lead to them."""
         changed = frozenset(
             at
@@ -137,7 +137,7 @@ class TreeEquivalence:
         sums = self._add_unchanged(before, changed)
         for at in sorted(changed):
             sums = self._add(sums, before.members[at], after.members[at], criteria)
-        found: dict[_Pair, _Answers] = {}
+        found: dict[_ScorePair, _Answers] = {}
         for (earned, earning, earned_after, earning_after, *met), answers in sums.items():
             scores = [
                 max(part / whole, _ZERO) if whole else None
@@ -148,18 +148,18 @@ class TreeEquivalence:
                 for is_met, score, group in zip(met, scores, (before, after), strict=True)
             )
             if met_before or met_after:
-                found.setdefault(_Pair(scores[0], scores[1], met_before, met_after), answers)
+                found.setdefault(_ScorePair(scores[0], scores[1], met_before, met_after), answers)
         return found
 
     def _differs(self, before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]) -> bool:
         places = [before.part] if isinstance(before.part, int) else [at for at, _ in before.part.list_shares()]
         return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
 
-    def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_Sums, _Answers]:
+    def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_GroupSums, _Answers]:
         """Return what the members of a group come to, without those that a change touches."""
         key = (group.id, frozenset(changed))
         if key not in self._known:
-            sums: dict[_Sums, _Answers] = {_Sums(_ZERO, _ZERO, _ZERO, _ZERO): None}
+            sums: dict[_GroupSums, _Answers] = {_GroupSums(_ZERO, _ZERO, _ZERO, _ZERO): None}
             for at, member in enumerate(group.members):
                 if at not in changed:
                     sums = self._add(sums, member, member, self._rubric.criteria)
@@ -167,14 +167,18 @@ class TreeEquivalence:
         return self._known[key]
 
     def _add(
-        self, sums: dict[_Sums, _Answers], before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]
-    ) -> dict[_Sums, _Answers]:
+        self,
+        sums: dict[_GroupSums, _Answers],
+        before: GroupMember,
+        after: GroupMember,
+        criteria: Sequence[ScoringCriterion],
+    ) -> dict[_GroupSums, _Answers]:
         """Return the sums with one more member."""
         if isinstance(before.part, int):
             states = self._list_grades(before.part, criteria)
         else:
             states = self._follow(before.part, cast("ScoringGroup", after.part), criteria)
-        found: dict[_Sums, _Answers] = {}
+        found: dict[_GroupSums, _Answers] = {}
         steps = []
         for state, answers in states.items():
             applies, still_applies = state.before is not None, state.after is not None
@@ -185,7 +189,7 @@ class TreeEquivalence:
             for earned, earning, earned_after, earning_after, state, answers in steps:
                 met_before, met_after = so_far.met_before and state.met_before, so_far.met_after and state.met_after
                 if met_before or met_after:
-                    total = _Sums(
+                    total = _GroupSums(
                         so_far.earned + earned,
                         so_far.earning + earning,
                         so_far.earned_after + earned_after,
@@ -198,12 +202,12 @@ class TreeEquivalence:
                 raise TooManySumsError
         return found
 
-    def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_Pair, _Answers]:
-        found: dict[_Pair, _Answers] = {}
+    def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_ScorePair, _Answers]:
+        found: dict[_ScorePair, _Answers] = {}
         for before, after in reversed([*pair_grades(self._rubric.criteria[number], criteria[number])]):
             if before.gate_met or after.gate_met:
                 scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
-                pair = _Pair(scores[0], scores[1], before.gate_met, after.gate_met)
+                pair = _ScorePair(scores[0], scores[1], before.gate_met, after.gate_met)
                 found.setdefault(pair, (number, before.answer))
         return found
 
@@ -241,7 +245,7 @@ def make_tree_mutants(rubric: ScoringRubric, places: RubricPlaces, scores: TreeE
         yield from _change_weights(rubric, group, places)
     if view and view.tree:
         yield from _drop_conditions(rubric, view.tree, places)
-    yield from change_thresholds(rubric, places, _Scores(scores.list_scores()))
+    yield from change_thresholds(rubric, places, _ReachedScores(scores.list_scores()))
 
 
 def _change_group_gate(
@@ -251,11 +255,11 @@ def _change_group_gate(
     if gate is None:
         return
     reached = scores.list_scores(group)
-    met, missed = [each for each in reached if each >= gate], [each for each in reached if each < gate]
-    changes = [(f"becomes {word_score(each)}", each) for each in (*met[1:2], *missed[-1:])]
+    met, missed = [score for score in reached if score >= gate], [score for score in reached if score < gate]
+    changes = [(f"becomes {format_score(score)}", score) for score in (*met[1:2], *missed[-1:])]
     for change, moved in [*changes, ("is removed", None)] if missed else ():
         changed = _replace_group(rubric, group, replace(group, gate=moved))
-        called = f"the gate {word_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
+        called = f"the gate {format_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
         yield Mutant(f"{called} {change}", places.gate(group.id), changed)
 
 
@@ -263,7 +267,7 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
     for at, (weight, part) in enumerate(group.members):
         is_group = isinstance(part, ScoringGroup)
         name = part.id if isinstance(part, ScoringGroup) else rubric.criteria[part].id
-        inside = [each for each, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
+        inside = [place for place, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
         if not is_group and rubric.criteria[inside[0]].is_failure:
             continue
         called = f"the group `{name}`" if is_group else f"`{name}`"
@@ -309,14 +313,16 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
 def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:
     """Remove each condition: what did not apply is judged at its worst, unless another condition holds for it."""
     owners: list[tuple[str, frozenset[int]]] = [
-        (each.id, frozenset([index])) for index, each in enumerate(rubric.model.criteria) if each.applies_if
+        (criterion.id, frozenset([index]))
+        for index, criterion in enumerate(rubric.model.criteria)
+        if criterion.applies_if
     ]
     owners += [(group.id, frozenset(group.leaves)) for group in root.groups if group.applies_if]
     for number, (name, inside) in enumerate(owners):
-        others = frozenset[int]().union(*(each for at, (_, each) in enumerate(owners) if at != number))
+        others = frozenset[int]().union(*(places for at, (_, places) in enumerate(owners) if at != number))
         criteria = tuple(
-            replace(each, may_not_apply=False) if index in inside - others else each
-            for index, each in enumerate(rubric.criteria)
+            replace(criterion, may_not_apply=False) if index in inside - others else criterion
+            for index, criterion in enumerate(rubric.criteria)
         )
         if inside - others:
             changed = replace(rubric, criteria=criteria)

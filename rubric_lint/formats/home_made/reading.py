@@ -10,7 +10,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.home_made.direction import word_fall
+from rubric_lint.formats.home_made.direction import format_fall
+from rubric_lint.formats.home_made.format_table import (
+    YES_NO,
+    FormatTable,
+    Marks,
+    Names,
+    dialect_of,
+    expand,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.roles import Role, is_total, says_sum
 from rubric_lint.formats.home_made.scores import (
     RANGE,
@@ -22,17 +33,6 @@ from rubric_lint.formats.home_made.scores import (
     read_percent,
     read_score,
     read_share,
-)
-from rubric_lint.formats.home_made.shape import (
-    YES_NO,
-    Marks,
-    Names,
-    Shape,
-    dialect_of,
-    expand,
-    is_star,
-    split_words,
-    star_pattern,
 )
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, find_in_level
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
@@ -73,14 +73,14 @@ _LONG = 10
 """The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
 
 
-class Written(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value and its place in the document."""
 
     value: Any
     place: Path
 
 
-class _Level(NamedTuple):
+class _WrittenLevel(NamedTuple):
     """A level as it is written: its number if it has one, its text, and their places; a key may hold the number."""
 
     number: Decimal | None
@@ -97,7 +97,7 @@ class _Level(NamedTuple):
         return Part.KEY if self.is_key else Part.VALUE
 
 
-class _Leaf(NamedTuple):
+class _WrittenCriterion(NamedTuple):
     """A criterion as it is written: its place, its value, its key in a map, the ids above it, and its share of them.
 
     With `is_level`, it is one of several levels that add up, and met or not.
@@ -111,19 +111,19 @@ class _Leaf(NamedTuple):
     is_level: bool = False
 
 
-def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
+def read_by_tables(document: Document, tables: Iterable[FormatTable]) -> list[View]:
     """Return the rubrics of a document that tables describe; each place belongs to the first table.
 
     What one table says of criteria that it does not read is left out if another one reads them.
     """
     found: dict[Path, View] = {}
-    for shape in shapes:
-        for view in read_shape(document, shape):
+    for table in tables:
+        for view in read_by_table(document, table):
             first = found.setdefault(view.path, view)
             if first is not view:
-                values = {"first": first.dialect.title, "second": shape.name}
-                told = Problem("second-table", view.path, Part.HEAD, values)
-                found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
+                values = {"first": first.dialect.title, "second": table.name}
+                problem = Problem("second-table", view.path, Part.HEAD, values)
+                found[view.path] = replace(first, problems=(*first.problems, ("schema", problem)))
     read = {path[:length] for path in found for length in range(1, len(path) + 1)}
     return [
         replace(view, doubts=tuple((place, reason) for place, reason in view.doubts if place not in read - {view.path}))
@@ -131,29 +131,29 @@ def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
     ]
 
 
-def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None) -> Iterator[View]:
+def read_by_table(document: Document, table: FormatTable, dialect: Dialect | None = None) -> Iterator[View]:
     """Read the rubrics that a table describes; `dialect` is that of a table which is built in."""
-    for path, bound in expand(document.data, shape.criteria):
+    for path, bound in expand(document.data, table.criteria):
         value = document.value(path)
-        if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            reading = _Reading(document, shape, path, bound)
-            view = reading.read(value, dialect or dialect_of(shape))
+        if isinstance(value, list | dict) and any(isinstance(part, str | dict) for part in _values(value)):
+            reading = _RubricReader(document, table, path, bound)
+            view = reading.read(value, dialect or dialect_of(table))
             yield view if dialect else reading.add_doubts(view, value)
 
 
-def find_lack(document: Document, shape: Shape) -> Problem:
+def find_lack(document: Document, table: FormatTable) -> Problem:
     """Say that a document has no criteria where a table looks for them, at the nearest place that it has."""
-    values = {"shape": shape.name, "pointer": shape.criteria or "the top"}
-    return Problem("no-criteria", follow(document.data, split_pointer(shape.criteria)), Part.HEAD, values)
+    values = {"shape": table.name, "pointer": table.criteria or "the top"}
+    return Problem("no-criteria", follow(document.data, split_pointer(table.criteria)), Part.HEAD, values)
 
 
 def _values(holder: Any) -> Iterable[Any]:
     return holder.values() if isinstance(holder, dict) else holder
 
 
-class _Reading:
-    def __init__(self, document: Document, shape: Shape, path: Path, bound: tuple[str | int, ...]) -> None:
-        self.document, self.shape, self.path, self.bound = document, shape, path, bound
+class _RubricReader:
+    def __init__(self, document: Document, table: FormatTable, path: Path, bound: tuple[str | int, ...]) -> None:
+        self.document, self.table, self.path, self.bound = document, table, path, bound
         self.draft = Draft(document, path)
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
@@ -167,7 +167,7 @@ class _Reading:
         """What pointers from the top lead to."""
         self.used: set[str] = set()
         """The names of fields that some criterion has."""
-        self.shared: list[Written] = []
+        self.shared: list[PlacedValue] = []
         """The weights of criteria that have parts."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
@@ -177,12 +177,14 @@ class _Reading:
         self.whole = Fraction(0)
         """What the highest scores add up to, each times its weight; at least the sum of the weights."""
         self.is_pass_part = False
-        self.passes = self._read_setting("pass", shape.passes)
+        self.passes = self._read_setting("pass", table.passes)
         self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
         self.is_unscaled = False  # whether the scale is written, but is none that can be scored
-        scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        named = {"scale": scale, "levels": shape.levels, "gate": [name for name, _ in shape.gate]}
-        for setting, written in ((setting, each) for setting, names in named.items() for each in names):
+        scale = table.scale if isinstance(table.scale, tuple) else (table.scale,)
+        named = {"scale": scale, "levels": table.levels, "gate": [name for name, _ in table.gate]}
+        for setting, written in (
+            (setting, pointer_or_name) for setting, names in named.items() for pointer_or_name in names
+        ):
             if isinstance(written, str) and written.startswith("/"):
                 self._check_pointer(setting, written)
 
@@ -195,14 +197,18 @@ class _Reading:
             self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
 
     def read(self, value: Any, dialect: Dialect) -> View:
-        leaves = list(self._list_leaves(self.path, value))
-        for index, leaf in enumerate(leaves):
-            self.draft.put((index,), leaf.place)
-            self.data.append(self._read_entry(index, leaf) if isinstance(leaf.value, str | dict) else leaf.value)
+        written_criteria = list(self._list_criteria(self.path, value))
+        for index, written_criterion in enumerate(written_criteria):
+            self.draft.put((index,), written_criterion.place)
+            self.data.append(
+                self._read_entry(index, written_criterion)
+                if isinstance(written_criterion.value, str | dict)
+                else written_criterion.value
+            )
         self._unify()
-        self._weigh(leaves)
+        self._weigh(written_criteria)
         threshold, place = self._find_threshold()
-        used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
+        used = {"expected_outcome": self.table.outcome, "id": self.table.id, "weight": self.table.weight}
         names = {
             ours: next((name for name in theirs if name in self.used), theirs[0])
             for ours, theirs in used.items()
@@ -211,8 +217,8 @@ class _Reading:
         return self.draft.finish(
             replace(dialect, fields={**dialect.fields, **names}) if names else dialect,
             self.data,
-            name=self._read_text(self.shape.rubric),
-            task=self._read_text(self.shape.task),
+            name=self._read_text(self.table.rubric),
+            task=self._read_text(self.table.task),
             threshold=threshold,
             threshold_path=place,
             unscorable=self.refusal,
@@ -224,13 +230,13 @@ class _Reading:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
         read = self.places | view.sources
-        search = UnmappedSearch(self.document, self.shape, self.path, read, scales, is_described=False)
+        search = UnmappedSearch(self.document, self.table, self.path, read, scales, is_described=False)
         found = [key for key in search.find_all() if not self._is_read_otherwise(key)]
         unmapped = [*found, *self.in_levels]
         for key in unmapped:
-            if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
+            if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.table.combine == "share":
                 continue
-            (low, high), number = next(iter(scales)), self._read_number(Written(key.value, key.place))
+            (low, high), number = next(iter(scales)), self._read_number(PlacedValue(key.value, key.place))
             if number is not None and number > high and not self._is_of_whole(number):
                 self._report_threshold(key.place, number, (low, high), "threshold is never met")
         firsts: dict[str, Path] = {}
@@ -253,7 +259,7 @@ class _Reading:
         """Say at a place of the document, by default that of the criteria, why the rubric is not scored."""
         self.doubts.append((self.path if place is None else place, reason))
 
-    def _follow(self, text: str) -> Written | None:
+    def _follow(self, text: str) -> PlacedValue | None:
         """Return what a pointer from the top leads to; a `*` in it stands for what it stands for in `criteria`."""
         stars = iter(self.bound)
         steps = [next(stars, step) if step == "*" else step for step in split_pointer(text)]
@@ -261,12 +267,16 @@ class _Reading:
         if len(place) < len(steps):
             return None
         self.places.add(place)
-        return Written(self.document.value(place), place)
+        return PlacedValue(self.document.value(place), place)
 
-    def _find(self, leaf: _Leaf, names: Iterable[str]) -> Written | None:
+    def _find(self, written_criterion: _WrittenCriterion, names: Iterable[str]) -> PlacedValue | None:
         """Return the first of some fields that an entry has, unless it is null."""
         for name in names:
-            found = self._follow(name) if name.startswith("/") else _look(leaf.value, leaf.place, name)
+            found = (
+                self._follow(name)
+                if name.startswith("/")
+                else _look(written_criterion.value, written_criterion.place, name)
+            )
             if found is not None and found.value is not None:
                 self.used.add(name)
                 return found
@@ -274,26 +284,26 @@ class _Reading:
 
     def find_unused_names(self, value: Any) -> Iterator[tuple[str, Problem]]:
         """Find the settings that name fields which most criteria have, but none of these does."""
-        needed = {"id": self.shape.id, "weight": self.shape.weight}
+        needed = {"id": self.table.id, "weight": self.table.weight}
         has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
-        if self.shape.scale is None and not has_levels:
-            needed["levels"] = self.shape.levels
-        for setting, names in needed.items() if any(isinstance(each, dict) for each in _values(value)) else ():
+        if self.table.scale is None and not has_levels:
+            needed["levels"] = self.table.levels
+        for setting, names in needed.items() if any(isinstance(part, dict) for part in _values(value)) else ():
             if names and self.used.isdisjoint(names):
                 listed = join_words([f"`{name}`" for name in names], "or")
-                values = {"shape": self.shape.name, "setting": setting, "fields": listed}
+                values = {"shape": self.table.name, "setting": setting, "fields": listed}
                 yield "schema", Problem("no-field", self.path, Part.HEAD, values)
 
     @staticmethod
-    def _is_empty(leaf: _Leaf, names: Iterable[str]) -> bool:
+    def _is_empty(written_criterion: _WrittenCriterion, names: Iterable[str]) -> bool:
         """Return whether an entry has one of some fields, without a value, which the schema reports."""
-        return any(_look(leaf.value, leaf.place, name) for name in names)
+        return any(_look(written_criterion.value, written_criterion.place, name) for name in names)
 
     def _read_text(self, text: str) -> str:
         found = self._follow(text) if text else None
         return str(found.value) if found and isinstance(found.value, str | int) else ""
 
-    def _read_number(self, found: Written) -> Fraction | None:
+    def _read_number(self, found: PlacedValue) -> Fraction | None:
         value = found.value
         if read_number(value) is None:
             return None
@@ -301,41 +311,41 @@ class _Reading:
 
     # Criteria.
 
-    def _list_leaves(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[_Leaf]:
+    def _list_criteria(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[_WrittenCriterion]:
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
-        has_mappings = any(isinstance(each, dict) for each in _values(holder))
+        has_mappings = any(isinstance(part, dict) for part in _values(holder))
         for key, value in holder.items() if is_map else enumerate(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
                 continue  # what is said beside the criteria
-            leaf = _Leaf((*place, key), value, str(key) if is_map else None, above)
-            names = self.shape.levels if self._find_mark(leaf, self.shape.sums) else self.shape.parts
-            parts = self._find(leaf, names) if isinstance(value, dict) else None
+            written_criterion = _WrittenCriterion((*place, key), value, str(key) if is_map else None, above)
+            names = self.table.levels if self._find_mark(written_criterion, self.table.sums) else self.table.parts
+            parts = self._find(written_criterion, names) if isinstance(value, dict) else None
             if parts and isinstance(parts.value, list | dict) and parts.value:
-                yield from self._list_parts(leaf, parts)
+                yield from self._list_parts(written_criterion, parts)
             else:
-                yield leaf
+                yield written_criterion
 
-    def _list_parts(self, leaf: _Leaf, found: Written) -> Iterator[_Leaf]:
+    def _list_parts(self, written_criterion: _WrittenCriterion, found: PlacedValue) -> Iterator[_WrittenCriterion]:
         """Yield the parts of a criterion, which share its weight if it has one."""
-        name = self._name(leaf)[0]
-        below = list(self._list_leaves(found.place, found.value, (*leaf.above, name)))
-        if self._find_mark(leaf, self.shape.sums):
+        name = self._name(written_criterion)[0]
+        below = list(self._list_criteria(found.place, found.value, (*written_criterion.above, name)))
+        if self._find_mark(written_criterion, self.table.sums):
             below = [part._replace(key=part.key or str(at), is_level=True) for at, part in enumerate(below, start=1)]
-        if gate := self._find_gate(leaf) or self._find_mark(leaf, self.shape.negative):
+        if gate := self._find_gate(written_criterion) or self._find_mark(written_criterion, self.table.negative):
             reason = f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged"
             self._doubt(gate.place, reason)
-        written = self._find(leaf, self.shape.weight)
+        written = self._find(written_criterion, self.table.weight)
         if written:
             self.shared.append(written)
         whole = self._read_weight(written) if written else None
         if written is not None and whole is not None:
             fields = [self._find_weight(part) for part in below]
-            own = [(self._read_weight(each) or Fraction(0)) if each else Fraction(1) for each in fields]
+            own = [(self._read_weight(field) or Fraction(0)) if field else Fraction(1) for field in fields]
             total = sum((weight * part.share for weight, part in zip(own, below, strict=True)), Fraction(0))
-            are_points = self.shape.combine == "share" and all(
-                each and each.place[-1] == written.place[-1] and not self._find_mark(part, self.shape.negative)
-                for each, part in zip(fields, below, strict=True)
+            are_points = self.table.combine == "share" and all(
+                field and field.place[-1] == written.place[-1] and not self._find_mark(part, self.table.negative)
+                for field, part in zip(fields, below, strict=True)
             )
             if are_points and total not in (whole, 0):
                 values = {"sum": _show(total), "whole": _show(whole), "field": written.place[-1]}
@@ -343,59 +353,67 @@ class _Reading:
             below = [part._replace(share=part.share * whole / total if total else Fraction(0)) for part in below]
         yield from below
 
-    def _find_weight(self, leaf: _Leaf) -> Written | None:
-        return self._find(leaf, self.shape.level_score if leaf.is_level else self.shape.weight)
+    def _find_weight(self, written_criterion: _WrittenCriterion) -> PlacedValue | None:
+        return self._find(
+            written_criterion, self.table.level_score if written_criterion.is_level else self.table.weight
+        )
 
-    def _name(self, leaf: _Leaf) -> tuple[str, Path, bool]:
+    def _name(self, written_criterion: _WrittenCriterion) -> tuple[str, Path, bool]:
         """Return the id of an entry, empty if it has none, with its place, and whether that is a key."""
-        found = self._find(leaf, self.shape.id) if isinstance(leaf.value, dict) else None
+        found = self._find(written_criterion, self.table.id) if isinstance(written_criterion.value, dict) else None
         if found and isinstance(found.value, str | int) and not isinstance(found.value, bool):
             return str(found.value), found.place, False
-        return leaf.key or "", leaf.place, True
+        return written_criterion.key or "", written_criterion.place, True
 
-    def _read_entry(self, index: int, leaf: _Leaf) -> dict[str, Any]:
+    def _read_entry(self, index: int, written_criterion: _WrittenCriterion) -> dict[str, Any]:
         entry: dict[str, Any] = {}
-        name, place, is_key = self._name(leaf)
+        name, place, is_key = self._name(written_criterion)
         if name:
-            entry["id"] = "/".join((*filter(None, leaf.above), name))
+            entry["id"] = "/".join((*filter(None, written_criterion.above), name))
             self.draft.put((index, "id"), place, is_key=is_key)
-        names = self.shape.level_text if leaf.is_level else self.shape.outcome
-        told = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
-        if told:
-            entry["expected_outcome"] = told.value
-            self.draft.put((index, "expected_outcome"), told.place)
-        ends = self._read_scale(leaf)
-        levels = self._read_levels(leaf, ends)
+        names = self.table.level_text if written_criterion.is_level else self.table.outcome
+        outcome = (
+            self._find(written_criterion, names)
+            if isinstance(written_criterion.value, dict)
+            else PlacedValue(written_criterion.value, written_criterion.place)
+        )
+        if outcome:
+            entry["expected_outcome"] = outcome.value
+            self.draft.put((index, "expected_outcome"), outcome.place)
+        ends = self._read_scale(written_criterion)
+        levels = self._read_levels(written_criterion, ends)
         if levels or isinstance(ends, tuple):
-            self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
+            self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, written_criterion)
         else:
             self.ends.append(None)
         if not levels:
-            if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
-                wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
-                self._report("schema", "no-text", leaf.place, {"fields": join_words(wanted, "or")}, Part.HEAD)
+            if not outcome and not self._is_empty(written_criterion, (*self.table.outcome, *self.table.levels)):
+                wanted = [f"`{name}`" for name in (*self.table.outcome, *self.table.levels)]
+                self._report(
+                    "schema", "no-text", written_criterion.place, {"fields": join_words(wanted, "or")}, Part.HEAD
+                )
             if not isinstance(ends, tuple) and ends != YES_NO:
                 self.is_unsaid = True
                 self.refusal = _NO_SCALE
-        self._add_gate(index, entry, leaf)
+        self._add_gate(index, entry, written_criterion)
         return entry
 
     # Scales and levels.
 
-    def _read_scale(self, leaf: _Leaf) -> Ends | str | None:
+    def _read_scale(self, written_criterion: _WrittenCriterion) -> Ends | str | None:
         """Return the ends of the scale of an entry, YES_NO, or None if nothing says it."""
-        scale = YES_NO if leaf.is_level else self.shape.scale
+        scale = YES_NO if written_criterion.is_level else self.table.scale
         if isinstance(scale, tuple) and all(isinstance(part, str) for part in scale):  # two places that may say it
-            said = ((str(part), self._find(leaf, (str(part),))) for part in scale)
-            scale = next((part for part, each in said if each and read_ends(each.value)), scale)
+            said = ((str(part), self._find(written_criterion, (str(part),))) for part in scale)
+            scale = next((part for part, found in said if found and read_ends(found.value)), scale)
         if isinstance(scale, tuple):
-            low, high = (self._read_part(part, leaf) for part in scale)
+            low, high = (self._read_part(part, written_criterion) for part in scale)
             if low is None or high is None:
                 return None
-            return self._check_ends(low, high, leaf.place)
+            return self._check_ends(low, high, written_criterion.place)
         if scale == YES_NO or scale is None:
             return scale
-        found = self._find(leaf, (scale,))
+        found = self._find(written_criterion, (scale,))
         ends = read_ends(found.value) if found else None
         if found and isinstance(ends, str):
             self._keep(found.place)
@@ -405,20 +423,20 @@ class _Reading:
             if not described:
                 self._check_steps(found, ends)
             return self._check_ends(*ends, found.place)
-        if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
+        if found and ends is None and not self._find(written_criterion, self.table.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
             self._report("schema", "scale", found.place, {"field": found.place[-1], "found": f"is {text}"})
         return ends if isinstance(ends, str) else None
 
-    def _read_part(self, part: int | Decimal | str, leaf: _Leaf) -> Fraction | None:
+    def _read_part(self, part: int | Decimal | str, written_criterion: _WrittenCriterion) -> Fraction | None:
         if not isinstance(part, str):
             return to_fraction(Decimal(part))
-        found = self._find(leaf, (part,))
+        found = self._find(written_criterion, (part,))
         if found:
             self._keep(found.place)
         return self._read_number(found) if found else None
 
-    def _check_steps(self, found: Written, ends: Ends) -> None:
+    def _check_steps(self, found: PlacedValue, ends: Ends) -> None:
         """Say that a scale may have scores between its whole numbers, which a table cannot say.
 
         On a wide scale, ends with a decimal point say nothing of the kind.
@@ -451,25 +469,25 @@ class _Reading:
             self._report("bounds", code, place, {"range": f"{_show(low)} to {_show(high)}"})
         return None
 
-    def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
-        if leaf.is_level or not isinstance(leaf.value, dict):
+    def _read_levels(self, written_criterion: _WrittenCriterion, ends: Ends | str | None) -> list[_WrittenLevel]:
+        if written_criterion.is_level or not isinstance(written_criterion.value, dict):
             return []
-        stars = list(filter(is_star, self.shape.levels))
+        stars = list(filter(is_star, self.table.levels))
         for name in stars:
             form = re.compile(star_pattern(name))
-            found = {key: match[1] for key in leaf.value if (match := form.fullmatch(key))}
+            found = {key: match[1] for key in written_criterion.value if (match := form.fullmatch(key))}
             if found:
                 return [
-                    self._level((*leaf.place, key), number, leaf.value[key], is_key=True)
+                    self._level((*written_criterion.place, key), number, written_criterion.value[key], is_key=True)
                     for key, number in found.items()
                 ]
-        written = self._find(leaf, (name for name in self.shape.levels if name not in stars))
+        written = self._find(written_criterion, (name for name in self.table.levels if name not in stars))
         if written is None:
             return []
         value, place = written
         if isinstance(value, dict):
             return [self._level((*place, key), key, text, is_key=True) for key, text in value.items()]
-        if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
             return self._read_strings(value, place, ends)
         if not isinstance(value, list):
             self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
@@ -478,7 +496,7 @@ class _Reading:
             self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
         return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
 
-    def _read_strings(self, value: list[str], place: Path, ends: Ends | str | None) -> list[_Level]:
+    def _read_strings(self, value: list[str], place: Path, ends: Ends | str | None) -> list[_WrittenLevel]:
         """Read levels that begin with their scores, or that are as many as the scores of the scale."""
         scores: list[Decimal | Fraction | None] = [None] * len(value)
         if numbered := read_levels(value):
@@ -494,55 +512,62 @@ class _Reading:
         text = describe(self.document.value(place), self.document.written_at(place))
         self._report("schema", "unexpected", place, {"subject": subject, "found": text, "expected": expected})
 
-    def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
+    def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _WrittenLevel:
         text, text_place = value, place
         if isinstance(value, dict):
-            found = _look_for(value, place, self.shape.level_text)
+            found = _look_for(value, place, self.table.level_text)
             text, text_place = found or (None, place)
             number = self._read_word(key)
             self._doubt_level(place, value, None if number is None else Fraction(number))
-        if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
+        if isinstance(text, list) and text and all(isinstance(part, str) for part in text):
             text = "\n".join(text)
         number = self._read_word(key)
-        name = key if key is not None and (number is None or key in dict(self.shape.level_scores)) else ""
-        return _Level(number, name, text, place, place, text_place, is_key)
+        name = key if key is not None and (number is None or key in dict(self.table.level_scores)) else ""
+        return _WrittenLevel(number, name, text, place, place, text_place, is_key)
 
     def _read_word(self, word: str | None) -> Decimal | None:
         """Return the score that a level is called: its number, or that of the word in the table."""
-        if word is None or (known := dict(self.shape.level_scores).get(word)) is not None:
+        if word is None or (known := dict(self.table.level_scores).get(word)) is not None:
             return None if word is None else known
         return read_score(word)
 
-    def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
-        score = _look_for(item, place, self.shape.level_score)
+    def _level_of(self, place: Path, item: dict[str, Any]) -> _WrittenLevel:
+        score = _look_for(item, place, self.table.level_score)
         number = self._read_number(score) if score else None
-        told = _look_for(item, place, self.shape.level_text)
+        written_text = _look_for(item, place, self.table.level_text)
         word = score.value if score else next((item[key] for key in ("name", "label") if key in item), None)
         if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
             number = Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
         if isinstance(word, str) and read_score(word) is None:
             name = word
-        text, text_place = told or (None, place)
+        text, text_place = written_text or (None, place)
         self._doubt_level(place, item, number, score)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
-        return _Level(exact, name if name != text else "", text, place, score.place if score else place, text_place)
+        return _WrittenLevel(
+            exact, name if name != text else "", text, place, score.place if score else place, text_place
+        )
 
     def _doubt_level(
-        self, place: Path, level: dict[str, Any], number: Fraction | None, score: Written | None = None
+        self, place: Path, level: dict[str, Any], number: Fraction | None, score: PlacedValue | None = None
     ) -> None:
         """Doubt a level that says more than its score and its text."""
-        known = {*self.shape.level_text, *self.shape.unused, "name", "label"}
+        known = {*self.table.level_text, *self.table.unused, "name", "label"}
         if score:
             known.add(str(score.place[-1]))
         self.in_levels += find_in_level(place, level, known, number)
 
     def _add_levels(
-        self, index: int, entry: dict[str, Any], levels: list[_Level], ends: Ends | None, leaf: _Leaf
+        self,
+        index: int,
+        entry: dict[str, Any],
+        levels: list[_WrittenLevel],
+        ends: Ends | None,
+        written_criterion: _WrittenCriterion,
     ) -> None:
         """Add the levels of an entry: each score of its scale is one, described or not."""
-        field = self._find(leaf, self.shape.levels)
-        at = field.place if field else leaf.place
+        field = self._find(written_criterion, self.table.levels)
+        at = field.place if field else written_criterion.place
         self._check_order(levels)
         spread = self._spread(levels)
         numbers = [level.number for level in spread if level.number is not None]
@@ -559,7 +584,7 @@ class _Reading:
             units = {number: int(number) for number in numbers}
             if ends:
                 spread = self._complete(spread, range(int(low), int(high) + 1), at)
-            if self.shape.combine == "share":
+            if self.table.combine == "share":
                 entry[SPAN] = (min(0, int(low)), int(high))
         else:
             units = as_levels([*numbers, *map(_decimal, ends or ())])
@@ -571,13 +596,13 @@ class _Reading:
             unit = None if level.number is None else units.get(level.number, int(level.number))
             written = str(level.number) if level.number is not None and unit != level.number else ""
             name = level.name or self.labels.get(level.number, "") or written
-            told = {} if level.place == at else {"expected_outcome": level.text}
-            entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
-            if self.shape.is_turned and unit is not None:
+            outcome = {} if level.place == at else {"expected_outcome": level.text}
+            entry["levels"].append({"level": unit, **({"name": name} if name else {}), **outcome})
+            if self.table.is_turned and unit is not None:
                 first, last = entry.get(SPAN, (unit, unit))
                 entry[SPAN] = (max(first, unit), min(last, unit))
             self.draft.put(own, level.place)
-            if told:
+            if outcome:
                 self.draft.put((*own, "level"), level.number_place, is_key=level.is_key)
                 self.draft.put((*own, "expected_outcome"), level.text_place)
                 if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
@@ -586,15 +611,15 @@ class _Reading:
                 elif not isinstance(level.text, str):
                     self._report_kind("the text of this level is", level.text_place, "a string")
 
-    def _doubt_falling(self, levels: Sequence[_Level]) -> None:
+    def _doubt_falling(self, levels: Sequence[_WrittenLevel]) -> None:
         """Doubt levels whose names or texts get worse while the numbers rise."""
         graded = [level for level in levels if level.number is not None]
         words = [(level.number or Decimal(0), level.name or str(level.text or "")) for level in graded]
-        if not self.shape.better and (fall := find_fall(words)):
+        if not self.table.better and (fall := find_fall(words)):
             lowest = min(graded, key=lambda level: level.number or 0)
-            self._doubt(lowest.number_place, f"{word_fall(fall)}; turn the numbers around")
+            self._doubt(lowest.number_place, f"{format_fall(fall)}; turn the numbers around")
 
-    def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
+    def _complete(self, levels: list[_WrittenLevel], scale: range, at: Path) -> list[_WrittenLevel]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
         numbers = {level.number for level in levels}
         for level in levels:
@@ -603,30 +628,30 @@ class _Reading:
                 self._report("bounds", "level-outside", level.number_place, values, level.part)
         is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
         rest = [number for number in scale if is_inside and number not in numbers]
-        added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
+        added = [*levels, *(_WrittenLevel(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 
-    def _spread(self, levels: list[_Level]) -> list[_Level]:
+    def _spread(self, levels: list[_WrittenLevel]) -> list[_WrittenLevel]:
         """Return a level for each score of levels that are ranges of scores, of which none may share one."""
-        spread: list[_Level] = []
-        taken: dict[Decimal | None, _Level] = {}
+        spread: list[_WrittenLevel] = []
+        first_levels: dict[Decimal | None, _WrittenLevel] = {}
         for level in levels:
             written = level.place[-1] if level.is_key else self.document.value(level.number_place)
             found = RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
             is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
             numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
             own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
-            shared = [each for each in own if is_range and each.number in taken]
+            shared = [one for one in own if is_range and one.number in first_levels]
             if shared:
-                values = {"scores": name_scores({int(each.number or 0) for each in shared})}
-                first = taken[shared[0].number]
+                values = {"scores": name_scores({int(one.number or 0) for one in shared})}
+                first = first_levels[shared[0].number]
                 other = Place("the other one", first.number_place, first.part)
                 self._report("levels", "overlap", level.number_place, values, level.part, other)
-            spread += [each for each in own if each not in shared]
-            taken |= {each.number: level for each in own if each.number is not None}
+            spread += [one for one in own if one not in shared]
+            first_levels |= {one.number: level for one in own if one.number is not None}
         return spread
 
-    def _check_order(self, levels: list[_Level]) -> None:
+    def _check_order(self, levels: list[_WrittenLevel]) -> None:
         numbered = [level for level in levels if level.number is not None]
         numbers = [level.number or 0 for level in numbered]
         if numbers in (sorted(numbers), sorted(numbers, reverse=True)):
@@ -656,23 +681,23 @@ class _Reading:
 
     # Gates, weights and the threshold.
 
-    def _add_gate(self, index: int, entry: dict[str, Any], leaf: _Leaf) -> None:
-        marked = self._find_gate(leaf)
-        if self._find_mark(leaf, self.shape.negative) and self.shape.combine == "all":
+    def _add_gate(self, index: int, entry: dict[str, Any], written_criterion: _WrittenCriterion) -> None:
+        marked = self._find_gate(written_criterion)
+        if self._find_mark(written_criterion, self.table.negative) and self.table.combine == "all":
             entry[ASKED] = _NOT_MET
         if marked is None:
-            if self.shape.combine != "all":
+            if self.table.combine != "all":
                 return
-            marked = Written(value=True, place=leaf.place)
-        elif not _NODES.isdisjoint((*leaf.place, *leaf.value)):
+            marked = PlacedValue(value=True, place=written_criterion.place)
+        elif not _NODES.isdisjoint((*written_criterion.place, *written_criterion.value)):
             self._doubt_node(marked.place)
-        levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
+        levels = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
         percent = read_percent(marked.value)
         gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
         ends = self.ends[-1]
         lowest, highest = ends or (Fraction(0), Fraction(1))
         if gate is None and ends is not None:
-            is_reached = self.shape.combine == "all" and self.passes and lowest < self.passes[0] <= highest
+            is_reached = self.table.combine == "all" and self.passes and lowest < self.passes[0] <= highest
             gate = self.passes[0] if self.passes and is_reached else None
             if gate is None:
                 called = entry.get("id", f"rubric-{index + 1}")
@@ -689,8 +714,8 @@ class _Reading:
         if ends is None:
             entry[field] = 0 if gate == 0 else HIGHEST
         elif levels:
-            best = min(levels) if self.shape.is_turned else max(levels)
-            entry[field] = best if gate is None else _reach(levels, gate, (lowest, highest), down=self.shape.is_turned)
+            best = min(levels) if self.table.is_turned else max(levels)
+            entry[field] = best if gate is None else _reach(levels, gate, (lowest, highest), down=self.table.is_turned)
         self.draft.put((index, field), marked.place)
 
     def _doubt_node(self, place: Path) -> None:
@@ -712,67 +737,83 @@ class _Reading:
 
     def _word_effect(self, is_above: bool) -> str:
         """Say what a mark does that is above the scale, or below it."""
-        return "is never met" if is_above != self.shape.is_turned else "is always met"
+        return "is never met" if is_above != self.table.is_turned else "is always met"
 
-    def _find_gate(self, leaf: _Leaf) -> Written | None:
+    def _find_gate(self, written_criterion: _WrittenCriterion) -> PlacedValue | None:
         """Return what says that a criterion must be met: its own fields, or a number around the criteria.
 
         Nothing of its own does where one field is false, as `blocker: false`.
         """
-        shared = [mark for mark in self.shape.gate if mark[0].startswith("/")]
-        own = [mark for mark in self.shape.gate if mark not in shared]
+        shared = [mark for mark in self.table.gate if mark[0].startswith("/")]
+        own = [mark for mark in self.table.gate if mark not in shared]
         flags = [name for name, values in own if values is None]
-        said = [self._find(leaf, (name,)) for name in flags] if isinstance(leaf.value, dict) else []
+        said = (
+            [self._find(written_criterion, (name,)) for name in flags]
+            if isinstance(written_criterion.value, dict)
+            else []
+        )
         is_off = any(found is not None and found.value is False for found in said)
         marks = shared if is_off else [*own, *shared]
-        return self._find_mark(leaf, tuple(marks))
+        return self._find_mark(written_criterion, tuple(marks))
 
-    def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
+    def _find_mark(self, written_criterion: _WrittenCriterion, marks: Marks) -> PlacedValue | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
         for name, values in marks:
-            found = self._find(leaf, (name,)) if isinstance(leaf.value, dict) else None
+            found = self._find(written_criterion, (name,)) if isinstance(written_criterion.value, dict) else None
             if found is None:
                 continue
             if values is None:
                 if found.value is True or is_number(found.value) or read_percent(found.value) is not None:
                     return found
             elif any(type(found.value) is type(value) and found.value == value for value in values):
-                return Written(value=True, place=found.place)
+                return PlacedValue(value=True, place=found.place)
         return None
 
-    def _read_weight(self, found: Written) -> Fraction | None:
+    def _read_weight(self, found: PlacedValue) -> Fraction | None:
         if isinstance(found.value, str):
-            words = (to_fraction(weight) for word, weight in self.shape.weights if word == found.value)
+            words = (to_fraction(weight) for word, weight in self.table.weights if word == found.value)
             return next(words, read_share(found.value))
         return self._read_number(found)
 
-    def _weigh(self, leaves: Sequence[_Leaf]) -> None:
+    def _weigh(self, written_criteria: Sequence[_WrittenCriterion]) -> None:
         """Give each criterion its weight: as it is written, by its words, or by its points."""
-        pairs = [(index, leaf) for index, leaf in enumerate(leaves) if isinstance(self.data[index], dict)]
-        found = {index: self._find_weight(leaf) for index, leaf in pairs if isinstance(leaf.value, dict)}
-        weighed = {leaves[index].place[:-1] for index, written in found.items() if written}
+        pairs = [
+            (index, written_criterion)
+            for index, written_criterion in enumerate(written_criteria)
+            if isinstance(self.data[index], dict)
+        ]
+        found = {
+            index: self._find_weight(written_criterion)
+            for index, written_criterion in pairs
+            if isinstance(written_criterion.value, dict)
+        }
+        weighed = {written_criteria[index].place[:-1] for index, written in found.items() if written}
         weights = self.weights
         is_computed = False  # then integers in the same proportion stand for them
-        for (index, leaf), ends in zip(pairs, self.ends, strict=True):
+        for (index, written_criterion), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
-            if written is None and leaf.place[:-1] in weighed and not self._is_empty(leaf, self.shape.weight):
-                names = self.shape.level_score if leaf.is_level else self.shape.weight
-                self._report("weight", "lacking", leaf.place, {"field": names[0]}, Part.HEAD)
-            points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
-            weight = self._take_weight(index, leaf, written, points)
-            if written and weight is not None and self.shape.combine == "share" and ends:
+            if (
+                written is None
+                and written_criterion.place[:-1] in weighed
+                and not self._is_empty(written_criterion, self.table.weight)
+            ):
+                names = self.table.level_score if written_criterion.is_level else self.table.weight
+                self._report("weight", "lacking", written_criterion.place, {"field": names[0]}, Part.HEAD)
+            points = ends[1] if self.table.combine == "share" and ends else Fraction(1)
+            weight = self._take_weight(index, written_criterion, written, points)
+            if written and weight is not None and self.table.combine == "share" and ends:
                 self._check_highest(index, written, abs(weight), points)
             if weight is not None:
-                weights[index] = weight * leaf.share
+                weights[index] = weight * written_criterion.share
                 own = self.data[index].get("weight", 1)
                 is_computed = is_computed or read_number(own) is None or weights[index] != Fraction(str(own))
                 if weight < 0 and ends is not None and written:
-                    self._refuse_penalty(leaf, written, weight)
+                    self._refuse_penalty(written_criterion, written, weight)
         if is_computed:
             unit = math.lcm(*(weight.denominator for weight in weights.values()))
             for index, weight in weights.items():
                 self.data[index]["weight"] = int(weight * unit)
-                place = self.draft.place_of((index, "weight")) or leaves[index].place
+                place = self.draft.place_of((index, "weight")) or written_criteria[index].place
                 self.draft.put((index, "weight"), place, is_key=True)
         self.points = sum((weight for weight in weights.values() if weight > 0), Fraction(0))
         tops = {index: ends[1] if ends else Fraction(1) for (index, _), ends in zip(pairs, self.ends, strict=True)}
@@ -787,13 +828,13 @@ class _Reading:
         if len(weights) == len(pairs):
             self._check_total(sum(weights.values(), Fraction(0)))
 
-    def _check_kinds(self, found: Mapping[int, Written | None]) -> None:
+    def _check_kinds(self, found: Mapping[int, PlacedValue | None]) -> None:
         """Report a weight in percent beside one that is a plain number, among those of one holder."""
-        held: dict[Path, list[Written]] = {}
+        by_holder: dict[Path, list[PlacedValue]] = {}
         for written in (*self.shared, *filter(None, found.values())):
             if is_amount(written.value):
-                held.setdefault(written.place[:-2], []).append(written)
-        for weights in held.values():
+                by_holder.setdefault(written.place[:-2], []).append(written)
+        for weights in by_holder.values():
             other = find_other_kind([written.value for written in weights])
             if other is not None:
                 first, second = weights[0], weights[other]
@@ -801,9 +842,11 @@ class _Reading:
                 place = Place("the other kind", first.place)
                 self._report("weight", "two-kinds", second.place, values, Part.VALUE, place)
 
-    def _find_points(self, found: Mapping[int, Written | None], pairs: Sequence[tuple[int, _Leaf]]) -> None:
+    def _find_points(
+        self, found: Mapping[int, PlacedValue | None], pairs: Sequence[tuple[int, _WrittenCriterion]]
+    ) -> None:
         """Doubt levels that all end at the highest score of their criterion, as points do, but are read as a scale."""
-        ending: list[tuple[Written, Ends]] = []
+        ending: list[tuple[PlacedValue, Ends]] = []
         for (index, _), ends in zip(pairs, self.ends, strict=True):
             written, levels = found.get(index), self.data[index].get("levels", ())
             is_described = ends is not None and any("expected_outcome" in level for level in levels)
@@ -813,7 +856,7 @@ class _Reading:
                 return
             ending.append((written, ends))
         above = [(written, ends) for written, ends in ending if ends[0] > 0]
-        if not above or self.shape.combine:  # which says how scores combine
+        if not above or self.table.combine:  # which says how scores combine
             return
         written, (low, high) = above[0]
         one, whole = _show(low), _show(high)
@@ -823,7 +866,9 @@ class _Reading:
         reason += f"be {one} of {whole} points, and is read as the lowest score, 0"
         self._doubt(written.place, f'{reason}; say which with `combine` in a table of the settings: "share" or "mean"')
 
-    def _take_weight(self, index: int, leaf: _Leaf, written: Written | None, otherwise: Fraction) -> Fraction | None:
+    def _take_weight(
+        self, index: int, written_criterion: _WrittenCriterion, written: PlacedValue | None, otherwise: Fraction
+    ) -> Fraction | None:
         """Put the weight of a criterion into its data, and return it; None if it is not a weight."""
         entry = self.data[index]
         weight: Fraction | None = otherwise
@@ -831,11 +876,11 @@ class _Reading:
             entry["weight"] = written.value
             self.draft.put((index, "weight"), written.place)
             weight = self._read_weight(written)
-            if weight is None and isinstance(written.value, str) and self.shape.weights:
-                known = join_words([f"`{word}`" for word, _ in self.shape.weights])
+            if weight is None and isinstance(written.value, str) and self.table.weights:
+                known = join_words([f"`{word}`" for word, _ in self.table.weights])
                 values = {"field": written.place[-1], "word": shorten(written.value), "known": known}
                 self._report("weight", "unknown-word", written.place, values)
-        mark = self._find_mark(leaf, self.shape.negative)
+        mark = self._find_mark(written_criterion, self.table.negative)
         if mark and weight is not None:
             self.draft.put((index, "negative"), mark.place)
             sign = 1 if ASKED in entry else -1
@@ -844,10 +889,10 @@ class _Reading:
                 entry["weight"] = sign * abs(own)
         return weight
 
-    def _refuse_penalty(self, leaf: _Leaf, written: Written, weight: Fraction) -> None:
+    def _refuse_penalty(self, written_criterion: _WrittenCriterion, written: PlacedValue, weight: Fraction) -> None:
         """Report the weight of a criterion on a scale that is below 0, or the field that makes it a penalty."""
         field = f"`{written.place[-1]}`"
-        mark = self._find_mark(leaf, self.shape.negative)
+        mark = self._find_mark(written_criterion, self.table.negative)
         if mark:
             place, found = mark.place, _show(weight)
             subject = f"`{mark.place[-1]}: {shorten(str(self.document.value(mark.place)))}` makes {field}"
@@ -857,7 +902,7 @@ class _Reading:
         self._report("weight", "minimum", place, {"subject": subject, "found": found, "least": 0})
         self._doubt(place, f"{subject} {found}, and what is scored on a scale weighs at least 0")
 
-    def _check_highest(self, index: int, written: Written, worth: Fraction, highest: Fraction) -> None:
+    def _check_highest(self, index: int, written: PlacedValue, worth: Fraction, highest: Fraction) -> None:
         """Report a criterion that is worth other points than its highest level, if fields of one name say both."""
         level = self.draft.place_of((index, "levels", 0, "level"))
         if level and str(written.place[-1]).endswith(str(level[-1])) and worth != highest:
@@ -865,7 +910,7 @@ class _Reading:
             self._report("weight", "highest-level", written.place, values)
 
     def _check_total(self, whole: Fraction) -> None:
-        read = self._read_setting("total", self.shape.total)
+        read = self._read_setting("total", self.table.total)
         if read is None or read[0] in (whole, self.points) or self._is_of_scores(*read):
             return
         place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
@@ -874,7 +919,7 @@ class _Reading:
 
     def _is_of_scores(self, total: Fraction, place: Path | None) -> bool:
         """Return whether a total may be what scores come to, and not weights: no name says which."""
-        if self.shape.combine == "share" or place is None or "weight" in split_words(str(place[-1])):
+        if self.table.combine == "share" or place is None or "weight" in split_words(str(place[-1])):
             return False
         tops = [ends[1] if ends else Fraction(1) for ends in self.ends]
         if not self.points or total in {*tops, sum(tops), self.whole}:
@@ -905,16 +950,16 @@ class _Reading:
         return None
 
     def _report_lost(self, setting: str, pointer: str) -> None:
-        values = {"setting": setting, "pointer": pointer, "shape": self.shape.name}
+        values = {"setting": setting, "pointer": pointer, "shape": self.table.name}
         self._report("schema", "no-setting", self.path, values, Part.HEAD)
 
     def _find_threshold(self) -> tuple[Decimal | None, Path | None]:
         """Return the threshold as a share, and its place."""
-        if self.shape.combine == "all":
+        if self.table.combine == "all":
             return Decimal(0), None
-        if self.passes is not None and self.is_unsaid and self.shape.combine != "share":
+        if self.passes is not None and self.is_unsaid and self.table.combine != "share":
             self._check_most(*self.passes)
-        if self.passes is None or self.is_unscaled or (self.is_unsaid and self.shape.combine != "share"):
+        if self.passes is None or self.is_unscaled or (self.is_unsaid and self.table.combine != "share"):
             return None, None
         passes, place = self.passes
         ends = self._find_ends(passes)
@@ -929,10 +974,10 @@ class _Reading:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
             self._doubt(place, f"{reason}; for all of it, write {_show(high)}")
         elif scored is not None and low < high:
-            share = (high - scored if self.shape.is_turned else scored - low) / (high - low)
+            share = (high - scored if self.table.is_turned else scored - low) / (high - low)
             if 0 < share <= 1:
                 return _decimal(share), place
-            is_above = scored > high or (self.shape.is_turned and scored == high)
+            is_above = scored > high or (self.table.is_turned and scored == high)
             self._report_threshold(place, scored, (low, high), f"threshold {self._word_effect(is_above)}")
         return None, place
 
@@ -941,30 +986,30 @@ class _Reading:
 
         Of scores from 0 on, the sum is in proportion to the mean.
         """
-        is_from_0 = not self.shape.is_turned and all(each is None or each[0] == 0 for each in self.ends)
-        is_sum = ends[1] < passes <= self.whole and not self.shape.combine
+        is_from_0 = not self.table.is_turned and all(ends is None or ends[0] == 0 for ends in self.ends)
+        is_sum = ends[1] < passes <= self.whole and not self.table.combine
         if is_from_0 and is_sum and self._find_totals() & {self.whole}:
             return _decimal(passes / self.whole)
-        told = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
-        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+        known = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
+        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {known}"
         self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
         return None
 
     def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
         """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
-        most = Fraction(1) if self.shape.combine == "share" else ends[1]
-        advice = [] if self.shape.combine else ['`combine = "mean"`']
+        most = Fraction(1) if self.table.combine == "share" else ends[1]
+        advice = [] if self.table.combine else ['`combine = "mean"`']
         advice.append(f"a `pass` from {_show(min(ends[0], most))} to {_show(most)}")
         advice += [] if place is None else [f'`unused = "{pointer(place)}"`']
         start = "run `rubric-lint adopt FILE`, and write into its table"
-        if passes <= self.whole and not self.shape.combine:
+        if passes <= self.whole and not self.table.combine:
             start += ' `combine = "share"` if scores are added up, or else'
         return f"{start} {join_words(advice)}"
 
     def _find_ends(self, passes: Fraction) -> Ends | None:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
         scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
-        if self.shape.combine == "share":
+        if self.table.combine == "share":
             return Fraction(0), self.points if passes > 1 else Fraction(1)
         if len(scales) == 1:
             return next(iter(scales))
@@ -972,8 +1017,8 @@ class _Reading:
 
     def _check_most(self, passes: Fraction, place: Path | None) -> None:
         """Report a threshold above the highest score that the file says beside it, where nothing says the lowest."""
-        beside = self.document.value(place[:-1]) if place else None
-        said = [beside[name] for name in _HIGHEST if name in beside] if isinstance(beside, dict) else []
+        holder = self.document.value(place[:-1]) if place else None
+        said = [holder[name] for name in _HIGHEST if name in holder] if isinstance(holder, dict) else []
         if not said or not is_number(said[0]):
             return
         highest = to_fraction(Decimal(str(said[0])))
@@ -988,10 +1033,10 @@ class _Reading:
         Where its scale is in doubt, nothing is scored.
         """
         if is_part or (high > 1 and 0 < number < 1):
-            if low or self.shape.is_turned:
+            if low or self.table.is_turned:
                 written = f"{_show(number * 100)}%" if is_part else _show(number)
                 way = number * (high - low)
-                of_way, of_highest = _show(high - way if self.shape.is_turned else low + way), _show(number * high)
+                of_way, of_highest = _show(high - way if self.table.is_turned else low + way), _show(number * high)
                 reason = f"{written} is ambiguous on a scale of {_show(low)} to {_show(high)}"
                 ways = f"{of_way} ({written} of the way) or {of_highest} ({written} of {_show(high)})"
                 self._doubt(place, f"{reason}: write {ways}; or run `rubric-lint adopt FILE`")
@@ -1011,9 +1056,9 @@ class _Reading:
     def _is_of_whole(self, number: Fraction) -> bool:
         """Return whether a threshold may be one of the sum of all scores, or a percentage, and not of their mean."""
         highest = [ends[1] if ends else Fraction(1) for ends in self.ends]
-        if self.shape.combine == "share":
+        if self.table.combine == "share":
             return number > self.points and number in _PERCENT
-        if len(highest) > 1 and not self.shape.combine and self._says_sum(sum(highest, Fraction(0))):
+        if len(highest) > 1 and not self.table.combine and self._says_sum(sum(highest, Fraction(0))):
             return True
         return number > max(highest, default=0) and (number <= self.whole or number in _PERCENT)
 
@@ -1044,7 +1089,7 @@ def _find_sums(document: Document, path: Path) -> tuple[bool, frozenset[int | fl
     holder = document.value(path)
     if not isinstance(holder, dict):
         return False, frozenset()
-    mappings = [holder, *(each for each in holder.values() if isinstance(each, dict))]
+    mappings = [holder, *(part for part in holder.values() if isinstance(part, dict))]
     fields = [field for mapping in mappings for field in mapping.items()]
     totals = [value for key, value in fields if is_number(value) and (key in _HIGHEST or is_total(key))]
     return any(says_sum(key, value) for key, value in fields), frozenset(totals)
@@ -1060,18 +1105,18 @@ def _reach(levels: Sequence[int], score: Fraction, ends: Ends, *, down: bool) ->
     return min((level for level in levels if level >= wanted), default=max(levels))
 
 
-def _look(value: Any, place: Path, name: str) -> Written | None:
+def _look(value: Any, place: Path, name: str) -> PlacedValue | None:
     """Return the value of a field, whose name may lead through mappings: `scoring.levels`."""
     for step in (name,) if isinstance(value, dict) and name in value else name.split("."):
         if not isinstance(value, dict) or step not in value:
             return None
         value, place = value[step], (*place, step)
-    return Written(value, place)
+    return PlacedValue(value, place)
 
 
-def _look_for(value: Any, place: Path, names: Names) -> Written | None:
+def _look_for(value: Any, place: Path, names: Names) -> PlacedValue | None:
     found = (_look(value, place, name) for name in names)
-    return next((each for each in found if each is not None and each.value is not None), None)
+    return next((field for field in found if field is not None and field.value is not None), None)
 
 
 def _write(value: Any) -> str:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rubric_lint.formats.home_made.format_table import split_words
 from rubric_lint.formats.home_made.roles import is_gate
 from rubric_lint.formats.home_made.scores import is_prose, is_statement, split_score
-from rubric_lint.formats.home_made.shape import split_words
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, Headers, LevelWords
 from rubric_lint.formats.sheets.cells import (
     ANSWERS,

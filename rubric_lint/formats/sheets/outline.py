@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from rubric_lint.formats.search.scales_in_text import find_steps
+from rubric_lint.formats.search.scales_in_text import find_labels
 from rubric_lint.formats.sheets.cells import Cell, Columns, Note, Place, Row, Table, TableError, place_in, split_weight
 from rubric_lint.formats.sheets.columns import Choices, fold, is_points, read_columns
 from rubric_lint.formats.sheets.markdown_file import VERDICT, Blocks, FoundTable, check_width
@@ -192,7 +192,7 @@ class _Outline:
     def _refuse_prose(self) -> None:
         """Refuse a scale that is written in lines, such as `5: ...`."""
         for section in self._sections:
-            lines = find_steps(section.text)
+            lines = find_labels(section.text)
             is_scale = len(lines) > 2 or (len(lines) == 2 and bool(_split_title(section)[2].text))
             if is_scale and not _OF_RESULTS.search(section.title):
                 advice = "write a table with the columns `score` and `outcome`"

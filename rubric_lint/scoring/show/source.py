@@ -297,11 +297,11 @@ def _describe_levels(
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
-    shown, view, document = [], loaded.rubric.view, loaded.document
+    shown, document = [], loaded.document
     for level in ordered:
         outcome = level.outcome
         if outcome is None:  # a number or another scalar is shown as it is written
-            place = view.place(level.outcome_path) if view else level.outcome_path
+            place = loaded.rubric.place(level.outcome_path)
             outcome = document.written_at(place) if isinstance(document.value(place), int | float) else None
         score = None if level.number is None else worth.get(level.number)
         shown.append(ShownLevel(level.number, level.name, outcome, score))
@@ -322,11 +322,11 @@ class ShowRun(FileRun[Shown]):
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
-        self.go(paths, stdin_name, finder)
+        self.run_over(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes)
-        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(again=self.again)
+        return self._summary.plus(others).plus(Summary.left_out(self.skipped))._replace(scope=self.scope)
 
-    def word(self) -> str:
+    def format_progress(self) -> str:
         """Return how much an interrupted run has described."""
         done = join_words([counted(self._summary.files, "file"), counted(self._summary.rubrics, "rubric")])
         return f"after {done}; the other files were not read"
@@ -342,7 +342,7 @@ class ShowRun(FileRun[Shown]):
                     return shown._replace(reason=f"{UNKNOWN} in its first {LIMIT / 1e6:.0f} MB")
         return shown
 
-    def take(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
+    def record(self, file: File | Unreadable, outcome: Shown) -> None:  # noqa: ARG002
         """Report one file."""
         shown = outcome
         if shown.rubrics or shown.unread or shown.errors or shown.warnings or shown.file in self.named:
