@@ -228,9 +228,9 @@ def fix(roots: Roots, given: Arguments) -> ToolAnswer:
     notes = [_format_proof(proof) for proof in report["proofs"]]
     for outcome in outcomes:
         notes += format_troubles(outcome)
-    notes += [*refused, *run.explaining.word()]
+    notes += [*refused, *run.explaining.format_lines()]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
-    return ToolAnswer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
+    return ToolAnswer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
 
 
 def _format_proof(proof: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ _LEGEND = (
 
 
 def format_legend(agreements: Sequence[Agreement]) -> list[str]:
-    """Return what the figures of all sections are."""
+    """Return the lines that explain the figures of all sections."""
     units = _UNITS if any(agreement.has_texts for agreement in agreements) else _NO_UNITS
     return [line.format(units=units) for line in _LEGEND]
 
@@ -85,7 +85,7 @@ def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], 
 
 
 def describe(agreement: Agreement) -> str:
-    """Return what was rated, and by whom."""
+    """Describe a rubric, the number of its answers, and who rated them."""
     raters = join_words([f"{shorten_name(name)} ({role}, {n:,})" for name, role, n in agreement.raters])
     name = f"{shorten_name(agreement.name)} ({agreement.rubric.shape if agreement.rubric else 'verdicts'})"
     return f"{name}: {count_answers(agreement.answers)}, rated by {raters}"
@@ -125,10 +125,13 @@ def _format_left_out(comparison: RaterComparison) -> Iterator[str]:
         left_out = compared.not_applicable
         if not left_out or not left_out.every + left_out.some:
             continue
-        parts = [f"{left_out.every:,} by all"] if left_out.every else []
-        ones = zip(comparison.raters, left_out.by, strict=True)
+        parts = []
+        if left_out.every:
+            parts.append(f"{left_out.every:,} by all")
         alone = "alone" if len(comparison.raters) == 2 else "and not by all"
-        parts += [f"{n:,} by {shorten_name(name, 30)} {alone}" for name, n in ones if n]
+        for rater, n in zip(comparison.raters, left_out.by, strict=True):
+            if n:
+                parts.append(f"{n:,} by {shorten_name(rater, 30)} {alone}")
         name = shorten_name(compared.measure.name)
         yield f"{name} does not apply to some answers, which are not compared: {join_words(parts)}."
 
@@ -156,9 +159,10 @@ _FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough
 
 def _title(comparison: RaterComparison) -> str:
     raters = [shorten_name(name, 30) for name in comparison.raters]
-    if comparison.between is Between.LABEL:
-        return f"{raters[1]} against the labels of {raters[0]}{_MEDIAN if comparison.raters[0] == LABEL else ''}"
-    return f"{comparison.between.capitalize()}: {join_words(raters)}"
+    if comparison.between is not Between.LABEL:
+        return f"{comparison.between.capitalize()}: {join_words(raters)}"
+    title = f"{raters[1]} against the labels of {raters[0]}"
+    return f"{title} (the median of each answer)" if comparison.raters[0] == LABEL else title
 
 
 def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Section:
@@ -186,23 +190,17 @@ def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Sect
 
 def _count_caught(measures: Sequence[ScaleComparison], runs: int) -> Section:
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
-    caught, passed = [gate.shares.bad_caught for gate in gates], [gate.shares.good_passed for gate in gates]
-    are_known = [not gate.is_void for gate in gates]
     names = [compared.measure.name for compared in measures]
     columns = [
         TextColumn("criterion", names),
-        TextColumn("bad caught", list(map(_bounded, caught))),
-        TextColumn(
-            INTERVAL, [_bounds(share) if known else "" for share, known in zip(caught, are_known, strict=True)], 1
-        ),
-        TextColumn("good passed", list(map(_bounded, passed))),
-        TextColumn(
-            INTERVAL, [_bounds(share) if known else "" for share, known in zip(passed, are_known, strict=True)], 2
-        ),
+        TextColumn("bad caught", [_bounded(gate.shares.bad_caught) for gate in gates]),
+        TextColumn(INTERVAL, ["" if gate.is_void else _bounds(gate.shares.bad_caught) for gate in gates], 1),
+        TextColumn("good passed", [_bounded(gate.shares.good_passed) for gate in gates]),
+        TextColumn(INTERVAL, ["" if gate.is_void else _bounds(gate.shares.good_passed) for gate in gates], 2),
     ]
     reasons: dict[str, list[str]] = {}
     for name, gate in zip(names, gates, strict=True):
-        for note in (gate.reason, *_format_gate(gate)):
+        for note in [gate.reason, *_format_gate(gate)]:
             reasons.setdefault(note, []).append(shorten_name(name))
     notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
     return Section("", columns, [*notes, *_format_labels(gates[-1].shares, runs)])
@@ -278,12 +276,12 @@ def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[st
                 places = reasons.setdefault(figure.reason, {})
                 places.setdefault(shorten_name(_name(measure).strip()), []).append(_STATISTICS[figure.statistic])
     for reason, places in reasons.items():
-        of = "; ".join(f"{measure} ({', '.join(names)})" for measure, names in places.items())
-        is_of_all = sum(map(len, places.values())) == total
-        yield f"{reason[0].upper()}{reason[1:]}{'' if is_of_all else f': {of}'}."
+        sentence = f"{reason[0].upper()}{reason[1:]}"
+        if sum(map(len, places.values())) < total:
+            sentence += ": " + "; ".join(f"{measure} ({', '.join(names)})" for measure, names in places.items())
+        yield f"{sentence}."
 
 
-_MEDIAN = " (the median of each answer)"
 _STATISTICS = {
     "kappa": "kappa",
     "kappa_quadratic": "kappa",
@@ -295,19 +293,21 @@ _STATISTICS = {
 
 
 def _show_rates(rate: PassRate) -> Section:
+    judge, labels = shorten_name(rate.judge), rate.labels_alone
     if rate.judged.n < LEAST:
-        notes = (f"by the labels: {_counted_share(rate.labels_alone)}",) if rate.labels_alone else ()
-        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=notes)
-    title = f"Pass rate by {shorten_name(rate.judge)}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
+        notes = [f"by the labels: {_counted_share(labels)}"] if labels else []
+        return Section(f"Passed by {judge}: {_counted_share(rate.judged)}", notes=notes)
+    title = f"Pass rate by {judge}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
     alone = f"- ({rate.labels_reason})"
-    if labels := rate.labels_alone:
+    if labels:
         alone = f"{_percent(labels)} {_limits(labels)} of {count_answers(labels.n)}"
     value, low, high, method, reason = rate.corrected
     corrected = f"- ({reason})"
     if value is not None:
+        how = _METHODS[method or ""]
         limits = "" if low is None or high is None else f" [{low:.1%}, {high:.1%}]"
-        corrected = f"{value:.1%}{limits} ({_METHODS[method or '']}{f'; {reason}' if reason else ''})"
-    return Section(title, notes=(f"labels alone: {alone}", f"corrected: {corrected}"))
+        corrected = f"{value:.1%}{limits} ({how}; {reason})" if reason else f"{value:.1%}{limits} ({how})"
+    return Section(title, notes=[f"labels alone: {alone}", f"corrected: {corrected}"])
 
 
 _METHODS = {
@@ -340,9 +340,9 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
 
 def _show_flips(rater: str, several: Sequence[SampleFlips]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
-    figures = [flips_of_measure.flips for flips_of_measure in several]
+    figures = [of_criterion.flips for of_criterion in several]
     columns = [
-        TextColumn("criterion", [_name(flips_of_measure.measure) for flips_of_measure in several]),
+        TextColumn("criterion", [_name(of_criterion.measure) for of_criterion in several]),
         TextColumn("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
     ]
     if several[0].answers < LEAST:
@@ -363,26 +363,27 @@ def _number(value: float | None, form: str = "{:.3f}") -> str:
     text, least = form.format(value), 0.001  # the last digit, in percent too
     if 0 < value < 1 and text == form.format(0):
         return f"<{form.format(least)}"
-    return f">{form.format(1 - least)}" if value < 1 and text == form.format(1) else text
+    if value < 1 and text == form.format(1):
+        return f">{form.format(1 - least)}"
+    return text
 
 
 def _value(figure: Figure | None) -> str:
     return "" if figure is None else _number(figure.value)
 
 
-def _points(figure: Figure | None, form: str = "{:.2f}") -> str:
-    """Write a figure in points, which may be above 1."""
-    return "" if figure is None else "-" if figure.value is None else form.format(figure.value)
-
-
 def _signed(figure: Figure | None) -> str:
-    return _points(figure, "{:+.2f}")
+    """Write a difference in points, which may be above 1."""
+    if figure is None:
+        return ""
+    return "-" if figure.value is None else f"{figure.value:+.2f}"
 
 
 def _interval(figure: Figure | None) -> str:
     if figure is None or figure.low is None or figure.high is None:
         return ""
-    return f"{'rough ' if figure.rough else ''}[{figure.low:.2f}, {figure.high:.2f}]"
+    interval = f"[{figure.low:.2f}, {figure.high:.2f}]"
+    return f"rough {interval}" if figure.rough else interval
 
 
 def _percent(share: Share) -> str:
@@ -408,10 +409,14 @@ class AgreementReport(NamedTuple):
 
 def as_json(findings: AgreementReport) -> str:
     """Return the JSON report."""
-    agreements, invalid, left_out, breaches = findings
-    about = {"version": VERSION}
-    found = {"agreements": agreements, "breaches": breaches, "invalid": invalid, "left_out": left_out}
-    return render_report({**about, **found})
+    report = {
+        "version": VERSION,
+        "agreements": findings.agreements,
+        "breaches": findings.breaches,
+        "invalid": findings.invalid,
+        "left_out": findings.left_out,
+    }
+    return render_report(report)
 
 
 def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator[str]:
@@ -421,29 +426,38 @@ def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator
     """
     shown, left = choose_shown(findings.agreements)
     for number, agreement in enumerate(shown):
-        yield from [""] if number else []
-        yield from wrap(describe(agreement), columns)
-        for title, table, notes in sections_of(agreement):
+        if number:
             yield ""
-            yield from wrap(title, columns) if title else ()
-            yield from draw(table, columns) if table else ()
-            for note in notes:
-                yield from wrap(note, columns, "  ")
+        yield from wrap(describe(agreement), columns)
+        for section in sections_of(agreement):
+            yield ""
+            yield from _list_lines(section, columns)
         if agreement.rubric:
             yield ""
             yield from _show_disagreements(agreement.disagreements, columns, most)
-    has_figures = not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons)
-    legend = (*left, *(format_legend(shown) if has_figures else ()))
-    yield from [""] if legend else []
+    legend = list(left)
+    if not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons):
+        legend += format_legend(shown)
+    if legend:
+        yield ""
     for line in legend:
         yield from wrap(line, columns)
+
+
+def _list_lines(section: Section, columns: int) -> Iterator[str]:
+    if section.title:
+        yield from wrap(section.title, columns)
+    if section.columns:
+        yield from draw(section.columns, columns)
+    for note in section.notes:
+        yield from wrap(note, columns, "  ")
 
 
 def _show_disagreements(listed: DisagreementList, columns: int, most: int) -> Iterator[str]:
     if not listed.total:
         yield "No disagreement."
         return
-    yield f"{listed.total:,} disagreement{'' if listed.total == 1 else 's'}, the worst first"
+    yield f"{listed.total:,} {'disagreement' if listed.total == 1 else 'disagreements'}, the worst first"
     worst = listed.worst[:most]
     for disagreement in worst:
         yield f"  {disagreement.kind}: {shorten_name(disagreement.id, 24)}, {shorten_name(disagreement.criterion, 36)}"
@@ -456,7 +470,7 @@ def _show_disagreements(listed: DisagreementList, columns: int, most: int) -> It
 
 
 def describe_findings(findings: AgreementReport) -> dict[str, Any]:
-    """Return what templates show of the agreement, and what it does not rest on."""
+    """Return the values of the template: the rubrics to show, and what the agreement does not rest on."""
     shown, left = choose_shown(findings.agreements)
     return {
         "shown": shown,

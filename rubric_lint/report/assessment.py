@@ -76,57 +76,67 @@ class NextStep(NamedTuple):
 
 def format_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     """Yield each way in which answers were made worse, and what the judge made of that."""
-    for probed in found.probes.kinds if found.probes and found.probes.answers else ():
-        n = probed.most.n
-        parts = []
-        if probed.rewarded:
-            most = max(probed.find(name).rose for name in probed.rewarded)
-            parts.append(f"rewarded by {name_measures(probed.rewarded)} (better in {most} of {n})")
-        if probed.fell:
-            most = max(probed.find(name).fell for name in probed.fell)
-            parts.append(f"noticed by {name_measures(probed.fell)} (worse in {most} of {n})")
-        if others := [name for name in probed.rose if name not in probed.rewarded]:
-            parts.append(f"{name_measures(others)} better: look whether that is right")
-        if probed.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
-            parts.append(
-                f"{'not rewarded' if PROBES[probed.kind].adds else 'nothing notices it'}: {format_most(probed)}"
-            )
-        elif not parts and probed.outcome is ProbeOutcome.NOT_MADE:
-            parts.append("no answer can be changed in this way")
-        elif not parts and not n:
-            parts.append("no variant has a valid output")
-        elif not parts:
-            parts.append(_format_undecided(probed))
-        yield probed.kind, "; ".join(parts)
+    if found.probes and found.probes.answers:
+        for probed in found.probes.kinds:
+            yield probed.kind, "; ".join(_list_effects(probed))
+
+
+def _list_effects(probed: ProbeResult) -> list[str]:
+    """Return what a way to make answers worse does to the judgements."""
+    n = probed.most.n
+    parts = []
+    if probed.rewarded:
+        most = max(probed.find(name).rose for name in probed.rewarded)
+        parts.append(f"rewarded by {name_measures(probed.rewarded)} (better in {most} of {n})")
+    if probed.fell:
+        most = max(probed.find(name).fell for name in probed.fell)
+        parts.append(f"noticed by {name_measures(probed.fell)} (worse in {most} of {n})")
+    others = [name for name in probed.rose if name not in probed.rewarded]
+    if others:
+        parts.append(f"{name_measures(others)} better: look whether that is right")
+    if probed.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
+        effect = "not rewarded" if PROBES[probed.kind].adds else "nothing notices it"
+        parts.append(f"{effect}: {format_most(probed)}")
+    if parts:
+        return parts
+    if probed.outcome is ProbeOutcome.NOT_MADE:
+        return ["no answer can be changed in this way"]
+    return [_format_undecided(probed)] if n else ["no variant has a valid output"]
 
 
 def _format_undecided(probed: ProbeResult) -> str:
-    """Return what a probe shows of which chance may be all: the criterion that moves most, with both of its sides."""
-    n, adds = probed.most.n, PROBES[probed.kind].adds
-    most = max(probed.counts, key=lambda count: count.rose if adds else count.fell)
-    does, reverse = ("better", "worse") if adds else ("worse", "better")
-    counts = (most.rose, most.fell) if adds else (most.fell, most.rose)
-    seen = f"{name_measures([most.criterion])} {does} in {counts[0]} of {n} answers and {reverse} in {counts[1]}"
-    more = f"; {probed.needed} answers would decide" if probed.needed and probed.needed <= MOST_LABELS else ""
-    return f"inconclusive: {seen}, which may be chance{more}"
+    """Describe what may be chance: the criterion that moves most, and how often it moves to each side."""
+    n = probed.most.n
+    if PROBES[probed.kind].adds:
+        most = max(probed.counts, key=lambda count: count.rose)
+        moves = f"better in {most.rose} of {n} answers and worse in {most.fell}"
+    else:
+        most = max(probed.counts, key=lambda count: count.fell)
+        moves = f"worse in {most.fell} of {n} answers and better in {most.rose}"
+    text = f"inconclusive: {name_measures([most.criterion])} {moves}, which may be chance"
+    if probed.needed and probed.needed <= MOST_LABELS:
+        text += f"; {probed.needed} answers would decide"
+    return text
 
 
 def _head_probes(probes: RubricProbes) -> str:
-    parts = [f"Probes: {counted(probes.answers, 'answer') if probes.answers else 'no answer'} made worse on purpose"]
+    answers = counted(probes.answers, "answer") if probes.answers else "no answer"
+    parts = [f"RubricProbes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
         (probes.invalid, "variant", "without a valid output"),
     ):
-        parts += [f"not counted: {counted(count, noun)} {why}"] if count else []
+        if count:
+            parts.append(f"not counted: {counted(count, noun)} {why}")
     return "; ".join(parts)
 
 
 def _format_untested(untested: Untested, found: Assessment) -> str:
-    have = {"answers": found.review.answers}.get(untested.unit)
-    now = "" if have is None else f" (now {have})"
     unit = _UNITS.get(untested.unit, untested.unit)
-    return f"{untested.needed} {unit}{now} would show {find_row(untested.rule).shows}"
+    if untested.unit == "answers":
+        unit += f" (now {found.review.answers})"
+    return f"{untested.needed} {unit} would show {find_row(untested.rule).shows}"
 
 
 _UNITS = {
@@ -151,9 +161,7 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
     elif given.ending:
         yield _go_on(given, given.ending)
         yield from _list_fixes(found)
-    elif Reason.NOT_JUDGED in reasons and any(
-        records.rubric is None for records in given.unmatched if records.file in given.results
-    ):
+    elif Reason.NOT_JUDGED in reasons and _have_unnamed_rubrics(given):
         text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
         yield NextStep(text, suggest("assess", given.rubric, given.answers, **again, labels=given.labels))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
@@ -170,6 +178,11 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
         yield from _list_fixes(found)
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
+
+
+def _have_unnamed_rubrics(given: RunInputs) -> bool:
+    """Return whether a result says nowhere of which rubric it is."""
+    return any(records.rubric is None for records in given.unmatched if records.file in given.results)
 
 
 def _list_fixes(found: Assessment) -> Iterator[NextStep]:
@@ -191,10 +204,10 @@ def _format_unasked(found: Assessment, worst: JudgeShares, given: RunInputs) -> 
     lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
     names = list_names(worst.name_all(worst.shares.missing))
     text = f"Have the labelled answers judged that have {lacking}: {names}."
-    is_unknown = given.answers in given.results and any(
-        left_out.reason == NO_RESULT for left_out in found.review.left_out
-    )
-    return f"{text} If they are not of these answers, remove the labels." if is_unknown else text
+    reasons = {left_out.reason for left_out in found.review.left_out}
+    if given.answers in given.results and NO_RESULT in reasons:
+        text += " If they are not of these answers, remove the labels."
+    return text
 
 
 def _repeat(found: Assessment, given: RunInputs) -> dict[str, Value]:
@@ -219,9 +232,8 @@ def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
 
 
 def _list_label_scales(asked: AssessOptions) -> list[str]:
-    return [
-        f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in asked.label_scales.items()
-    ]
+    scales = asked.label_scales.items()
+    return [f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in scales]
 
 
 def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[str, Value]) -> Iterator[NextStep]:
@@ -351,8 +363,10 @@ def _name_sheet(given: RunInputs) -> str:
 
 def _name_new(stem: str, ending: str, used: Collection[str] = ()) -> str:
     """Return a name that no file has yet."""
-    names = itertools.chain([f"{stem}{ending}"], (f"{stem}-{number}{ending}" for number in itertools.count(2)))
-    return next(name for name in names if name not in used and not Path(name).exists())
+    name, numbers = f"{stem}{ending}", itertools.count(2)
+    while name in used or Path(name).exists():
+        name = f"{stem}-{next(numbers)}{ending}"
+    return name
 
 
 def _ask_again(given: RunInputs) -> NextStep:
@@ -409,26 +423,35 @@ def _draw(found: Assessment, given: RunInputs, count: int, what: str) -> NextSte
     options = {"results": given.results, "labels": labels, "map": given.mapping}
     options |= {"sample": str(count), "output": _name_sheet(given)}
     command = suggest("labels", given.rubric, given.answers, **options, **given.settings)
-    rare = ""
-    if found.worst and found.worst.shares.people.labelled:
-        caught, passed = found.worst.shares.bad_caught, found.worst.shares.good_passed
-        if not caught.n:
-            rare = "fail"
-        elif not passed.n:
-            rare = "pass"
-    warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
-    return NextStep(f"{text}.{warning}", command)
+    return NextStep(f"{text}.{_warn_of_rare(found)}", command)
+
+
+def _warn_of_rare(found: Assessment) -> str:
+    """Say that people fail or pass none of the answers labelled so far, if that is so."""
+    if not found.worst or not found.worst.shares.people.labelled:
+        return ""
+    if not found.worst.shares.bad_caught.n:
+        rare = "fail"
+    elif not found.worst.shares.good_passed.n:
+        rare = "pass"
+    else:
+        return ""
+    return f" Of those labelled so far people {rare} none, so the draw may hold none either."
 
 
 def as_text(several: Sequence[Assessment], given: RunInputs, look: Style, write: Write) -> None:
     """Write the page: first the answers, what to fix and what to do, then the evidence."""
     room = min(look.columns, _WIDEST)
     for number, found in enumerate(several):
-        write("\n" * (number > 0))
+        if number:
+            write("\n")
         for line in _write_first(found, given, look, room):
             write(f"{line}\n")
-    details = [line for found in several for line in _write_details(found, room)]
-    details += [line for text in given.records for line in wrap(visible(text), room, "  ")]
+    details: list[str] = []
+    for found in several:
+        details += _write_details(found, room)
+    for text in given.records:
+        details += wrap(visible(text), room, "  ")
     if details:
         write("\nDetails\n")
         for line in details:
@@ -446,7 +469,7 @@ def _write_first(found: Assessment, given: RunInputs, look: Style, room: int) ->
     yield ""
     for line in wrap(visible(format_headline(found)), room):
         yield look.paint(_ROLES[found.trust], line)
-    for text in (*format_shares(found), *format_notes(found, given)):
+    for text in [*format_shares(found), *format_notes(found, given)]:
         yield from wrap(visible(text), room, "  ")
     yield ""
     yield from _write_standings(found, look, room)
@@ -454,9 +477,10 @@ def _write_first(found: Assessment, given: RunInputs, look: Style, room: int) ->
     if found.probes:
         yield from wrap(_head_probes(found.probes), room)
         for kind, text in format_probes(found):
-            first, *others = (line[_NAMED:] for line in wrap(visible(text), room, " " * _NAMED))
-            yield f"{f'  {kind}':<{_NAMED}}{first}"
-            yield from (f"{' ' * _NAMED}{line}" for line in others)
+            indent = " " * _NAMED
+            first, *others = wrap(visible(text), room, indent)
+            yield f"  {kind}".ljust(_NAMED) + first.removeprefix(indent)
+            yield from (indent + line.removeprefix(indent) for line in others)
         yield ""
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
@@ -469,18 +493,16 @@ def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]
         f"line {criterion.line}: {criterion.id}: {format_faults(criterion.findings)}"
         for criterion in found.list(Standing.FIX)
     ]
-    rows += [
-        f"line {evidence.line}: {format_faults([evidence])}"
-        for evidence in found.evidence
-        if is_against(evidence, found)
-    ]
+    against = [evidence for evidence in found.evidence if is_against(evidence, found)]
+    rows += [f"line {evidence.line}: {format_faults([evidence])}" for evidence in against]
     yield from _write_rows(Standing.FIX, _shorten(rows), look.paint("error", "fix"), room)
     groups: dict[str, list[str]] = {}
     for criterion in found.list(Standing.INCONCLUSIVE):
         groups.setdefault(format_lack(criterion, found), []).append(criterion.id)
     unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
     yield from _write_rows(Standing.INCONCLUSIVE, _shorten(unknown), look.paint("warning", "inconclusive"), room)
-    if keep := [criterion.id for criterion in found.list(Standing.KEEP)]:
+    keep = [criterion.id for criterion in found.list(Standing.KEEP)]
+    if keep:
         yield from _write_rows(Standing.KEEP, [list_names(keep, 8)], look.paint("fix", "keep"), room)
 
 
@@ -491,12 +513,14 @@ def _shorten(rows: list[str]) -> list[str]:
 def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int) -> Iterator[str]:
     """Yield rows below the word that they stand for."""
     width = len(Standing.INCONCLUSIVE) + 2
-    for number, text in enumerate(rows):
-        first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), " " * width))
-        start = f"{painted}{' ' * (width - len(standing))}" if number == 0 else " " * width
+    indent = " " * width
+    start = painted + " " * (width - len(standing))
+    for text in rows:
+        first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), indent))
         yield f"{start}{first}"
+        start = indent
         if others:
-            yield f"{' ' * width}{others[0]}{_CUT * (len(others) > 1)}"
+            yield f"{indent}{others[0]}{_CUT if len(others) > 1 else ''}"
 
 
 _CUT = " ..."
@@ -508,42 +532,42 @@ _NAMED = 17
 def _format_cuts(found: Assessment) -> Iterator[str]:
     """Yield which labels are bad where no gate says it."""
     cuts: dict[str, list[str]] = {}
-    for criterion in found.criteria if find_void(found) is None else ():
-        if criterion.cut:
-            cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
+    if find_void(found) is None:
+        for criterion in found.criteria:
+            if criterion.cut:
+                cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
     for values, names in cuts.items():
         yield f"without a gate, labels {values} are bad: {list_names(names)}"
 
 
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
     """Yield every finding, then what is not tested yet and what was, each once with the criteria."""
-    for evidence in list_evidence(found):
-        yield from wrap(visible(_format_evidence(evidence)), room, "  ")
-    lacks: dict[str, list[str]] = {}
-    quiet: dict[str, list[str]] = {}
-    for criterion in found.criteria:
-        for lack in criterion.untested:
-            text = f"{lack.reason}; {_format_untested(lack, found)} ({lack.rule})"
-            names = lacks.setdefault(text, [])
-            names += [] if criterion.id in names else [criterion.id]
-        for rule in criterion.nothing_found_by:
-            quiet.setdefault(rule, []).append(criterion.id)
-    whole = next(
-        (criterion_review for criterion_review in found.review.criteria if criterion_review.criterion is None), None
-    )
-    for lack in whole.untested if whole else ():
-        text = f"{lack.reason}; {_format_untested(lack, found)} ({lack.rule})"
-        lacks.setdefault(text, []).append(_WHOLE)
-    for rule in whole.quiet if whole else ():
-        quiet.setdefault(rule, []).append(_WHOLE)
+    notes = [_format_evidence(evidence) for evidence in list_evidence(found)]
     keep = len(found.list(Standing.KEEP))
     if keep:
         wrong = f"{float(ERROR * keep):.3g} of {counted(keep, 'criterion', 'criteria')} to keep"
-        yield from wrap(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst", room, "  ")
-    notes = [*_format_cuts(found), *(f"not tested yet: {list_names(names)}: {text}" for text, names in lacks.items())]
-    notes += [f"nothing found by {rule}: {list_names(names)}" for rule, names in quiet.items()]
+        notes.append(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst")
+    notes += [*_format_cuts(found), *_list_tests(found)]
     for note in notes:
         yield from wrap(visible(note), room, "  ")
+
+
+def _list_tests(found: Assessment) -> Iterator[str]:
+    """Yield which rules had too few data for which criteria, and which rules found nothing."""
+    untested: dict[str, dict[str, None]] = {}
+    quiet: dict[str, list[str]] = {}
+    tested = [(criterion.id, criterion.untested, criterion.nothing_found_by) for criterion in found.criteria]
+    tested += [(_WHOLE, review.untested, review.quiet) for review in found.review.criteria if review.criterion is None]
+    for name, lacks, rules in tested:
+        for lack in lacks:
+            text = f"{lack.reason}; {_format_untested(lack, found)} ({lack.rule})"
+            untested.setdefault(text, {})[name] = None
+        for rule in rules:
+            quiet.setdefault(rule, []).append(name)
+    for text, names in untested.items():
+        yield f"not tested yet: {list_names(list(names))}: {text}"
+    for rule, of_criteria in quiet.items():
+        yield f"nothing found by {rule}: {list_names(of_criteria)}"
 
 
 def _format_evidence(evidence: Evidence) -> str:
@@ -575,7 +599,7 @@ _CLASSES: dict[Trust | Standing, str] = {
 
 
 def describe_assessments(assessed: AssessmentReport) -> dict[str, Any]:
-    """Return what the template of a page shows: the first rubrics, those that are not trusted before the others."""
+    """Return the values of the template of a page: the first rubrics, those that are not trusted before the others."""
     several, given = assessed
     order = [Trust.NOT_TRUSTED, Trust.UNDECIDED, Trust.TRUSTED]
     ranked = sorted(several, key=lambda found: order.index(found.trust))
@@ -604,9 +628,8 @@ _SPECIAL = re.compile(r"([\\|<>*_\[\]#])")
 def _quote(text: str) -> str:
     """Escape a text for a cell of a Markdown table; names in backticks stay code."""
     parts = visible(" ".join(text.split())).split("`")
-    return "`".join(part if number % 2 else _SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts)).replace(
-        "@", "@\N{ZERO WIDTH SPACE}"
-    )
+    parts[::2] = [_SPECIAL.sub(r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts).replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 _MARKS = {Trust.TRUSTED: "✅", Trust.NOT_TRUSTED: "❌", Trust.UNDECIDED: "❔"}
@@ -617,7 +640,7 @@ def as_markdown(several: Sequence[Assessment], given: RunInputs, _look: Style, w
     for found in several:
         write(f"### {_MARKS[found.trust]} {_quote(found.rubric)}: {found.trust}\n\n")
         write(f"{_quote(format_headline(found))}\n\n")
-        for text in (*format_shares(found), *format_notes(found, given)):
+        for text in [*format_shares(found), *format_notes(found, given)]:
             write(f"- {_quote(text)}\n")
         write("\n| | criterion | why |\n|---|---|---|\n")
         for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP):
@@ -626,7 +649,9 @@ def as_markdown(several: Sequence[Assessment], given: RunInputs, _look: Style, w
                 write(f"| {standing} | {place} | {_quote(_why(criterion, found))} |\n")
         _write_more(found, write)
         for step in list_steps(found, given):
-            write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{step.command}\n```\n" if step.command else ""))
+            write(f"\n{_quote(step.text)}\n")
+            if step.command:
+                write(f"\n```sh\n{step.command}\n```\n")
         write("\n")
     if given.records:
         write("<details><summary>Notes on records</summary>\n\n")

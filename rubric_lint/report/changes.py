@@ -183,9 +183,9 @@ def _list_change(change: Change, color: bool) -> Iterator[str]:
     if change.criterion:
         subject = f"{visible(change.criterion)}: {subject}"
     where = f" ({visible(_where(change))})" if any(change.places) else ""
-    if change.old is None and change.what is not What.SCORES:
+    if change.old is None and change.what is not ChangeKind.SCORES:
         yield _paint(f"  + {subject}: {new}{where}", color, fg="green")
-    elif change.new is None and change.what is not What.SCORES:
+    elif change.new is None and change.what is not ChangeKind.SCORES:
         yield _paint(f"  - {subject}: {old}{where}", color, fg="red")
     else:
         yield f"  ~ {subject}{where}"
@@ -268,7 +268,7 @@ def _side(effect: OutputEffect, which: str) -> str:
     return format_result(effect.to_json()[which])
 
 
-def _verdict(effect: Effect, which: str) -> str:
+def _verdict(effect: OutputEffect, which: str) -> str:
     verdict: str = effect.to_json()[which]["verdict"]
     return verdict
 
@@ -330,7 +330,7 @@ MARK = "<!-- rubric-lint diff -->"
 
 def _row(change: Change) -> tuple[str, ...]:
     subject, old, new = format_change(change)
-    if change.what is What.SCORES:
+    if change.what is ChangeKind.SCORES:
         old, new = old or _NOT_ALLOWED, new or _NOT_ALLOWED
     return change.rubric or "", change.criterion or "", subject, old, new, _where(change)
 

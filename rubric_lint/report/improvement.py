@@ -44,9 +44,9 @@ class ImprovementPage(NamedTuple):
 def format_headline(found: Improvement) -> str:
     """Say for how many criteria something is offered."""
     if not found.outcomes:
-        judged = counted(found.assessment.review.answers, "answer")
-        few = f"; fewer than {NEEDED} show little" if found.assessment.review.answers < NEEDED else ""
-        return f"no criterion to fix in {judged}{few}"
+        answers = found.assessment.review.answers
+        headline = f"no criterion to fix in {counted(answers, 'answer')}"
+        return f"{headline}; fewer than {NEEDED} show little" if answers < NEEDED else headline
     offered = sum(outcome.offered is not None for outcome in found.outcomes)
     return f"a wording that measures better for {offered} of {counted(len(found.outcomes), 'criterion', 'criteria')}"
 
@@ -117,21 +117,28 @@ def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
     """Write the page for readers."""
     room = min(look.columns, _WIDEST)
     for number, found in enumerate(page.several):
-        write("\n" * (number > 0))
+        if number:
+            write("\n")
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    cost = list(format_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    lines = ["", *wrap(visible("; ".join([format_requests(page.spending), *cost])), room)]
-    again = [f"  {page.again}"] if page.again else []
-    if page.is_stopped:
-        lines += [*wrap("Stopped; nothing was written. Run the same command to go on.", room), *again]
-    elif page.is_written:
-        lines += wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
-    elif any(outcome.offered for found in page.several for outcome in found.outcomes):
-        lines += wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
-        lines += again
-    for line in lines:
+    spent = [format_requests(page.spending)]
+    if page.prices:
+        spent += format_cost(page.spending.find_cost(page.prices), page.prices.currency)
+    for line in ["", *wrap(visible("; ".join(spent)), room), *_list_last_lines(page, room)]:
         write(f"{line}\n")
+
+
+def _list_last_lines(page: ImprovementPage, room: int) -> Iterator[str]:
+    """Yield what was written, and the command to run next."""
+    command = [f"  {page.again}"] if page.again else []
+    if page.is_stopped:
+        yield from wrap("Stopped; nothing was written. Run the same command to go on.", room)
+        yield from command
+    elif page.is_written:
+        yield from wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
+    elif any(outcome.offered for found in page.several for outcome in found.outcomes):
+        yield from wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+        yield from command
 
 
 def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
@@ -177,27 +184,33 @@ def _write_outcome(outcome: CriterionImprovement, file: str, look: Style, room: 
         yield "  nothing offered"
     rejected = [tried for tried in outcome.tried if not tried.is_offered]
     for number, tried in enumerate(rejected, 1):
-        said = [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
-        quoted = f': "{shorten(" / ".join(tried.parts or said), _LONGEST)}"' if tried.parts or said else ""
-        yield from wrap(visible(f"rejected {number}: {_format_origin(tried)}{quoted}"), room, "  ")
+        texts = tried.parts or [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
+        rejection = f"rejected {number}: {_format_origin(tried)}"
+        if texts:
+            rejection += f': "{shorten(" / ".join(texts), _LONGEST)}"'
+        yield from wrap(visible(rejection), room, "  ")
         yield from wrap(visible(format_reason(tried)), room, "    ")
         if tried.decided:
             yield from _write_evidence(tried.decided, outcome, room)
 
 
 def _format_origin(tried: TriedProposal) -> str:
-    return f"{tried.title}, {'by the model' if tried.origin == MODEL else f'the fix of {tried.origin}'}"
+    origin = "by the model" if tried.origin == MODEL else f"the fix of {tried.origin}"
+    return f"{tried.title}, {origin}"
 
 
 def _write_evidence(decided: TrialResult, outcome: CriterionImprovement, room: int) -> Iterator[str]:
     own = decided.figures[0].of if decided.figures else ""
     for figure in decided.figures:
-        of = "" if figure.of == own else f"{figure.of or 'verdict'}: "
         before, after = figure.before, figure.after
-        p = "" if figure.p is None else f"; p = {figure.p:.2g}"
-        moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
-        shares = f"{after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
-        yield from wrap(visible(f"{of}{_TESTS[figure.test]}: {shares}{moved}{p}"), room, "    ")
+        line = f"{_TESTS[figure.test]}: {after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
+        if figure.of != own:
+            line = f"{figure.of or 'verdict'}: {line}"
+        if figure.test is not Gain.APART:
+            line += f"; {figure.better} better, {figure.worse} worse"
+        if figure.p is not None:
+            line += f"; p = {figure.p:.2g}"
+        yield from wrap(visible(line), room, "    ")
     if decided.figures:
         proposals = counted(outcome.proposals, "proposal")
         yield from wrap(
@@ -211,21 +224,7 @@ def as_json(page: ImprovementPage, _look: Style, write: Write) -> None:
     most = cost.find_most() if cost else None
     report = {
         "version": VERSION,
-        "rubrics": [
-            {
-                "file": found.assessment.file,
-                "rubric": found.assessment.rubric,
-                "rubric_hash": found.assessment.review.hash or None,
-                "line": found.assessment.line,
-                "answers": found.assessment.review.answers,
-                "written_from": found.written_from,
-                "proved_on": found.proved_on,
-                "tests_not_asked": found.unasked_tests,
-                "criteria": [_describe_outcome(outcome) for outcome in found.outcomes],
-                "findings": found.whole,
-            }
-            for found in page.several
-        ],
+        "rubrics": [_describe_improvement(found) for found in page.several],
         "requests": page.spending.requests,
         "without_usable_reply": page.spending.unusable,
         "cost": None if cost is None else write_amount(cost.amount),
@@ -234,6 +233,22 @@ def as_json(page: ImprovementPage, _look: Style, write: Write) -> None:
         "stopped": page.is_stopped,
     }
     write(render_report(report))
+
+
+def _describe_improvement(found: Improvement) -> dict[str, Any]:
+    assessment = found.assessment
+    return {
+        "file": assessment.file,
+        "rubric": assessment.rubric,
+        "rubric_hash": assessment.review.hash or None,
+        "line": assessment.line,
+        "answers": assessment.review.answers,
+        "written_from": found.written_from,
+        "proved_on": found.proved_on,
+        "tests_not_asked": found.unasked_tests,
+        "criteria": [_describe_outcome(outcome) for outcome in found.outcomes],
+        "findings": found.whole,
+    }
 
 
 def _describe_outcome(outcome: CriterionImprovement) -> dict[str, Any]:

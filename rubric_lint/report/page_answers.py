@@ -15,7 +15,7 @@ from typing import Any
 
 from rubric_lint.assess.diff.compare_runs import OtherAnswer, OtherRun
 from rubric_lint.report.terminal import name_answer
-from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict, is_unscored
+from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
 
@@ -52,9 +52,10 @@ def name_id(name: Any) -> str:
 
 def name_row(given: Any, line: int, file: str | None) -> str:
     """Return an id, or the place of an answer without one."""
-    if given is not None and (name := name_id(given)).strip():
+    name = "" if given is None else name_id(given)
+    if name.strip():
         return name
-    return f"{file + ', ' if file else ''}line {line}"
+    return f"{file}, line {line}" if file else f"line {line}"
 
 
 class RecordTexts:
@@ -66,9 +67,9 @@ class RecordTexts:
 
     def add(self, content: Content) -> int:
         """Add what an entry holds, as a text; return its number."""
-        text = (
-            json.dumps(content, ensure_ascii=False).encode("utf-8", "replace") if isinstance(content, dict) else content
-        )
+        text = content
+        if isinstance(text, dict):
+            text = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
         end = self._starts[-1]
         if isinstance(text, bytes):
             end += len(text)
@@ -134,10 +135,7 @@ class PageAnswers:
         self._texts, self._other_texts = RecordTexts(), RecordTexts() if other_texts is None else other_texts
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
-        self._grades: list[list[dict[AnswerValue, int]]] = [
-            [{grade.answer: place for place, grade in enumerate(criterion.all_grades)} for criterion in rubric.criteria]
-            for rubric in rubrics
-        ]
+        self._grades = [[_number_grades(criterion) for criterion in rubric.criteria] for rubric in rubrics]
         self._most, self._most_text = most, most_text
         self._most_sampled = most // 5
         self._draw = Random(0).random  # noqa: S311 (the same input gives the same page)
@@ -170,7 +168,7 @@ class PageAnswers:
         _push(self._notable, self._most - self._most_sampled, entry)
 
     def _describe(self, result: RecordResult, before: OtherAnswer | None) -> dict[str, Any]:
-        """Return what the script gets of an answer."""
+        """Return the data of an answer for the script."""
         name, scored = result.id, result.scored
         data: dict[str, Any] = {"id": name}
         if not (name is None or isinstance(name, str)):  # a browser would round a long number
@@ -189,7 +187,7 @@ class PageAnswers:
         return data
 
     def _describe_before(self, before: OtherAnswer, rubric: ScoringRubric | None) -> dict[str, Any]:
-        """Return what the script gets of the other run's result; its values are in the order of our criteria."""
+        """Return the data of the other run's result for the script; its values are in the order of our criteria."""
         was = before.result
         if was is None:
             return {"verdict": "invalid"}
@@ -224,8 +222,11 @@ class PageAnswers:
         """Take away the records that are too large together, first of the answers that readers look for least."""
         left = self._most_text
         for answer in sorted(self._answers, key=lambda answer: (-answer.interest, answer.number)):
-            size = 0 if answer.text is None else self._texts.size(answer.text)
-            size += 0 if answer.other is None else self._other_texts.size(answer.other)
+            size = 0
+            if answer.text is not None:
+                size += self._texts.size(answer.text)
+            if answer.other is not None:
+                size += self._other_texts.size(answer.other)
             if size <= left:
                 left -= size
             else:
@@ -243,7 +244,8 @@ class PageAnswers:
             if "grades" in data:
                 given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
                 missed = [criterion.id for criterion, place in given if not criterion.all_grades[place].gate_met]
-                reason = ", ".join([*missed, *[name for name, _, is_met in data.get("groups", ()) if not is_met]])
+                missed += [name for name, _, is_met in data.get("groups", ()) if not is_met]
+                reason = ", ".join(missed)
             shown = ", ".join([data[name] for name in ("shown", "more") if name in data])
             yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], shown, reason
 
@@ -271,6 +273,10 @@ class PageAnswers:
         self._other_texts.close()
 
 
+def _number_grades(criterion: ScoringCriterion) -> dict[AnswerValue, int]:
+    return {grade.answer: place for place, grade in enumerate(criterion.all_grades)}
+
+
 def _push(heap: Heap, most: int, entry: tuple[float, float, int, _PageAnswer]) -> _PageAnswer | None:
     """Add an answer to a heap; return the one that falls out, if any."""
     if len(heap) < most:
@@ -293,24 +299,22 @@ def _rate(result: Scored | None, before: OtherAnswer | None) -> int:
 
 
 def _describe_score(result: Scored) -> dict[str, Any]:
-    """Return what the script gets of a score: `more` words it as its rubric does, `groups` have their gates."""
+    """Return the data of a score for the script: `more` words it as its rubric does, `groups` have their gates."""
     score = float(result.score)
     data: dict[str, Any] = {"verdict": result.verdict, "score": score, "shown": f"{score:.3f}"}
-    if more := format_more(result):
+    more = format_more(result)
+    if more:
         data["more"] = more
-    if (in_units := result.rubric_score) is not None:
-        data["units"] = float(in_units)
+    if result.rubric_score is not None:
+        data["units"] = float(result.rubric_score)
     if result.rubric.rubric_grades:
         data["grade"] = result.rubric_grade or BELOW
-    if result.groups:
-        data["groups"] = [
-            (
-                scored_group.group.id,
-                "n/a" if scored_group.score is None else f"{float(scored_group.score):.3f}",
-                scored_group.gate_met,
-            )
-            for scored_group in result.groups
-        ]
+    groups = []
+    for scored_group in result.groups:
+        score_of_group = "n/a" if scored_group.score is None else f"{float(scored_group.score):.3f}"
+        groups.append((scored_group.group.id, score_of_group, scored_group.gate_met))
+    if groups:
+        data["groups"] = groups
     return data
 
 

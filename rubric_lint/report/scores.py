@@ -146,7 +146,7 @@ class TotalsText:
         # Without a valid output, the errors say everything; without any, the results are in a folder.
         if totals.outputs != totals.invalid and self._first:
             self._write_outputs(totals)
-        for line in [*totals.reading.word(), str(totals)]:
+        for line in [*totals.reading.format_lines(), str(totals)]:
             self._write_line(line)
 
     def _write_outputs(self, totals: Totals) -> None:

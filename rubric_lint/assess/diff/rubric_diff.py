@@ -398,7 +398,7 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
         old_fields = [field for entry in old.model.entries for field in list_written_fields(entry)]
-        new_fields = [field for entry in new.model.entries for field in list_judge_fields(entry)]
+        new_fields = [field for entry in new.model.entries for field in list_written_fields(entry)]
         yield from compare_judge_fields(name, None, old_fields, new_fields)
         return
     pairs = pair_up(list_judged(old), list_judged(new))

@@ -1,4 +1,4 @@
-"""Change a gate or a threshold of a rubric, and say what a change comes to."""
+"""Change a gate or a threshold of a rubric, each change with its words and its place."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ class TooManySumsError(Exception):
 
 
 class Mutant(NamedTuple):
-    """A changed rubric: `change` says what became of what, `spot` is the place in the original.
+    """A changed rubric, with the `change` in words and its place in the original, `spot`.
 
     `number` is that of the changed criterion, None for a threshold. In the changed rubric the points of the other
     criteria are `scale` times as many.
@@ -88,10 +88,11 @@ def change_gate(
     compare = le
     if criterion.grades[0].score > criterion.grades[-1].score:  # lower scores are better
         missed, met, compare = missed[::-1], met[::-1], ge
-    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next stricter gate, and the next looser one
-    for least in others if criterion.shape is not Shape.CHECKLIST else ():
-        moved = regate(rubric, index, partial(compare, least))
-        yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
+    if criterion.shape is not Shape.CHECKLIST:
+        stricter, looser = met[1:2], missed[-1:] if len(missed) > 1 else []
+        for least in stricter + looser:
+            moved = regate(rubric, index, partial(compare, least))
+            yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
     yield Mutant(f"the gate of `{name}` is removed", spot, regate(rubric, index, lambda _: True), index)
 
 
@@ -99,8 +100,9 @@ def regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bo
     """Return a rubric in which the answers that pass are those that meet the gate of one criterion."""
     criterion = rubric.criteria[index]
     grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
-    changed = replace(criterion, grades=grades)
-    return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
+    criteria = list(rubric.criteria)
+    criteria[index] = replace(criterion, grades=grades)
+    return replace(rubric, criteria=tuple(criteria))
 
 
 def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: ReachableScores) -> Iterator[Mutant]:
@@ -152,10 +154,9 @@ def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
 
 def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     """Write a threshold as it is set, not as the points that it comes to."""
-    written = rubric.model.thresholds.pass_at if name == "pass" else rubric.model.thresholds.borderline_at
-    view, score = rubric.model.view, Fraction(written)
-    is_own = points == (score if rubric.varies else math.ceil(score * rubric.full))
-    score = score if is_own else Fraction(points) / rubric.full
-    if is_own:
-        return view.word_mark(score) if view and view.units else str(written)
-    return rubric.write_score(score)
+    thresholds, view = rubric.model.thresholds, rubric.model.view
+    written = thresholds.pass_at if name == "pass" else thresholds.borderline_at
+    score = Fraction(written)
+    if points != (score if rubric.varies else math.ceil(score * rubric.full)):
+        return rubric.write_score(Fraction(points) / rubric.full)
+    return view.word_mark(score) if view and view.units else str(written)

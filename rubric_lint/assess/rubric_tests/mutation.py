@@ -59,8 +59,9 @@ class Sums:
     """
 
     def __init__(self, choices: Sequence[Collection[int]]) -> None:
+        if not all(choices):
+            choices = [()]
         # Each choice is counted from its least number: the sums are those of numbers from 0 on, plus `least`.
-        choices = choices if all(choices) else [()]
         self._leasts = [min(choice, default=0) for choice in choices]
         self.least = sum(self._leasts)
         steps = [{number - least for number in choice} for choice, least in zip(choices, self._leasts, strict=True)]
@@ -91,27 +92,35 @@ class Sums:
             rest = self._bits[-1] >> first
             if last is not None and last - first < rest.bit_length():  # a mask is as long as its number is high
                 rest &= (1 << max(last - first, 0)) - 1
-            return self.least + (first + rest.bit_length() - 1) * self._unit if rest else None
+            return self._restore(first + rest.bit_length() - 1) if rest else None
         sums = self._sets[-1]
-        at = (len(sums) if last is None else bisect_left(sums, last)) - 1
-        return self.least + sums[at] * self._unit if at >= 0 and sums[at] >= first else None
+        end = len(sums) if last is None else bisect_left(sums, last)
+        if not end or sums[end - 1] < first:
+            return None
+        return self._restore(sums[end - 1])
 
     def lowest(self, low: int) -> int | None:
         """Return the lowest sum of at least `low`; None if there is none."""
         first = self._round_up(low)
         if self._bits:
             rest = self._bits[-1] >> first
-            return self.least + (first + (rest & -rest).bit_length() - 1) * self._unit if rest else None
-        at = bisect_left(self._sets[-1], first)
-        return self.least + self._sets[-1][at] * self._unit if at < len(self._sets[-1]) else None
+            lowest_bit = rest & -rest
+            return self._restore(first + lowest_bit.bit_length() - 1) if rest else None
+        sums = self._sets[-1]
+        at = bisect_left(sums, first)
+        return self._restore(sums[at]) if at < len(sums) else None
 
     def above(self, points: int) -> int | None:
         """Return the lowest sum above some points; None if there is none."""
         return self.lowest(points + 1)
 
     def _round_up(self, total: int) -> int:
-        """Return the first step from a sum on, at least 0."""
+        """Return the first step from a sum on, at least 0: sums are counted in units, from the least one."""
         return max(-(-(total - self.least) // self._unit), 0)
+
+    def _restore(self, step: int) -> int:
+        """Return the sum of a step."""
+        return self.least + step * self._unit
 
     def explain(self, total: int) -> list[int]:
         """Return one number of each choice that together make a reachable sum, the last ones as high as possible."""
@@ -299,7 +308,8 @@ def mutate(tested: TestedRubric) -> MutationResult:
     runs = [(ran.test, ran.file, ran.result.answers, ran.result.samples) for ran in tested.ran]
     runs += [(ran.test, ran.file, ran.answers, ()) for ran in tested.unscored]
     for test, file, answers, samples in runs:
-        if check := make_check(test, file.document, rubric):
+        check = make_check(test, file.document, rubric)
+        if check:
             given = tuple(sample.answers for sample in samples)
             all_cases.append(_NoticingTest(answers, check, given, not any(find_unscored(test))))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
@@ -317,9 +327,10 @@ def mutate(tested: TestedRubric) -> MutationResult:
             elif all(_find_met(rubric, mutant.rubric, cases)):
                 answer = _format_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
-                more = {"failing": counted(failing, "failing test")} if failing else {}
-                code = "survives-passing" if failing else "survives"
-                survivors.append(places.problem(mutant.spot, code, {**values, **more}))
+                code = "survives"
+                if failing:
+                    code, values["failing"] = "survives-passing", counted(failing, "failing test")
+                survivors.append(places.problem(mutant.spot, code, values))
     except TooManySumsError:
         reason = "its weights are too fine to find all scores that it can give; round them"
         if rubric.varies:
@@ -338,12 +349,12 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_N
         grades = [table[answer] for table, answer in zip(tables, case.answers, strict=True)]
         try:
             if case.samples:
-                outputs = [
-                    [table[answer].answer for table, answer in zip(tables, answers, strict=True)]
-                    for answers in case.samples
-                ]
                 reasons = (None,) * len(tables)
-                result = combine_samples([rubric.grade(JudgeOutput(tuple(output), reasons)) for output in outputs])
+                graded = []
+                for answers in case.samples:
+                    changed = tuple(table[answer].answer for table, answer in zip(tables, answers, strict=True))
+                    graded.append(rubric.grade(JudgeOutput(changed, reasons)))
+                result = combine_samples(graded)
                 weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
             else:
                 weighed = rubric.weigh(grades)
@@ -355,8 +366,9 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_N
 
 def _format_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     """Describe an answer: the changed criterion first, then the others, or only how many there are."""
-    own = list(answers)[mutant.number] if mutant.number is not None else None
-    ordered = [name for name in answers if name == own] + [name for name in answers if name != own]
+    ordered = list(answers)
+    if mutant.number is not None:
+        ordered.insert(0, ordered.pop(mutant.number))
     named = [f"{format_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
     best = {criterion.id: criterion.from_worst[-1].answer for criterion in mutant.rubric.criteria}
     rest = ordered[_MOST_NAMED:]

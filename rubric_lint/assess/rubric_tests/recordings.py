@@ -31,7 +31,7 @@ class Recording(NamedTuple):
 
 
 class VerifiedRecording(NamedTuple):
-    """What a recording comes to: a result, or the `fault` that says why it does not count.
+    """The result of a recording, or the `fault` that says why it does not count.
 
     If what the judge was told has changed since, `stale` lists the criteria that must be judged again. A valid output
     `is_unscored` if nothing in the rubric applies; `answers` has what its judge gave, if it is the only one.
@@ -84,8 +84,8 @@ def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, st
             key = json.dumps(name)
             if record.get("rubric", rubric_name) != rubric_name:
                 recordings.others[key] = str(record["rubric"])
-            elif first := recordings.found.get(key):
-                recordings.twice.setdefault(key, [first.line]).append(line)
+            elif key in recordings.found:
+                recordings.twice.setdefault(key, [recordings.found[key].line]).append(line)
             else:
                 recordings.found[key] = Recording(line, record)
     return recordings
@@ -109,7 +109,8 @@ class Verifier:
         # A record that has a judge and the answer has all that the judge saw: a text that only one of both has differs.
         is_whole = "answer" in texts and "answer" in record and "judge" in record
         known = [name for name in _TEXTS if is_whole or (name in texts and name in record)]
-        if changed := [name for name in known if record.get(name) != texts.get(name)]:
+        changed = [name for name in known if record.get(name) != texts.get(name)]
+        if changed:
             fault = f"its recorded output is for another {join_words(changed)}"
             return VerifiedRecording(None, fault, tuple(self.hashes))
         fresh, stale = self.select_fresh(record)
@@ -135,15 +136,14 @@ class Verifier:
             return record, ()
         before = read_hashes(record)
         stale = tuple(name for name, now in self.hashes.items() if before.get(name) != now)
-        given = read_checks(record)
-        gone = before.keys() - self.hashes.keys()
+        removed = before.keys() - self.hashes.keys()
+        outputs, given = read_outputs(record), read_checks(record)
         if given is None:
-            return record, tuple(self.hashes) if gone else stale
-        kept = [
-            {**output, "checks": [check for check in checks if name_check(check) not in gone]}
-            for output, checks in zip(read_outputs(record), given, strict=True)
-        ]
-        return {**record, **put_outputs(record, kept)}, stale
+            return record, tuple(self.hashes) if removed else stale
+        fresh = []
+        for output, checks in zip(outputs, given, strict=True):
+            fresh.append({**output, "checks": [check for check in checks if name_check(check) not in removed]})
+        return {**record, **put_outputs(record, fresh)}, stale
 
 
 def read_hashes(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -184,6 +184,9 @@ def _explain_stale(stale: tuple[str, ...], hashes: Mapping[str, str], before: Ma
     changed = [f"`{name}`" for name in stale if name in before]
     if len(changed) == len(hashes):
         return "its recorded output was made with another meaning of the rubric: every criterion has changed"
-    parts = [f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed"] if changed else []
-    parts += [f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new"] if new else []
+    parts = []
+    if changed:
+        parts.append(f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed")
+    if new:
+        parts.append(f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new")
     return f"its recorded output was made with another meaning of the rubric: {join_words(parts)}"

@@ -1,4 +1,4 @@
-"""Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
+"""Review the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -123,19 +123,21 @@ def count_catches(tested: TestedRubric) -> Iterator[CatchRate]:
             grades = criterion.all_grades
             allowed = {grade.answer for grade in grades if expected is None or allows(expected, grade.answer)}
             if gate is False or (expected is not None and allowed <= bad):
-                outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
+                is_caught = (gate is None or given.gate_met is gate) and given.answer in allowed
+                outcomes.append((ran, is_caught))
         if outcomes:
-            yield _sum_up(criterion.id, outcomes)
-    outcomes = [
-        (ran, ran.result.verdict in verdicts)
-        for ran in tested.ran
-        if (verdicts := read_verdicts(ran.test)) and Verdict.PASS not in verdicts
-    ]
+            yield _count_caught(criterion.id, outcomes)
+    outcomes = []
+    for ran in tested.ran:
+        verdicts = read_verdicts(ran.test)
+        if verdicts and Verdict.PASS not in verdicts:
+            outcomes.append((ran, ran.result.verdict in verdicts))
     if outcomes:
-        yield _sum_up(None, outcomes)
+        yield _count_caught(None, outcomes)
 
 
-def _sum_up(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bool]]) -> CatchRate:
+def _count_caught(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bool]]) -> CatchRate:
+    """Count the planted answers that are caught; each group of variants counts once."""
     groups: dict[object, bool] = {}
     for ran, is_hit in outcomes:
         group = ran.test.group
@@ -151,10 +153,13 @@ def _find_bad(criterion: ScoringCriterion, tested: TestedRubric) -> frozenset[An
         return missed
     best = criterion.from_worst[-1].answer
     bands = tested.list_bands(criterion).values() or [[grade.answer] for grade in criterion.grades]
-    return frozenset(answer for answers in bands if best not in answers for answer in answers)
+    below = [answers for answers in bands if best not in answers]
+    return frozenset(answer for answers in below for answer in answers)
 
 
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"
+_RULES = {"coverage": _UNTESTED, "mutation": _UNNOTICED}
+"""The rules that report a figure's findings, by the name of the figure."""
 
 
 def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Result]]:
@@ -163,7 +168,7 @@ def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Resul
     `asked` has what was asked for, as `FIGURES` calls it. Nothing is computed for a rubric of which no test has a
     result.
     """
-    rules = frozenset(rule for name, rule in (("coverage", _UNTESTED), ("mutation", _UNNOTICED)) if name in asked)
+    rules = frozenset(rule for name, rule in _RULES.items() if name in asked)
     if not rules:
         return
     files: dict[str, list[TestedRubric]] = {}
@@ -216,21 +221,23 @@ def _format_coverage(runner: Runner) -> Iterator[str]:
 
 def _format_mutation(runner: Runner) -> Iterator[str]:
     """Yield the sentence on mutation, and the rubrics that could not be changed."""
-    found = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
-    if not found:
+    results = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
+    if not results:
         yield "Mutation: no test has a result."
-    if changed := [result for _, result in found if not result.refused]:
-        made, equivalent, failing, noticed = (
-            sum(getattr(result, name) for result in changed) for name in ("made", "equivalent", "failing", "noticed")
-        )
-        if can_matter := made - equivalent:
+    changed = [result for _, result in results if not result.refused]
+    if changed:
+        made = sum(result.made for result in changed)
+        equivalent = sum(result.equivalent for result in changed)
+        can_matter = made - equivalent
+        if can_matter:
+            noticed, failing = sum(result.noticed for result in changed), sum(result.failing for result in changed)
             others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
             left_out = f"; {counted(failing, 'failing test')} left out" if failing else ""
             share = f"{noticed} of {can_matter} changes ({100 * noticed / can_matter:.0f}%)"
             yield f"Mutation: the tests notice {share}{others}{left_out}."
         else:
             yield f"Mutation: {made} changes made, and none of them can alter a verdict."
-    for name, result in found:
+    for name, result in results:
         if result.refused:
             yield f"Mutation: `{name}` was not changed: {result.refused}."
 
@@ -261,7 +268,7 @@ def _count_changes(tested: TestedRubric) -> Iterator[dict[str, Any]]:
     yield {**counts, "reason": found.refused or None}
 
 
-def _count_caught(tested: TestedRubric) -> Iterator[dict[str, Any]]:
+def _list_catches(tested: TestedRubric) -> Iterator[dict[str, Any]]:
     for catch in count_catches(tested):
         yield {**catch._asdict(), "interval": list(catch.interval)}
 
@@ -269,7 +276,7 @@ def _count_caught(tested: TestedRubric) -> Iterator[dict[str, Any]]:
 FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[TestedRubric], Iterator[dict[str, Any]]]]] = {
     "coverage": (_format_coverage, _count_targets),
     "mutation": (_format_mutation, _count_changes),
-    "catch_rate": (_format_catches, _count_caught),
+    "catch_rate": (_format_catches, _list_catches),
 }
 """What can be computed: how it is worded, and its entries in JSON for a rubric."""
 
@@ -291,11 +298,11 @@ def _name_ran(runner: Runner) -> list[tuple[str, TestedRubric]]:
     """Return the rubrics with a result and their names, with the file where several have one name."""
     ran = _list_ran(runner)
     times = Counter(tested.rubric.name for tested in ran)
-    return [
-        (name if times[name] == 1 else f"{tested.path}#{name}", tested)
-        for tested in ran
-        if (name := tested.rubric.name)
-    ]
+    named = []
+    for tested in ran:
+        name = tested.rubric.name
+        named.append((name if times[name] == 1 else f"{tested.path}#{name}", tested))
+    return named
 
 
 def _list_ran(runner: Runner) -> list[TestedRubric]:

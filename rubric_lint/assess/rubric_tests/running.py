@@ -1,7 +1,7 @@
 """Run the tests of files on recorded outputs, and turn what they do not meet into findings."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -52,7 +52,9 @@ _MOST_PLACES = 5
 def read_verdicts(test: RubricTest) -> frozenset[str] | None:
     """Return the verdicts that a test expects, or None if it does not say."""
     expected = test.expect.get("verdict")
-    return None if expected is None else frozenset([expected] if isinstance(expected, str) else expected)
+    if expected is None:
+        return None
+    return frozenset([expected] if isinstance(expected, str) else expected)
 
 
 _Range = tuple[Decimal, Decimal]
@@ -66,8 +68,10 @@ def _read_range(test: RubricTest, document: Document, *steps: str) -> _Range | N
         expected = expected.get(step, {})
     if isinstance(expected, list):
         return document.decimal((*path, 0)), document.decimal((*path, 1))
-    is_number = isinstance(expected, int | float)
-    return (document.decimal(path), document.decimal(path)) if is_number else None
+    if not isinstance(expected, int | float):
+        return None
+    number = document.decimal(path)
+    return number, number
 
 
 def _read_grades(test: RubricTest) -> list[str]:
@@ -96,16 +100,20 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric, document: Document)
     for name in _read_grades(test):
         if name not in known:
             yield _report_unknown("grade", name, known, test.path_of("rubric_grade"), Part.VALUE)
-    if scores := _read_range(test, document, "rubric_score"):
-        reason = "it has no `scale`; expect `score`, from 0 to 1"
-        if rubric.units:
-            low, high = sorted(map(Hundredth.fraction, rubric.units))
-            reason = "" if low <= scores[1] and scores[0] <= high else f"its scores go from {rubric.word_units}"
-        if reason:
-            yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
+    scores = _read_range(test, document, "rubric_score")
+    if scores is None:
+        return
+    reason = "it has no `scale`; expect `score`, from 0 to 1"
+    if rubric.units:
+        low, high = sorted(map(Hundredth.fraction, rubric.units))
+        if low <= scores[1] and scores[0] <= high:
+            return
+        reason = f"its scores go from {rubric.word_units}"
+    yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
 
 
 def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem]:
+    """Find expectations on gates, criteria and groups that no output can meet."""
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
     groups = {group.id: group for group in rubric.groups}
     for name, state in test.expect.get("gates", {}).items():
@@ -141,18 +149,23 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     """Find the expectations of a test that its result does not meet, each with the places in the rubric."""
     verdicts = read_verdicts(test)
     if verdicts is not None and result.verdict not in verdicts:
-        wanted = join_words([verdict for verdict in (*Verdict, UNSCORED) if verdict in verdicts], "or")
-        values = {"expected": wanted, "verdict": result.verdict, "explanation": _explain_verdict(result)}
+        expected = [verdict for verdict in [*Verdict, UNSCORED] if verdict in verdicts]
+        values = {
+            "expected": join_words(expected, "or"),
+            "verdict": result.verdict,
+            "explanation": _explain_verdict(result),
+        }
         related = tuple(_relate_verdict(result, places))
         yield Problem("verdict", test.path_of("verdict"), values=values, related=related)
     for name, score in (("score", result.score), ("rubric_score", result.rubric_score)):
         scores = _read_range(test, document, name)
         if scores is not None and score is not None and not scores[0] <= score <= scores[1]:
-            heaviest = sorted(result.criteria, key=lambda criterion: -criterion.criterion.share)[:_MOST_PLACES]
-            earned = tuple(_relate_answer(criterion, places) for criterion in heaviest)
+            heaviest = _sort_by_share(result.criteria)[:_MOST_PLACES]
+            earned = tuple(_relate_answer(judged, places) for judged in heaviest)
             values = {"expected": _format_range(scores), "score": format_score(score)}
             yield Problem("score", test.path_of(name), values=values, related=earned)
-    if (grades := _read_grades(test)) and result.rubric_grade not in grades:
+    grades = _read_grades(test)
+    if grades and result.rubric_grade not in grades:
         values = {"expected": join_words(grades, "or"), "grade": result.rubric_grade or "below all grades"}
         values["score"] = format_score(result.score)
         yield Problem("grade", test.path_of("rubric_grade"), values=values)
@@ -160,7 +173,8 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
 
 
 def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
-    given = {criterion.criterion.id: criterion for criterion in result.criteria}
+    """Find the expectations on gates, groups and criteria that a result does not meet."""
+    given = {judged.criterion.id: judged for judged in result.criteria}
     groups = {group.group.id: group for group in result.groups}
     for name, is_met in read_gates(test).items():
         values = {"criterion": name, "expected": "met" if is_met else "missed"}
@@ -186,6 +200,7 @@ def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, plac
 
 
 def _format_expected(expected: Any) -> str:
+    """Write an expectation on a criterion or a group: a range as `3 to 5`."""
     return f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
 
 
@@ -228,6 +243,12 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
         (number, gates[criterion.id]) for number, criterion in enumerate(rubric.criteria) if criterion.id in gates
     ]
 
+    def meets_group(group: GroupResult) -> bool:
+        name = group.group.id
+        if name in gates and group.gate_met is not gates[name]:
+            return False
+        return name not in groups or _allows_group(groups[name], group.score)
+
     def check(rubric: ScoringRubric, weighed: Weighed, grades: Sequence[Grade]) -> bool:
         if verdicts is not None and weighed.verdict not in verdicts:
             return False
@@ -237,12 +258,8 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
             return False
         if names and rubric.name_score(weighed.score) not in names:
             return False
-        for group in weighed.groups:
-            name = group.group.id
-            if (name in gates and group.gate_met is not gates[name]) or (
-                name in groups and not _allows_group(groups[name], group.score)
-            ):
-                return False
+        if not all(meets_group(group) for group in weighed.groups):
+            return False
         return all(grades[number].gate_met is is_met for number, is_met in wanted)
 
     return check
@@ -256,37 +273,45 @@ def format_score(score: Fraction) -> str:
 
 
 def _explain_verdict(result: Scored) -> str:
+    """Say what decides a verdict: the score, and the gates that are missed."""
     missed = [f"`{name}`" for name in result.gates_missed]
     score = f"score {format_score(result.score)}"
     if missed:
         return f"{score}, and the gate{'' if len(missed) == 1 else 's'} of {join_words(missed)} missed"
-    gates = [part.gate for part in result.rubric.criteria] + [part.gate for part in result.rubric.groups]
-    has_gates = any(gate is not None for gate in gates)
+    rubric = result.rubric
+    has_gates = any(criterion.gate is not None for criterion in rubric.criteria)
+    has_gates = has_gates or any(group.gate is not None for group in rubric.groups)
     return f"{score}, and no gate is missed" if has_gates else score
 
 
 def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
-    missed = [criterion for criterion in result.criteria if not criterion.grade.gate_met]
+    """Yield the places that decide a verdict: the gates that are missed, then the answers, the heaviest first."""
+    missed = [judged for judged in result.criteria if not judged.grade.gate_met]
     for name in result.gates_missed[:_MOST_PLACES]:
         yield places.related("the gate that is missed", places.gate(name))
-    heaviest = sorted(missed or result.criteria, key=lambda criterion: -criterion.criterion.share)
-    for criterion in heaviest[:_MOST_PLACES]:
-        yield _relate_answer(criterion, places)
+    for judged in _sort_by_share(missed or result.criteria)[:_MOST_PLACES]:
+        yield _relate_answer(judged, places)
 
 
-def _relate_answer(criterion: CriterionResult, places: RubricPlaces) -> Place:
-    answer = criterion.grade.answer
+def _sort_by_share(results: Iterable[CriterionResult]) -> list[CriterionResult]:
+    return sorted(results, key=lambda judged: -judged.criterion.share)
+
+
+def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> Place:
+    """Return the place of what describes an answer to a criterion."""
+    answer = judged.grade.answer
     given = f"given {answer}"
     if isinstance(answer, bool):
         given = "judged as met" if answer else "judged as not met"
     if answer == NOT_APPLICABLE:
         given = "judged as not applicable"
-    return places.related(given, places.answer(criterion.criterion.id, answer))
+    return places.related(given, places.answer(judged.criterion.id, answer))
 
 
-def _format_answer(criterion: CriterionResult) -> str:
-    reason = " ".join((criterion.reasoning or "").split())
-    given = format_given(criterion.grade.answer)
+def _format_answer(judged: CriterionResult) -> str:
+    """Write the answer to a criterion, with the judge's reason if there is one."""
+    reason = " ".join((judged.reasoning or "").split())
+    given = format_given(judged.grade.answer)
     return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
 
 
@@ -329,7 +354,7 @@ class UnrecordedTest(NamedTuple):
 
 @dataclass
 class TestedRubric:
-    """A rubric, and what its tests came to in all files of the run."""
+    """A rubric, and its tests in all files of the run: those that have run, and those that need an output."""
 
     loaded: LoadedRubric
     rubric: ScoringRubric
@@ -428,9 +453,11 @@ class Runner:
             used |= {test.key for test in file.tests if test.output is None}
             self.idle[file.outputs] = len(recordings.found.keys() - used)
             records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
-            if unknown := sum(read_judged_by(record) is None for record in records):
+            unknown = sum(read_judged_by(record) is None for record in records)
+            if unknown:
                 self.unhashed[file.outputs] = unknown
-        for test in (case.asking(tested.rubric.question) for case in file.tests):
+        for case in file.tests:
+            test = case.asking(tested.rubric.question)
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
@@ -439,18 +466,22 @@ class Runner:
     def _run_test(
         self, test: RubricTest, file: RubricTests, tested: TestedRubric, recordings: Recordings | None
     ) -> Iterator[tuple[str, Problem]]:
+        """Run one test; yield each problem with its rule."""
         tested.tests += 1
-        if impossible := list(find_impossible(test, tested.rubric, file.document)):
+        impossible = list(find_impossible(test, tested.rubric, file.document))
+        if impossible:
             yield from (("broken-test", problem) for problem in impossible)
             return
-        if lines := (recordings.twice.get(test.key) if recordings and test.output is None else None):
-            values = {"file": file.outputs, "lines": join_words([str(line) for line in lines])}
+        recording: Recording | None = None
+        if test.output is not None:
+            recording = Recording(1, {"id": test.id, "output": test.output, **test.texts})
+        elif recordings and test.key in recordings.twice:
+            lines = join_words([str(line) for line in recordings.twice[test.key]])
+            values = {"file": file.outputs, "lines": lines}
             yield "broken-test", Problem("two-outputs", (*test.path, "id"), values=values)
             return
-        if test.output is not None:
-            recording: Recording | None = Recording(1, {"id": test.id, "output": test.output, **test.texts})
-        else:
-            recording = recordings.found.get(test.key) if recordings else None
+        elif recordings:
+            recording = recordings.found.get(test.key)
         if recording is None:
             tested.needed.append(UnrecordedTest(test, file, None, tuple(tested.verifier.hashes)))
             values = {"reason": self._explain_absence(test, file, recordings)}
@@ -475,7 +506,8 @@ class Runner:
     def _explain_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
         if recordings is None:
             return f"{file.outputs} does not exist; record it with --record, or add `output`"
-        if other := recordings.others.get(test.key):
+        other = recordings.others.get(test.key)
+        if other:
             return f"in {file.outputs} that id is recorded only for the rubric `{other}`"
         other_type: str | int | None = str(test.id) if isinstance(test.id, int) else None
         if isinstance(test.id, str) and len(test.id) < 20 and test.id.isascii() and test.id.isdecimal():

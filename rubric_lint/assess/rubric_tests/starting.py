@@ -1,6 +1,6 @@
 """Write tests to start from: of recorded outputs those that reach the most, or else an outline to fill in."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.rubric_tests.running import TestedRubric
@@ -47,7 +47,7 @@ def start_from_outputs(
     `rubric` and `outputs` are what the file says of them; `outputs` is None if its name says it.
     """
     chosen = _choose(tested, recorded)
-    tests = [dict(_write_test(tested, recorded)) for recorded in chosen]
+    tests = [_write_test(tested, recorded) for recorded in chosen]
     reached = {target for recorded in chosen for target in _list_reached(tested, recorded.result)}
     missing = tuple(words for target, words in _list_targets(tested) if target not in reached)
     return StarterTests(_write_file(tests, rubric, outputs), len(tests), missing)
@@ -68,7 +68,10 @@ def start_outline(tested: TestedRubric, rubric: str) -> StarterTests:
 
 
 def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None) -> str:
-    data = {"rubric": rubric, **({"outputs": outputs} if outputs else {}), "tests": tests}
+    data: dict[str, Any] = {"rubric": rubric}
+    if outputs:
+        data["outputs"] = outputs
+    data["tests"] = tests
     return newest("rubric-test").modeline + to_yaml(data)
 
 
@@ -81,17 +84,19 @@ def _choose(tested: TestedRubric, recorded: Sequence[RecordedResult]) -> list[Re
     missing = frozenset[_Target]().union(*reaches)
     chosen: set[int] = set()
     while missing:
-        best = max(range(len(recorded)), key=lambda number: (len(reaches[number] & missing), -number))
+        gains = [len(reached & missing) for reached in reaches]
+        best = gains.index(max(gains))  # of several the first
         chosen.add(best)
         missing -= reaches[best]
     return [recorded[number] for number in sorted(chosen)]
 
 
 def _list_reached(tested: TestedRubric, result: Scored) -> Iterator[_Target]:
+    """Yield what a result reaches: its verdict, and the band, level or answer of each criterion."""
     yield "verdict", result.verdict
-    for criterion in result.criteria:
-        name, answer = criterion.criterion.id, criterion.grade.answer
-        bands = tested.list_bands(criterion.criterion).items()
+    for judged in result.criteria:
+        name, answer = judged.criterion.id, judged.grade.answer
+        bands = tested.list_bands(judged.criterion).items()
         yield name, next((spot for spot, answers in bands if answer in answers), answer)
 
 
@@ -106,32 +111,34 @@ def _list_targets(tested: TestedRubric) -> Iterator[tuple[_Target, str]]:
             yield (criterion.id, spot), f"{band} for `{criterion.id}`"
 
 
-def _write_test(tested: TestedRubric, recorded: RecordedResult) -> Iterable[tuple[str, Any]]:
-    yield "id", recorded.record["id"]
-    for name in ("question", "answer", "reference"):
-        if isinstance(recorded.record.get(name), str):
-            yield name, recorded.record[name]
-    gated = [one for one in recorded.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
-    gates = {one.criterion.id: "met" if one.grade.gate_met else "missed" for one in gated}
-    gates |= {one.group.id: "met" if one.gate_met else "missed" for one in recorded.result.groups if one.group.gate}
-    grade = {"rubric_grade": recorded.result.rubric_grade} if recorded.result.rubric_grade else {}
-    yield (
-        "expect",
-        {
-            "verdict": str(recorded.result.verdict),
-            **grade,
-            **({"gates": gates} if gates else {}),
-            "criteria": {one.criterion.id: _write_expected(tested, one) for one in recorded.result.criteria},
-        },
-    )
+def _write_test(tested: TestedRubric, recorded: RecordedResult) -> dict[str, Any]:
+    """Return a test that expects what a record came to."""
+    record, result = recorded.record, recorded.result
+    test = {"id": record["id"]}
+    test |= {name: record[name] for name in ("question", "answer", "reference") if isinstance(record.get(name), str)}
+    gates = {}
+    for judged in result.criteria:
+        if not all(grade.gate_met for grade in judged.criterion.grades):
+            gates[judged.criterion.id] = "met" if judged.grade.gate_met else "missed"
+    for group in result.groups:
+        if group.group.gate:
+            gates[group.group.id] = "met" if group.gate_met else "missed"
+    expected: dict[str, Any] = {"verdict": str(result.verdict)}
+    if result.rubric_grade:
+        expected["rubric_grade"] = result.rubric_grade
+    if gates:
+        expected["gates"] = gates
+    expected["criteria"] = {judged.criterion.id: _write_expected(tested, judged) for judged in result.criteria}
+    return {**test, "expect": expected}
 
 
-def _write_expected(tested: TestedRubric, criterion: CriterionResult) -> AnswerValue | list[int]:
-    answer = criterion.grade.answer
+def _write_expected(tested: TestedRubric, judged: CriterionResult) -> AnswerValue | list[int]:
+    """Return what to expect of a criterion: the answer, or the ends of its band."""
+    answer = judged.grade.answer
     if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer
-    answers = next(answers for answers in tested.list_bands(criterion.criterion).values() if answer in answers)
-    numbers = criterion.criterion.numbers
+    answers = next(answers for answers in tested.list_bands(judged.criterion).values() if answer in answers)
+    numbers = judged.criterion.numbers
     first = numbers.index(answers[0])
     is_band = 1 < len(answers) < len(numbers) and answers == numbers[first : first + len(answers)]
     return [answers[0], answers[-1]] if is_band else answer

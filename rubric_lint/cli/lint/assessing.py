@@ -170,7 +170,7 @@ class LintedFile:
         self.ignored = result.ignored
         rubrics = name_rubrics(self.file.name, self.examined.rubrics)
         if not rubrics:
-            return [refuse(result.source, result.findings, asked)]
+            return [assess_faulty_file(result.source, result.findings, asked)]
         reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in rubrics]
         findings = sort_findings(result.source, result.findings, rubrics)
         assessments = []
@@ -179,7 +179,7 @@ class LintedFile:
                 evidence.extend(self._test(loaded.name))
             of_rubric = probes.get(loaded.name)
             if of_rubric is not None:
-                evidence.extend(of_probes(loaded, of_rubric))
+                evidence.extend(list_probe_evidence(loaded, of_rubric))
             assessments.append(assess(loaded, evidence, review, asked)._replace(probes=of_rubric))
         return assessments
 
@@ -469,7 +469,7 @@ def _check(given: Given) -> None:
     require_existing([name for name in named if name != STDIN])
 
 
-def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, Probes], Ending | None]:
+def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:
     """Judge the answers, and variants of some.
 
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.

@@ -118,7 +118,7 @@ def _improve(
         half = _take_half(_choose(answers, assessment.rubric))
         tests = [Answer("", base.rubric, test.case, {}) for test in passed_tests[assessment.rubric] if test.case]
         for criterion in assessment.list(Standing.FIX):
-            choices = sum(len(finding.choices) for finding in find_own(base, criterion.id))
+            choices = sum(len(finding.choices) for finding in find_findings(base, criterion.id))
             trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
     done: list[Improver] = []
@@ -141,7 +141,7 @@ def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, Rubric
     """Return the rubrics of a file as they are now, by name."""
     bases = {}
     for rubric, loaded in load_examined(name, examined).items():
-        bases[rubric] = Base(name, linted.file.settings, examined, loaded, loaded.prepare())
+        bases[rubric] = RubricState(name, linted.file.settings, examined, loaded, loaded.prepare())
     return bases
 
 
@@ -185,7 +185,7 @@ def _find_code(page: improvement.ImprovementPage) -> Exit:
     reasons = {outcome.left for outcome in outcomes if not outcome.offered}
     if not reasons:
         return Exit.CLEAN
-    return Exit.UNDECIDED if reasons <= {Left.FEW, Left.FEW_WRONG} else Exit.FOUND
+    return Exit.UNDECIDED if reasons <= {StopReason.FEW, StopReason.FEW_WRONG} else Exit.FOUND
 
 
 def _read_answers(
@@ -203,7 +203,7 @@ def _read_answers(
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_passed(linted: LintedFile, rubric: str) -> list[Held]:
+def _list_passed(linted: LintedFile, rubric: str) -> list[PassedTest]:
     """Return the rubric tests that pass, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):

@@ -19,8 +19,8 @@ from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, holds_secret
 from rubric_lint.judge.account import Account, LimitedRun, RunLimit
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan, Request, list_requests
-from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
+from rubric_lint.judge.asking import JudgeOptions, Request, list_requests
+from rubric_lint.judge.batches import BatchError, BatchReplies, BatchResults, check_batch_format, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import NO_REMEDY, Remedy
 from rubric_lint.judge.journal import Journal
@@ -177,7 +177,7 @@ def run_judge(
     progress.clear()
     for message in [*faults.end(), *_list_notes(run, store)]:
         complain(message)
-    for line in run.tally.reading.word():
+    for line in run.tally.reading.format_lines():
         click.echo(visible(line), err=True)
     _report(run, plan, left, panel.paused - paused_before, has_verdicts=has_verdicts)
     _say_how_to_resume(stop, run.tally, advice, panel.account, left - run.tally.judged)
@@ -241,7 +241,7 @@ def _list_notes(run: JudgeRun, store: ReplyStore | None) -> Iterator[str]:
         yield f"warning: {replies} came from another model than was asked: {join_words(models)}"
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, paused: float, *, has_verdicts: bool) -> None:
+def _report(run: JudgeRun, plan: JudgeOptions, left: int, paused: float, *, has_verdicts: bool) -> None:
     """Print the totals of a run in one line; `paused` are the seconds of waiting for rate limits."""
     tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
@@ -257,11 +257,11 @@ def _report(run: JudgeRun, plan: Plan, left: int, paused: float, *, has_verdicts
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
     if spending.requests and (limit.is_set or limit.prices or spending.unusable):
-        parts.append(word_requests(spending))
+        parts.append(format_requests(spending))
     if any(spending.tokens):
         parts.append(_format_tokens(spending.tokens))
     if limit.prices:
-        parts += word_cost(spending.find_cost(limit.prices), limit.prices.currency)
+        parts += format_cost(spending.find_cost(limit.prices), limit.prices.currency)
     if paused:
         parts.append(f"paused {_write_seconds(paused)} for the rate limit")
     click.echo(visible("; ".join(parts)), err=True)
@@ -427,8 +427,8 @@ class BatchWork:
             complain(fault)
         if len(results.unreadable) > _MOST_NAMED:
             complain(f"{counted(len(results.unreadable) - _MOST_NAMED, 'more line')} that cannot be read")
-        account = Account(Limit(prices=prices))
-        panel = Panel([BatchAsker(call, results) for call in self._calls], account, is_live=False)
+        account = Account(RunLimit(prices=prices))
+        panel = Panel([BatchReplies(call, results) for call in self._calls], account, is_live=False)
         advice = ""
         if not self._batch.requests:
             advice = "the answers without a result are still to be judged; --batch-requests writes only those"

@@ -130,11 +130,11 @@ def _write_title(given: Given, code: Exit) -> str:
     return f"{name} by {Path(given.rubric).name}{_INCOMPLETE.get(code, '')}"
 
 
-def _complain_of_totals(scoring: Scoring) -> None:
+def _complain_of_totals(scoring: ScoringRun) -> None:
     totals = scoring.totals
     if totals.invalid:
         complain(f"invalid: {scoring.causes.word()}")
-    for line in [*totals.reading.word(), str(totals)]:
+    for line in [*totals.reading.format_lines(), str(totals)]:
         complain(line)
 
 
@@ -160,7 +160,7 @@ def _write_comparison(
     return [f"warning: --compare: {name}: {warning}" for warning in warnings]
 
 
-def _complain_of_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
+def _complain_of_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
     for limit in failing if quiet else decided:
@@ -388,6 +388,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:
-        for line in [*totals.reading.word(), str(totals)]:
+        for line in [*totals.reading.format_lines(), str(totals)]:
             complain(line)
     return judge_totals(totals, given)

@@ -53,7 +53,7 @@ def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ScoreDifference(NamedTuple):
-    """A difference to AgentV: the id of the record, the gates that its test passed without, and the scores there and here."""
+    """A difference to AgentV: the id of a record, the gates that its test passed without, the scores there and here."""
 
     name: str
     gates: tuple[str, ...] = ()

@@ -311,15 +311,13 @@ def _convert_response(body: Mapping[str, Any]) -> dict[str, Any]:
         return {"error": body["error"], "model": body.get("model")}
     items = [item for item in body["output"] if isinstance(item, dict)]
     messages = [item for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-    content = []
+    content: list[dict[str, Any]] = []
     for item in messages:
-        for part in item["content"]:
-            if isinstance(part, dict):
-                content.append({**part, "type": "text"} if _is(part, "output_text") else part)
+        content += [part for part in item["content"] if isinstance(part, dict)]
     others = [item["role"] for item in messages if item.get("role") in _OTHERS]
     message = {
         "role": others[0] if others else "assistant",
-        "content": content,
+        "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in content],
         "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
         "reasoning": [item for item in items if _is(item, "reasoning")],
     }
