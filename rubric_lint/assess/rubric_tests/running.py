@@ -409,10 +409,6 @@ class Runner:
         data = read(file, may_be_stdin=False)
         if isinstance(data, Unreadable):
             return data
-        return self.run_bytes(file, data)
-
-    def run_bytes(self, file: File, data: bytes) -> Result:
-        """Run the tests in the content of a file."""
         enabled = file.settings.enabled
         settings = file.settings._replace(enabled=None if enabled is None else enabled | OF_TESTS | OF_FORM)
         try:
