@@ -310,7 +310,7 @@ def _find_lost(
         return
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
     in_suite, of_agentv = find_meant(located)
-    from rubric_lint.formats.search.near_misses import find_lost, find_unread, word_lost  # noqa: PLC0415  (few files)
+    from rubric_lint.formats.search.near_misses import find_lost, find_unread, list_lost  # noqa: PLC0415  (few files)
 
     for document, found in zip(documents, searches, strict=True):
         is_ours, has_any = in_suite or found.is_claimed, in_suite or (found.is_claimed and bool(found.rubrics))
@@ -319,7 +319,7 @@ def _find_lost(
         paths = {problem.path for problem in lost}
         located_rubrics.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
         if lost and not is_finding:
-            located_rubrics.unread.extend(word_lost(document, found, lost))
+            located_rubrics.unread.extend(list_lost(document, found, lost))
 
 
 def _find_unfollowed(
@@ -332,7 +332,7 @@ def _find_unfollowed(
         find_misshapen,
         find_unfollowed,
         find_values,
-        word_unread,
+        format_unread,
     )
 
     for document in documents:
@@ -347,7 +347,7 @@ def _find_unfollowed(
                 yield FoundProblem("lost-rubric", Problem("agentv-file", other.path, values=values), document)
             elif why.effect is not Effect.EXCLUDED:
                 line, column, _ = document.source.position(document.span(other.path).start)
-                located_rubrics.unread.append(Unread(word_unread(other, why), line, column, is_known=True))
+                located_rubrics.unread.append(Unread(format_unread(other, why), line, column, is_known=True))
 
 
 MARK = "rubric-lint:"

@@ -19,7 +19,7 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import Review
+    from rubric_lint.assess.judged.review import Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Located(NamedTuple):
 
     def place(self, path: Path) -> Path:
         """Return the path in the document for a path of the model."""
-        return self.rubric.view.place(path) if self.rubric.view else path
+        return self.rubric.place(path)
 
     def find_written(self, path: Path) -> tuple[Path, bool] | None:
         """Return the path in the document, and whether the value is in the key there; None if it is not written."""

@@ -230,17 +230,12 @@ def _find_entries(rubric: Rubric, data: Any) -> tuple[Path, list[Any]]:
     return home, entries if isinstance(entries, list) else []
 
 
-def _place(rubric: Rubric, path: Path) -> Path:
-    """Return where a part of the model is written."""
-    return rubric.view.place(path) if rubric.view else path
-
-
 def _list_ranges(rubric: Rubric) -> Iterator[Path]:
     """Yield the path of each range that is written as a list."""
     for entry in rubric.entries:
         for band in entry.scale.bands if entry.scale is not None else ():
             if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
-                yield _place(rubric, band.path)
+                yield rubric.place(band.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +282,7 @@ def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
     for scale in rubric.scales:
         if scale.bands and scale.path != rubric.path:
             path, steps = _sort(scale)
-            yield _place(rubric, path), steps
+            yield rubric.place(path), steps
 
 
 def _order_nodes(rubric: Rubric, data: Any, height: int) -> Iterator[_Ordering]:

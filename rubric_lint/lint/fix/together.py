@@ -8,7 +8,7 @@ from rubric_lint.formats.agentv.files import (
     OtherFile,
     find_other_files,
     find_values,
-    word_unread,
+    format_unread,
 )
 from rubric_lint.formats.agentv.parts import CASES
 from rubric_lint.lint.fix import Fixed, Left, Note
@@ -75,7 +75,7 @@ def _resolve_others(file: File, fixed: Fixed, target: str) -> Fixed:
     blockers = [*_find_blockers(file, fixed, target, documents)]
     if blockers:
         fixed = replace(fixed, applied=()) if _is_blocked(fixed) else _leave(fixed)
-    known = {word_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
+    known = {format_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
     unread = tuple(place for place in fixed.result.unread if place.reason not in known)
     return replace(
         fixed,
@@ -113,7 +113,7 @@ def _find_blockers(file: File, fixed: Fixed, target: str, documents: Sequence[Do
             reason = BY_NAME["lost-rubric"].write("agentv-file", find_values(other, why))
             found.append((document, other.path, Part.VALUE, reason))
         elif why.effect is not Effect.ONLY_NEW:
-            found.append((document, other.path, Part.VALUE, word_unread(other, why)))
+            found.append((document, other.path, Part.VALUE, format_unread(other, why)))
         elif target == "agentv-4":
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))

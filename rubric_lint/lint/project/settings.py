@@ -18,7 +18,7 @@ from rubric_lint.source.deadline import TIME_LIMIT
 
 if TYPE_CHECKING:
     from rubric_lint.formats.agentv.files import Unfollowed
-    from rubric_lint.formats.home_made.shape import Shape
+    from rubric_lint.formats.home_made.format_table import FormatTable
 
 NAMES = ("rubric-lint.toml", "pyproject.toml")
 """The names of settings files; if a folder has both, the first is used."""
@@ -86,7 +86,7 @@ class FileSettings(NamedTuple):
     borderline_at: Mark = BORDERLINE_AT
     time_limit: float = TIME_LIMIT
     is_test_file: bool = False
-    shapes: "tuple[Shape, ...]" = ()
+    shapes: "tuple[FormatTable, ...]" = ()
     part: str = ""
     unfollowed: "tuple[Unfollowed, ...]" = ()
     is_followed: bool = False
@@ -140,7 +140,7 @@ class Settings:
     exclude: Patterns = _NOTHING
     per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...] = ()
     versions: tuple[tuple[Patterns, str], ...] = ()
-    shapes: "tuple[tuple[Patterns, Shape], ...]" = ()
+    shapes: "tuple[tuple[Patterns, FormatTable], ...]" = ()
     everywhere: FileSettings = field(default_factory=FileSettings)
     table: Mapping[str, Any] = field(default_factory=dict)
     _known: dict[tuple[object, ...], FileSettings] = field(default_factory=dict, init=False)
@@ -193,7 +193,7 @@ class Settings:
         name = os.fspath(path)
         ignored: frozenset[str] = frozenset()
         version = None
-        shapes: tuple[Shape, ...] = ()
+        shapes: tuple[FormatTable, ...] = ()
         if self.per_file_ignores or self.versions or self.shapes:
             file = os.path.abspath(name)
             ignored = ignored.union(*(rules for patterns, rules in self.per_file_ignores if patterns.covers(file)))
@@ -222,18 +222,18 @@ class Settings:
         )
         return self._known[key]
 
-    def list_idle_shapes(self) -> "list[Shape]":
+    def list_idle_shapes(self) -> "list[FormatTable]":
         """Return the formats whose `files` cover none of the files that were asked for so far."""
         used = {*chain.from_iterable(known.shapes for known in self._known.values())}
         return [shape for _, shape in self.shapes if shape not in used]
 
 
-def _read_shapes(root: str, tables: Iterable[Mapping[str, Any]]) -> "tuple[tuple[Patterns, Shape], ...]":
+def _read_shapes(root: str, tables: Iterable[Mapping[str, Any]]) -> "tuple[tuple[Patterns, FormatTable], ...]":
     if not tables:
         return ()
-    from rubric_lint.formats.home_made.shape import Shape  # noqa: PLC0415  (few settings describe a format)
+    from rubric_lint.formats.home_made.format_table import FormatTable  # noqa: PLC0415  (few settings describe a format)
 
-    shapes = map(Shape.from_table, tables)
+    shapes = map(FormatTable.from_table, tables)
     return tuple((Patterns.parse(root, shape.files), shape) for shape in shapes)
 
 

@@ -147,7 +147,7 @@ def find_faults(table: Any) -> Iterator[SettingFault]:
     elif low > high:
         yield SettingFault(("pass",), f"{high} is below `borderline`, which is {low} by default")
     for shape in table.get("shape", ()):
-        from rubric_lint.formats.home_made.shape import find_contradictions  # noqa: PLC0415  (few settings describe a format)
+        from rubric_lint.formats.home_made.format_table import find_contradictions  # noqa: PLC0415  (few settings describe a format)
 
         for key, text in find_contradictions(shape):
             keys = ("shape", shape["name"])

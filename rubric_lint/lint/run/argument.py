@@ -1,4 +1,4 @@
-"""Read one file that a user gave: from disk, from stdin or from a Git revision."""
+"""Load one file argument: from disk, from stdin or from a Git revision."""
 
 import os
 import re
