@@ -81,7 +81,7 @@ def format_probes(found: Assessment) -> Iterator[tuple[str, str]]:
             yield probed.kind, "; ".join(_list_effects(probed))
 
 
-def _list_effects(probed: Probed) -> list[str]:
+def _list_effects(probed: ProbeResult) -> list[str]:
     """Return what a way to make answers worse does to the judgements."""
     n = probed.most.n
     parts = []
@@ -94,17 +94,17 @@ def _list_effects(probed: Probed) -> list[str]:
     others = [name for name in probed.rose if name not in probed.rewarded]
     if others:
         parts.append(f"{name_measures(others)} better: look whether that is right")
-    if probed.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
+    if probed.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
         effect = "not rewarded" if PROBES[probed.kind].adds else "nothing notices it"
-        parts.append(f"{effect}: {word_most(probed)}")
+        parts.append(f"{effect}: {format_most(probed)}")
     if parts:
         return parts
-    if probed.outcome is Outcome.NOT_MADE:
+    if probed.outcome is ProbeOutcome.NOT_MADE:
         return ["no answer can be changed in this way"]
     return [_format_undecided(probed)] if n else ["no variant has a valid output"]
 
 
-def _format_undecided(probed: Probed) -> str:
+def _format_undecided(probed: ProbeResult) -> str:
     """Describe what may be chance: the criterion that moves most, and how often it moves to each side."""
     n = probed.most.n
     if PROBES[probed.kind].adds:
@@ -119,9 +119,9 @@ def _format_undecided(probed: Probed) -> str:
     return text
 
 
-def _head_probes(probes: Probes) -> str:
+def _head_probes(probes: RubricProbes) -> str:
     answers = counted(probes.answers, "answer") if probes.answers else "no answer"
-    parts = [f"Probes: {answers} made worse on purpose"]
+    parts = [f"RubricProbes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
@@ -231,7 +231,7 @@ def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
     return {**options, **given.settings}
 
 
-def _list_label_scales(asked: Asked) -> list[str]:
+def _list_label_scales(asked: AssessOptions) -> list[str]:
     scales = asked.label_scales.items()
     return [f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in scales]
 
@@ -535,7 +535,7 @@ def _format_cuts(found: Assessment) -> Iterator[str]:
     if find_void(found) is None:
         for criterion in found.criteria:
             if criterion.cut:
-                cuts.setdefault(criterion.cut.word(is_bad=True), []).append(criterion.id)
+                cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
     for values, names in cuts.items():
         yield f"without a gate, labels {values} are bad: {list_names(names)}"
 

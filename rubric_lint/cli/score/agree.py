@@ -165,6 +165,7 @@ def agree(given: Given) -> int:
     """
     from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
     from rubric_lint.assess.measure.pass_rate import LabelSelection
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
