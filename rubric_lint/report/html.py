@@ -285,9 +285,7 @@ class HtmlReport:
             "figures": [*_list_figures(totals)],
             "shares": _list_shares(totals),
             "distribution": _chart_scores(self._bins, totals),
-            "has_gates": any(
-                of_criterion.criterion.gate is not None for rubric in scored for of_criterion in rubric.criteria
-            ),
+            "has_gates": any(gate is not None for gate in gates),
             "shown": shown,
             "scored": len(scored),
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
