@@ -19,7 +19,7 @@ from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.agents.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
 from rubric_lint.lint.project.settings import SettingsError
 from rubric_lint.lint.project.writing import WriteError
-from rubric_lint.lint.run.argument import UnusableError
+from rubric_lint.lint.run.argument import UnusableFileError
 from rubric_lint.lint.run.console import report_crash
 from rubric_lint.model.messages import make_whole, point_to_known, visible, whole
 from rubric_lint.scoring.loading import RubricError
@@ -70,7 +70,7 @@ def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> ToolAnswer
         text, data = tool.answer(roots, given)
         # Escapes in files and names that are not UTF-8 may hold half characters, which cannot be sent.
         return ToolAnswer(whole(text), make_whole(data))
-    except (ToolError, RubricError, UnusableError, WriteError) as wrong:
+    except (ToolError, RubricError, UnusableFileError, WriteError) as wrong:
         message = str(wrong)
     except SettingsError as wrong:
         message = "\n".join(wrong.lines)

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
-from rubric_lint.assess.diff.changes import compare, locate, pair_rubrics, prepare_all
-from rubric_lint.convert.importing import ChoiceError, choose, import_tables
+from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pair_rubrics, prepare_all
+from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
-from rubric_lint.lint.run.argument import ArgumentFile, load_argument
+from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.baseline import Baselines
 from rubric_lint.lint.run.batch import FileOutcome, lint_bytes, lint_files
 from rubric_lint.lint.run.console import Progress, report_crash
@@ -31,8 +31,8 @@ from rubric_lint.report.fixes import as_data, as_report, format_troubles, write_
 from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.rules import BY_NAME, list_choices
-from rubric_lint.scoring.loading import Loaded, load_models
-from rubric_lint.scoring.run import Scoring
+from rubric_lint.scoring.loading import LoadedRubric, load_models
+from rubric_lint.scoring.run import ScoringRun
 from rubric_lint.scoring.show.source import ShowRun
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, as_bytes
@@ -194,7 +194,7 @@ def lint(roots: Roots, given: Arguments) -> ToolAnswer:
     summary = run.lint_all(paths, "", finder)
     reporter.failures.check(summary.files)
     reporter.end(summary)
-    return reporter.answer([*reporter.failures, *run.explaining.word()])
+    return reporter.answer([*reporter.failures, *run.explaining.format_lines()])
 
 
 def show(roots: Roots, given: Arguments) -> ToolAnswer:
@@ -228,9 +228,9 @@ def fix(roots: Roots, given: Arguments) -> ToolAnswer:
     notes = [_format_proof(proof) for proof in report["proofs"]]
     for outcome in outcomes:
         notes += format_troubles(outcome)
-    notes += [*refused, *run.explaining.word()]
+    notes += [*refused, *run.explaining.format_lines()]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
-    return ToolAnswer("\n".join([f"{diffs}{totals.word(is_dry=not writes)}", *notes]) + "\n", report)
+    return ToolAnswer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
 
 
 def _format_proof(proof: Mapping[str, Any]) -> str:
@@ -279,7 +279,7 @@ def score(roots: Roots, given: Arguments) -> ToolAnswer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
     reporter = _JsonAndText(FORMS, "table")
-    scoring = Scoring(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
+    scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
     reporter.end(scoring.totals, {"invalid": scoring.causes.to_json()} if scoring.totals.invalid else {})
@@ -302,19 +302,19 @@ def diff(roots: Roots, given: Arguments) -> ToolAnswer:
     """Compare the meaning of the rubrics of two files."""
     files = [_read_one(roots, given, "old"), _read_one(roots, given, "new")]
     was, now = map(_load, files)
-    changes = compare(pair_rubrics(prepare_all(was), prepare_all(now)))
-    comparison = DiffReport(files[0].label, files[1].label, tuple(locate(change, was, now) for change in changes))
+    changes = compare_rubrics(pair_rubrics(prepare_all(was), prepare_all(now)))
+    comparison = DiffReport(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
     return ToolAnswer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
-def _read_one(roots: Roots, given: Arguments, which: str) -> ArgumentFile:
+def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
     text = _find_text(roots, given, f"{which}_")
     if (path is None) == (text is None):
         raise ToolError(f"give either `{which}` or `{which}_text`")
     if text is not None:
-        return ArgumentFile(text[0], text[0], text[1])
+        return FileArgument(text[0], text[0], text[1])
     name = path or ""
     if name.startswith("-") and name != STDIN:  # Git would take it for an option
         raise ToolError(f"`{which}`: {name}: name a file, or a file in a Git revision such as HEAD:suite.yaml")
@@ -325,7 +325,7 @@ def _read_one(roots: Roots, given: Arguments, which: str) -> ArgumentFile:
     return found
 
 
-def _load(file: ArgumentFile) -> dict[str, Loaded]:
+def _load(file: FileArgument) -> dict[str, LoadedRubric]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 
@@ -334,7 +334,7 @@ def import_file(roots: Roots, given: Arguments) -> ToolAnswer:
     file = _read_one(roots, given, "file")
     columns = given.get("map", {}).items()
     try:
-        choices = choose(
+        choices = read_choices(
             columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
         )
         imported = import_tables(*file, SettingsFinder().for_file(file.path), choices)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from rubric_lint.lint.project.settings import Overrides, SettingsFinder
-    from rubric_lint.lint.run.argument import ArgumentFile
+    from rubric_lint.lint.run.argument import FileArgument
     from rubric_lint.rules.rule import Rule
-    from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.scoring.loading import LoadedRubric
 
 
 STDIN = "-"
@@ -808,20 +808,20 @@ def require_rubric(name: str, known: Collection[str]) -> None:
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, known)}")
 
 
-def load_argument_rubrics(argument: ArgumentFile, finder: SettingsFinder) -> dict[str, Loaded]:
+def load_argument_rubrics(argument: FileArgument, finder: SettingsFinder) -> dict[str, LoadedRubric]:
     """Return the rubrics of a file argument by name.
 
     Raises:
-        UnusableError: when there are none.
-        InvalidError: when they have errors.
+        UnusableFileError: when there are none.
+        InvalidRubricsError: when they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.lint.run.argument import InvalidError, UnusableError
+    from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError
     from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models
 
     try:
         return load_models(argument.label, argument.data, finder.for_file(argument.path))
     except InvalidRubricError as wrong:
-        raise InvalidError(*wrong.faults) from None
+        raise InvalidRubricsError(*wrong.faults) from None
     except RubricError as wrong:
-        raise UnusableError(*wrong.faults) from None
+        raise UnusableFileError(*wrong.faults) from None

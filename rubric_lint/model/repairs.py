@@ -202,7 +202,7 @@ OWN_RUBRIC = "own-rubric"
 def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair | None:
     """Move entries, which messages call `what`, to a rubric of their own; None if there is no place for one."""
     holder = _find_holder(rubric)
-    places = [rubric.view.place(entry.path) if rubric.view else entry.path for entry in moved]
+    places = [rubric.place(entry.path) for entry in moved]
     if holder is None or any(place[:-1] != rubric.path for place in places):
         return None
     going = {entry.path for entry in moved}

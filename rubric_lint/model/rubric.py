@@ -143,10 +143,14 @@ class Rubric(_RubricFields):
         return self.view.dialect.name if self.view else ""
 
     @property
+    def root(self) -> "Group | None":
+        """The root of its groups and conditions; None without any, as before version 3."""
+        return (self.view.tree or self.view.outline) if self.view else None
+
+    @property
     def groups(self) -> "tuple[Group, ...]":
         """The groups at any depth, in document order; none before version 3."""
-        root = self.view and (self.view.tree or self.view.outline)
-        return tuple(root.groups) if root else ()
+        return tuple(self.root.groups) if self.root else ()
 
     @property
     def refusal(self) -> tuple[Path, str] | None:
@@ -159,6 +163,10 @@ class Rubric(_RubricFields):
     def schema(self) -> RubricSchema:
         """The schema of the value as it is written."""
         return schema_of(self.view.schema) if self.view and self.dialect else schema_for(self.version)
+
+    def place(self, path: Path) -> Path:
+        """Return where in the document a path in the rubric is."""
+        return self.view.place(path) if self.view else path
 
     def read_value(self, document: Document) -> Any:
         """Return the value as it is written; if it is a whole document, without the name of its schema."""
@@ -230,7 +238,7 @@ class Rubric(_RubricFields):
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
         """The entries by their paths in the document."""
-        return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}
+        return {self.place(entry.path): entry for entry in self.entries}
 
     @cached_property
     def outdated(self) -> tuple[tuple[Path, Mapping[str, Any], str], ...]:

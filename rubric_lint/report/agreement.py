@@ -5,28 +5,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.agreement.analysis import LABEL, Agreement, Breach, Listed, PassRate
+from rubric_lint.assess.agreement.analysis import LABEL, Agreement, Breach, DisagreementList, PassRate
 from rubric_lint.assess.agreement.comparison import (
     FIRM,
     LEAST,
     LEAST_OFF,
     Between,
-    Compared,
-    Comparison,
     Contest,
     Figure,
-    Flips,
+    RaterComparison,
+    SampleFlips,
+    ScaleComparison,
     count_answers,
 )
-from rubric_lint.assess.agreement.reading import Invalid, LeftOut, list_invalid
+from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, list_invalid
 from rubric_lint.assess.agreement.scales import Kind, Measure
-from rubric_lint.assess.measure.bounds import Bounded
-from rubric_lint.assess.measure.decision import Reason, word_lack_of_valid
-from rubric_lint.assess.measure.gates import Gate
+from rubric_lint.assess.measure.bounds import BoundedShare
+from rubric_lint.assess.measure.decision import Reason, format_missing_valid
+from rubric_lint.assess.measure.gates import GateMeasure
 from rubric_lint.assess.measure.groups import JudgeShares
 from rubric_lint.assess.measure.intervals import Share
-from rubric_lint.assess.measure.labelled import word_ungrouped_outputs
-from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.measure.labelled import format_ungrouped_outputs
+from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import SLIPS, Shares
 from rubric_lint.model.messages import join_words, render_report
 from rubric_lint.report.terminal import TextColumn, draw, name_answer, shorten_name, wrap
@@ -105,7 +105,7 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
     if agreement.groups or agreement.ungrouped:
         yield _show_groups(agreement.groups, agreement.ungrouped)
     if agreement.ungrouped_outputs:
-        yield Section("", notes=(word_ungrouped_outputs(agreement.ungrouped_outputs, agreement.runs),))
+        yield Section("", notes=(format_ungrouped_outputs(agreement.ungrouped_outputs, agreement.runs),))
     for rate in agreement.pass_rates:
         yield _show_rates(rate)
     for judges, contests in agreement.contests:
@@ -114,12 +114,12 @@ def sections_of(agreement: Agreement) -> Iterator[Section]:
         yield _show_flips(rater, flips)
 
 
-def is_few(comparison: Comparison) -> bool:
+def is_few(comparison: RaterComparison) -> bool:
     """Return whether there are so few answers that only counts of them mean something."""
     return all(compared.answers < LEAST for compared in comparison.measures)
 
 
-def _format_left_out(comparison: Comparison) -> Iterator[str]:
+def _format_left_out(comparison: RaterComparison) -> Iterator[str]:
     """Yield of each conditional criterion to how many answers it does not apply; such ratings are compared nowhere."""
     for compared in comparison.measures:
         left_out = compared.not_applicable
@@ -136,7 +136,7 @@ def _format_left_out(comparison: Comparison) -> Iterator[str]:
         yield f"{name} does not apply to some answers, which are not compared: {join_words(parts)}."
 
 
-def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
+def _count(comparison: RaterComparison, notes: Sequence[str]) -> Section:
     """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
     measures = comparison.measures
     pairs = [compared.pair for compared in measures if compared.pair]
@@ -157,7 +157,7 @@ def _count(comparison: Comparison, notes: Sequence[str]) -> Section:
 _FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough figures, {FIRM} firm ones."
 
 
-def _title(comparison: Comparison) -> str:
+def _title(comparison: RaterComparison) -> str:
     raters = [shorten_name(name, 30) for name in comparison.raters]
     if comparison.between is not Between.LABEL:
         return f"{comparison.between.capitalize()}: {join_words(raters)}"
@@ -165,11 +165,11 @@ def _title(comparison: Comparison) -> str:
     return f"{title} (the median of each answer)" if comparison.raters[0] == LABEL else title
 
 
-def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
+def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Section:
     measures = comparison.measures
     figures = [(compared.measure, list(compared.figures.values())) for compared in measures]
     notes = [*_explain(figures), *_format_left_out(comparison)]
-    if comparison.between is Between.LABEL and chosen is Chosen.BY_VERDICT:
+    if comparison.between is Between.LABEL and chosen is LabelSelection.BY_VERDICT:
         notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
     alphas = [compared.alpha for compared in measures]
@@ -188,7 +188,7 @@ def _compare(comparison: Comparison, chosen: Chosen | None) -> Section:
     return Section(_title(comparison), found, notes)
 
 
-def _count_caught(measures: Sequence[Compared], runs: int) -> Section:
+def _count_caught(measures: Sequence[ScaleComparison], runs: int) -> Section:
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
     names = [compared.measure.name for compared in measures]
     columns = [
@@ -206,12 +206,12 @@ def _count_caught(measures: Sequence[Compared], runs: int) -> Section:
     return Section("", columns, [*notes, *_format_labels(gates[-1].shares, runs)])
 
 
-def _format_gate(gate: Gate) -> Iterator[str]:
+def _format_gate(gate: GateMeasure) -> Iterator[str]:
     """Yield what is bad without a gate, and of how many answers nobody knows whether they are."""
     if gate.is_void:
         return
     if gate.cut:
-        yield f"without a gate, labels {gate.cut.word(is_bad=True)} are bad"
+        yield f"without a gate, labels {gate.cut.describe(is_bad=True)} are bad"
     if gate.inapplicable and gate.inapplicable.judge:
         count = count_answers(gate.inapplicable.judge)
         yield f"by the judge alone it does not apply to {count}, which lower bounds count against the judge"
@@ -229,7 +229,7 @@ def _format_labels(shares: Shares, runs: int) -> Iterator[str]:
         yield f"Verdict: people are tied on {count_answers(people.tied)}, which count as neither bad nor good."
     invalid = shares.unscored - shares.unasked
     if invalid:
-        yield f"Verdict: {count_answers(invalid)} {word_lack_of_valid(runs)} count as judged wrong."
+        yield f"Verdict: {count_answers(invalid)} {format_missing_valid(runs)} count as judged wrong."
     if shares.unasked:
         lacking = f"Verdict: {count_answers(shares.unasked)} without the judge outputs of a run"
         yield f"{lacking} count as judged wrong, but in lower bounds only."
@@ -255,11 +255,11 @@ def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
     return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
 
 
-def _bounded(share: Bounded) -> str:
+def _bounded(share: BoundedShare) -> str:
     return f"{share.shown} of {share.n:,}" if share.n else "none"
 
 
-def _bounds(share: Bounded) -> str:
+def _bounds(share: BoundedShare) -> str:
     """Return the bounds, rounded outward: no bound is said to be closer than it is."""
     low, high = math.floor(1000 * share.low) / 10, math.ceil(1000 * share.high) / 10
     return f"[{low:.1f}%, {high:.1f}%]" if share.n else ""
@@ -338,7 +338,7 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
     return Section(title, columns, notes)
 
 
-def _show_flips(rater: str, several: Sequence[Flips]) -> Section:
+def _show_flips(rater: str, several: Sequence[SampleFlips]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
     figures = [of_criterion.flips for of_criterion in several]
     columns = [
@@ -402,7 +402,7 @@ class AgreementReport(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
     agreements: Sequence[Agreement]
-    invalid: Sequence[Invalid]
+    invalid: Sequence[InvalidRecord]
     left_out: Sequence[LeftOut]
     breaches: Sequence[Breach]
 
@@ -453,7 +453,7 @@ def _list_lines(section: Section, columns: int) -> Iterator[str]:
         yield from wrap(note, columns, "  ")
 
 
-def _show_disagreements(listed: Listed, columns: int, most: int) -> Iterator[str]:
+def _show_disagreements(listed: DisagreementList, columns: int, most: int) -> Iterator[str]:
     if not listed.total:
         yield "No disagreement."
         return

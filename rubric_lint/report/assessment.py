@@ -8,15 +8,24 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.analysis import list_among_people
 from rubric_lint.assess.agreement.reading import NO_RESULT, REFUSALS
-from rubric_lint.assess.assess import MOST_LOOKS, Asked, Assessment, Evidence, Standing, Trust, find_void, is_against
-from rubric_lint.assess.assess import Assessed as Criterion
+from rubric_lint.assess.assess import (
+    MOST_LOOKS,
+    Assessment,
+    AssessOptions,
+    Evidence,
+    Standing,
+    Trust,
+    find_void,
+    is_against,
+)
+from rubric_lint.assess.assess import AssessedCriterion as Criterion
 from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares
 from rubric_lint.assess.measure.labelled import count_units
 from rubric_lint.assess.measure.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
-from rubric_lint.assess.probes import PROBES, Outcome, Probed, Probes, name_measures, word_most
-from rubric_lint.judge.account import Ending
+from rubric_lint.assess.probes import PROBES, ProbeOutcome, ProbeResult, RubricProbes, format_most, name_measures
+from rubric_lint.judge.account import LimitedRun
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import counted, join_words, list_names, render_report, visible
 from rubric_lint.model.suggest import Value, suggest
@@ -72,7 +81,7 @@ def format_probes(found: Assessment) -> Iterator[tuple[str, str]]:
             yield probed.kind, "; ".join(_list_effects(probed))
 
 
-def _list_effects(probed: Probed) -> list[str]:
+def _list_effects(probed: ProbeResult) -> list[str]:
     """Return what a way to make answers worse does to the judgements."""
     n = probed.most.n
     parts = []
@@ -85,17 +94,17 @@ def _list_effects(probed: Probed) -> list[str]:
     others = [name for name in probed.rose if name not in probed.rewarded]
     if others:
         parts.append(f"{name_measures(others)} better: look whether that is right")
-    if probed.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
+    if probed.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
         effect = "not rewarded" if PROBES[probed.kind].adds else "nothing notices it"
-        parts.append(f"{effect}: {word_most(probed)}")
+        parts.append(f"{effect}: {format_most(probed)}")
     if parts:
         return parts
-    if probed.outcome is Outcome.NOT_MADE:
+    if probed.outcome is ProbeOutcome.NOT_MADE:
         return ["no answer can be changed in this way"]
     return [_format_undecided(probed)] if n else ["no variant has a valid output"]
 
 
-def _format_undecided(probed: Probed) -> str:
+def _format_undecided(probed: ProbeResult) -> str:
     """Describe what may be chance: the criterion that moves most, and how often it moves to each side."""
     n = probed.most.n
     if PROBES[probed.kind].adds:
@@ -110,9 +119,9 @@ def _format_undecided(probed: Probed) -> str:
     return text
 
 
-def _head_probes(probes: Probes) -> str:
+def _head_probes(probes: RubricProbes) -> str:
     answers = counted(probes.answers, "answer") if probes.answers else "no answer"
-    parts = [f"Probes: {answers} made worse on purpose"]
+    parts = [f"RubricProbes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
@@ -181,7 +190,7 @@ def _list_fixes(found: Assessment) -> Iterator[NextStep]:
         yield NextStep("Fix what is listed above, then judge the answers again.")
 
 
-def _go_on(given: RunInputs, ending: Ending) -> NextStep:
+def _go_on(given: RunInputs, ending: LimitedRun) -> NextStep:
     """Return the step to judge what a limit left: the first answers of a file are no random sample to label."""
     if ending.goes_on:
         return NextStep(
@@ -208,9 +217,9 @@ def _repeat(found: Assessment, given: RunInputs) -> dict[str, Value]:
     return {"results": () if is_known else given.results, **_list_asked(found.asked, given)}
 
 
-def _list_asked(asked: Asked, given: RunInputs) -> dict[str, Value]:
+def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
     """Return the options that say how to read the files, ask for other than the usual, and choose the settings."""
-    usual, options = Asked(), dict[str, Value](map=given.mapping)
+    usual, options = AssessOptions(), dict[str, Value](map=given.mapping)
     if asked.target != usual.target:
         options["target"] = f"{float(asked.target):.10g}"
     if asked.line is not usual.line:
@@ -222,7 +231,7 @@ def _list_asked(asked: Asked, given: RunInputs) -> dict[str, Value]:
     return {**options, **given.settings}
 
 
-def _list_label_scales(asked: Asked) -> list[str]:
+def _list_label_scales(asked: AssessOptions) -> list[str]:
     scales = asked.label_scales.items()
     return [f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in scales]
 
@@ -545,7 +554,7 @@ def _format_cuts(found: Assessment) -> Iterator[str]:
     if find_void(found) is None:
         for criterion in found.criteria:
             if criterion.cut:
-                cuts.setdefault(criterion.cut.word(is_bad=True), []).append(criterion.id)
+                cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
     for values, names in cuts.items():
         yield f"without a gate, labels {values} are bad: {list_names(names)}"
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.assess.agreement.reading import LeftOut
-from rubric_lint.assess.diff.changes import INVALID, Change, Effect, Effects, Value, What
-from rubric_lint.assess.diff.runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
+from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
+from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangedValue, ChangeKind, OutputEffect, OutputEffects
 from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import counted, escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
@@ -35,7 +35,7 @@ class DiffReport(NamedTuple):
     old: str
     new: str
     changes: tuple[Change, ...]
-    effects: Effects | None = None
+    effects: OutputEffects | None = None
     findings: tuple[tuple[Source, Finding], ...] = ()
     tests: tuple[tuple[Source, Finding], ...] = ()
     skipped: tuple[str, ...] = ()
@@ -50,27 +50,27 @@ class DiffReport(NamedTuple):
 def format_change(change: Change) -> tuple[str, str, str]:
     """Return the subject of a change and both sides in words; a missing side is empty."""
     subject, describe = _WORDS[change.what]
-    if change.what is What.SCORES:
+    if change.what is ChangeKind.SCORES:
         subject = name_scores(change.scores)
-    elif change.what is What.SHARE and change.new and len(change.new["shares"]) > 1:
+    elif change.what is ChangeKind.SHARE and change.new and len(change.new["shares"]) > 1:
         groups = sum("group" in share for share in change.new["shares"])
         in_groups = f"{counted(groups, 'group')} and " if groups else ""
         subject = f"shares of {in_groups}{counted(len(change.new['shares']) - groups, 'criterion', 'criteria')}"
     elif "critical_failure" in (change.new or change.old or {}):
         subject = "critical failure"
-    elif change.what is What.FIELD:
+    elif change.what is ChangeKind.FIELD:
         subject = (change.new or change.old or {})["field"]
-    elif change.what is What.LEVEL:
+    elif change.what is ChangeKind.LEVEL:
         subject = f"level {change.scores[0]}"
     old, new = ("" if side is None else describe(side) for side in (change.old, change.new))
     return subject, old, new
 
 
-def _outcome(side: Value) -> str:
+def _outcome(side: ChangedValue) -> str:
     return side["outcome"] or "none"
 
 
-def _shares(side: Value) -> str:
+def _shares(side: ChangedValue) -> str:
     """Describe the shares of several criteria: one figure if all are equal, else the first few."""
     shares = side["shares"]
     figures = [_share(share) for share in shares]
@@ -89,11 +89,11 @@ def _first(items: Sequence[str]) -> str:
 _LISTED = 5
 
 
-def _share(side: Value) -> str:
+def _share(side: ChangedValue) -> str:
     return f"{percent(Fraction(side['share']))} (weight {side['weight']:g})"
 
 
-def _criterion(side: Value) -> str:
+def _criterion(side: ChangedValue) -> str:
     if "critical_failure" in side:
         return str(side["outcome"])
     gate = "" if side["gate"] is None else f", gate {side['gate']}"
@@ -101,53 +101,53 @@ def _criterion(side: Value) -> str:
     return f"{outcome}{_share(side)}{gate}"
 
 
-def _level(side: Value) -> str:
+def _level(side: ChangedValue) -> str:
     named = f"{side['name']}: " if side["name"] else ""
     return f"{named}{side['outcome'] or 'not described'} (worth {side['score']:.3g})"
 
 
-def _rubric(side: Value) -> str:
+def _rubric(side: ChangedValue) -> str:
     return f"{side['shape'].replace('_', ' ')}, {counted(side['criteria'], 'criterion', 'criteria')}"
 
 
-def _grades(side: Value) -> str:
+def _grades(side: ChangedValue) -> str:
     return ", ".join(f"{name} from {_mark(side, least)}" for name, least in side["grades"].items())
 
 
-def _gate(side: Value) -> str:
+def _gate(side: ChangedValue) -> str:
     gate = side["gate"]
     if gate is None:
         return "none"
     return _mark(side, gate) if "ends" in side else str(gate)
 
 
-def _mark(side: Value, mark: float) -> str:
+def _mark(side: ChangedValue, mark: float) -> str:
     """Write a mark in units of the scale on which it is, if it is a share of one."""
     worst, best = side.get("ends", (0, 1))
     return f"{worst + mark * (best - worst):g}"
 
 
-_WORDS: Mapping[What, tuple[str, Callable[[Value], str]]] = {
-    What.RUBRIC_ADDED: ("rubric", _rubric),
-    What.RUBRIC_REMOVED: ("rubric", _rubric),
-    What.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
-    What.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
-    What.THRESHOLDS: (
+_WORDS: Mapping[ChangeKind, tuple[str, Callable[[ChangedValue], str]]] = {
+    ChangeKind.RUBRIC_ADDED: ("rubric", _rubric),
+    ChangeKind.RUBRIC_REMOVED: ("rubric", _rubric),
+    ChangeKind.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
+    ChangeKind.SHAPE: ("shape", lambda side: str(side["shape"]).replace("_", " ")),
+    ChangeKind.THRESHOLDS: (
         "verdict",
         lambda side: f"pass from {_mark(side, side['pass'])}, borderline from {_mark(side, side['borderline'])}",
     ),
-    What.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
-    What.GRADES: ("grades", _grades),
-    What.ADDED: ("criterion", _criterion),
-    What.REMOVED: ("criterion", _criterion),
-    What.RENAMED: ("id", lambda side: str(side["id"])),
-    What.OUTCOME: ("outcome", _outcome),
-    What.FIELD: ("field", lambda side: str(side["text"])),
-    What.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
-    What.SHARE: ("share", _shares),
-    What.GATE: ("gate", _gate),
-    What.SCORES: ("scores", _outcome),
-    What.LEVEL: ("level", _level),
+    ChangeKind.SCALE: ("scale of the whole", lambda side: f"{side['ends'][0]} to {side['ends'][1]}"),
+    ChangeKind.GRADES: ("grades", _grades),
+    ChangeKind.ADDED: ("criterion", _criterion),
+    ChangeKind.REMOVED: ("criterion", _criterion),
+    ChangeKind.RENAMED: ("id", lambda side: str(side["id"])),
+    ChangeKind.OUTCOME: ("outcome", _outcome),
+    ChangeKind.FIELD: ("field", lambda side: str(side["text"])),
+    ChangeKind.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
+    ChangeKind.SHARE: ("share", _shares),
+    ChangeKind.GATE: ("gate", _gate),
+    ChangeKind.SCORES: ("scores", _outcome),
+    ChangeKind.LEVEL: ("level", _level),
 }
 
 
@@ -183,9 +183,9 @@ def _list_change(change: Change, color: bool) -> Iterator[str]:
     if change.criterion:
         subject = f"{visible(change.criterion)}: {subject}"
     where = f" ({visible(_where(change))})" if any(change.places) else ""
-    if change.old is None and change.what is not What.SCORES:
+    if change.old is None and change.what is not ChangeKind.SCORES:
         yield _paint(f"  + {subject}: {new}{where}", color, fg="green")
-    elif change.new is None and change.what is not What.SCORES:
+    elif change.new is None and change.what is not ChangeKind.SCORES:
         yield _paint(f"  - {subject}: {old}{where}", color, fg="red")
     else:
         yield f"  ~ {subject}{where}"
@@ -235,7 +235,7 @@ def _count(comparison: DiffReport) -> str:
     return f"No change in meaning since {old}."
 
 
-def _summary(effects: Effects) -> str:
+def _summary(effects: OutputEffects) -> str:
     """Return how many verdicts change, by old and new verdict."""
     sides = sorted(effects.verdicts, key=lambda sides: [_ORDER.index(side) for side in sides])
     moved = {sides: effects.verdicts[sides] for sides in sides if sides[0] != sides[1]}
@@ -252,7 +252,7 @@ def _summary(effects: Effects) -> str:
 _ORDER = (*Verdict, None)
 
 
-def _format_left_out(effects: Effects) -> Iterator[str]:
+def _format_left_out(effects: OutputEffects) -> Iterator[str]:
     """Yield the lines on the outputs that are invalid by a version."""
     return format_left_out(effects.count_to_json()["left_out"], _VERSIONS)
 
@@ -260,15 +260,15 @@ def _format_left_out(effects: Effects) -> Iterator[str]:
 _VERSIONS = {BEFORE: "the old version", NOW: "the new version", BOTH: "both versions"}
 
 
-def _name(effect: Effect) -> str:
+def _name(effect: OutputEffect) -> str:
     return visible(effect.name)
 
 
-def _side(effect: Effect, which: str) -> str:
+def _side(effect: OutputEffect, which: str) -> str:
     return format_result(effect.to_json()[which])
 
 
-def _verdict(effect: Effect, which: str) -> str:
+def _verdict(effect: OutputEffect, which: str) -> str:
     verdict: str = effect.to_json()[which]["verdict"]
     return verdict
 
@@ -279,7 +279,7 @@ def format_result(data: Mapping[str, Any]) -> str:
     return f"{data['verdict']}{score}"
 
 
-def _reason(effect: Effect) -> str:
+def _reason(effect: OutputEffect) -> str:
     fault = effect.new.error or effect.old.error
     return f" ({visible(fault.message)})" if fault else ""
 
@@ -306,7 +306,7 @@ def as_markdown(comparison: DiffReport) -> Iterator[str]:
         yield from (f"- {escape(line)}" for line in comparison.skipped)
 
 
-def _write_effects(effects: Effects, *, is_branch: bool) -> Iterator[str]:
+def _write_effects(effects: OutputEffects, *, is_branch: bool) -> Iterator[str]:
     """Yield the lines of the comment on the effects on judge outputs."""
     yield ""
     yield escape(_summary(effects))
@@ -330,7 +330,7 @@ MARK = "<!-- rubric-lint diff -->"
 
 def _row(change: Change) -> tuple[str, ...]:
     subject, old, new = format_change(change)
-    if change.what is What.SCORES:
+    if change.what is ChangeKind.SCORES:
         old, new = old or _NOT_ALLOWED, new or _NOT_ALLOWED
     return change.rubric or "", change.criterion or "", subject, old, new, _where(change)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.lint.run.summary import word_hard_links, word_nothing_read, word_skipped
+from rubric_lint.lint.run.summary import format_hard_links, format_nothing_read, format_skipped, join_notes
 from rubric_lint.model.messages import counted
 from rubric_lint.report.line_diff import write_unified
 from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
@@ -179,7 +179,7 @@ def format_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
     if outcome.failure:
         yield f"{name}: {what}: {visible(outcome.failure)}"
     if outcome.others:
-        yield f"{name}: warning: {word_hard_links(outcome.others)}"
+        yield f"{name}: warning: {format_hard_links(outcome.others)}"
 
 
 def count_foreign(outcome: FixOutcome) -> int:
@@ -195,14 +195,14 @@ def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     more = [
         (refused, f"{counted(refused, 'file')} left unchanged because a part cannot be moved safely"),
         (foreign, f"{counted(foreign, 'rubric')} of other systems left unchanged"),
-        *word_skipped(totals.skipped),
-        *totals.word_unreadable(),
+        *format_skipped(totals.skipped),
+        *totals.format_unreadable(),
         (totals.crashes, f"{counted(totals.crashes, 'file')} left unchanged because rubric-lint crashed"),
     ]
-    notes = "; ".join(note for count, note in more if count)
+    notes = join_notes(more)
     left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
-        text = word_nothing_read("read", totals.again, has_notes=bool(notes))
+        text = format_nothing_read("read", totals.scope, has_notes=bool(notes))
     elif totals.changed:
         text = f"{'Would format' if is_dry else 'Formatted'} {totals.changed} of {read}."
     elif left_alone or foreign:

@@ -24,7 +24,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS
-from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import word_gate
 from rubric_lint.model.messages import join_words
@@ -299,7 +299,7 @@ class HtmlReport:
     def _list_facts(self, totals: Totals, extras: PageContent) -> list[tuple[str, str]]:
         facts = [*_list_facts(totals, self._origin, extras.made)]
         facts += [("AgentV", line) for line in extras.agentv]
-        facts += [("Outputs", line) for line in totals.reading.word()]
+        facts += [("Outputs", line) for line in totals.reading.format_lines()]
         if self._other:
             facts.append(("Compared with", extras.other))
         return facts
@@ -332,7 +332,7 @@ class HtmlReport:
             "most_criteria": _MOST_CRITERIA,
             "flips": flips,
             "lonely": [*_list_lonely_criteria(other, rubrics)],
-            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.word_left_out(_MOST_NAMES)],
+            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.format_left_out(_MOST_NAMES)],
             "alone": alone,
         }
 

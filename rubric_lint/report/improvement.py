@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.improve.proposals import MODEL, Refusal
-from rubric_lint.assess.improve.run import NEEDED, Improvement, Left, Outcome, Tried
-from rubric_lint.assess.improve.trial import ASIDE, LEAST, Decided, Gain, Reason
-from rubric_lint.judge.spending import Prices, Spending, word_cost, word_requests, write_amount
+from rubric_lint.assess.improve.run import NEEDED, CriterionImprovement, Improvement, StopReason, TriedProposal
+from rubric_lint.assess.improve.trial import ASIDE, LEAST, Gain, TrialReason, TrialResult
+from rubric_lint.judge.spending import Prices, Spending, format_cost, format_requests, write_amount
 from rubric_lint.lint.fix import SAFE
 from rubric_lint.lint.fix.run import FixOutcome
 from rubric_lint.model.messages import counted, join_words, list_names, render_report, shorten, visible
@@ -60,20 +60,20 @@ _TESTS = {
 }
 
 _LEFT = {
-    Left.FEW: f"{{detail}} judged answers; {NEEDED} are needed, {ASIDE} of them to prove a wording on",
-    Left.FEW_WRONG: (
+    StopReason.FEW: f"{{detail}} judged answers; {NEEDED} are needed, {ASIDE} of them to prove a wording on",
+    StopReason.FEW_WRONG: (
         "of the {detail} answers to prove a wording on, so few are judged wrong, or differently each time, that not "
         "even a perfect wording could be shown to be better; judge more answers, or label more of them"
     ),
-    Left.FEW_OUTPUTS: (
+    StopReason.FEW_OUTPUTS: (
         "no other wording is tried: only {detail} answers had valid outputs, and the next one would have as few; "
         "another --model may do better"
     ),
-    Left.FIX_FIRST: "fix {detail} first, which no wording fixes: `{check}` says how",
-    Left.NOT_WRITABLE: "no other wording can be written: {detail}",
-    Left.LIMIT: "not tried, or not all of it: stopped at {detail}",
-    Left.NO_REPLY: "not tried, or not all of it: {detail}",
-    Left.INTERRUPTED: "not tried, or not all of it: interrupted",
+    StopReason.FIX_FIRST: "fix {detail} first, which no wording fixes: `{check}` says how",
+    StopReason.NOT_WRITABLE: "no other wording can be written: {detail}",
+    StopReason.LIMIT: "not tried, or not all of it: stopped at {detail}",
+    StopReason.NO_REPLY: "not tried, or not all of it: {detail}",
+    StopReason.INTERRUPTED: "not tried, or not all of it: interrupted",
 }
 
 _REFUSALS = {
@@ -89,18 +89,18 @@ _REFUSALS = {
 }
 
 _REASONS = {
-    Reason.FEW: f"only {{n}} answers have outputs before and after; {LEAST} are needed",
-    Reason.STILL: "{rules} still found",
-    Reason.NO_BETTER: "no better",
-    Reason.WORSE: "worse",
-    Reason.TIES: "steadier, but it tells fewer answers apart",
-    Reason.OTHER_MEANING: "steadier, but nothing shows that it still judges the same thing",
-    Reason.OTHERS_WORSE: "better, but {others} got worse",
-    Reason.FAILS_TEST: "better, but rubric tests no longer hold: {failed}",
+    TrialReason.FEW: f"only {{n}} answers have outputs before and after; {LEAST} are needed",
+    TrialReason.STILL: "{rules} still found",
+    TrialReason.NO_BETTER: "no better",
+    TrialReason.WORSE: "worse",
+    TrialReason.TIES: "steadier, but it tells fewer answers apart",
+    TrialReason.OTHER_MEANING: "steadier, but nothing shows that it still judges the same thing",
+    TrialReason.OTHERS_WORSE: "better, but {others} got worse",
+    TrialReason.FAILS_TEST: "better, but rubric tests no longer hold: {failed}",
 }
 
 
-def format_reason(tried: Tried) -> str:
+def format_reason(tried: TriedProposal) -> str:
     """Say why a proposal was rejected."""
     if tried.refused:
         return _REFUSALS[tried.refused.why].format(detail=tried.refused.detail)
@@ -121,9 +121,9 @@ def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
             write("\n")
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    spent = [word_requests(page.spending)]
+    spent = [format_requests(page.spending)]
     if page.prices:
-        spent += word_cost(page.spending.find_cost(page.prices), page.prices.currency)
+        spent += format_cost(page.spending.find_cost(page.prices), page.prices.currency)
     for line in ["", *wrap(visible("; ".join(spent)), room), *_list_last_lines(page, room)]:
         write(f"{line}\n")
 
@@ -163,7 +163,7 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
         yield from _write_outcome(outcome, about.file, look, room)
 
 
-def _write_outcome(outcome: Outcome, file: str, look: Style, room: int) -> Iterator[str]:
+def _write_outcome(outcome: CriterionImprovement, file: str, look: Style, room: int) -> Iterator[str]:
     criterion = outcome.assessed
     yield from wrap(visible(f"line {criterion.line}: {criterion.id}"), room)
     for finding in criterion.findings:
@@ -194,12 +194,12 @@ def _write_outcome(outcome: Outcome, file: str, look: Style, room: int) -> Itera
             yield from _write_evidence(tried.decided, outcome, room)
 
 
-def _format_origin(tried: Tried) -> str:
+def _format_origin(tried: TriedProposal) -> str:
     origin = "by the model" if tried.origin == MODEL else f"the fix of {tried.origin}"
     return f"{tried.title}, {origin}"
 
 
-def _write_evidence(decided: Decided, outcome: Outcome, room: int) -> Iterator[str]:
+def _write_evidence(decided: TrialResult, outcome: CriterionImprovement, room: int) -> Iterator[str]:
     own = decided.figures[0].of if decided.figures else ""
     for figure in decided.figures:
         before, after = figure.before, figure.after
@@ -251,7 +251,7 @@ def _describe_improvement(found: Improvement) -> dict[str, Any]:
     }
 
 
-def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
+def _describe_outcome(outcome: CriterionImprovement) -> dict[str, Any]:
     criterion = outcome.assessed
     return {
         "id": criterion.id,
@@ -268,7 +268,7 @@ def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _describe_tried(tried: Tried) -> dict[str, Any]:
+def _describe_tried(tried: TriedProposal) -> dict[str, Any]:
     return {
         "origin": tried.origin,
         "title": tried.title,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.assess.agreement.reading import list_invalid
-from rubric_lint.assess.judged.run import NO_RESULTS, JudgedRun
+from rubric_lint.assess.judged.review import NO_RESULTS, JudgedRun
 from rubric_lint.model.messages import counted, join_words, list_names, visible
 
 _MOST = 10

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from rubric_lint.lint.project.repository import repository_path
 from rubric_lint.lint.run import fingerprint
-from rubric_lint.lint.run.summary import Failure, NearMisses, word_severities
+from rubric_lint.lint.run.summary import Failure, NearMisses, format_severities
 from rubric_lint.model.finding import Severity, list_fixes
 from rubric_lint.model.messages import HOME, counted, visible, visible_json, whole
 from rubric_lint.model.suggest import suggest
@@ -477,7 +477,7 @@ class JUnit(StyledReporter):
             self._keep_case(name, owner, _write_element("system-out", [*lines, *notes]))
             return
         self._failures += 1
-        kind, message = "error" if errors else "warning", word_severities(errors, warnings, hints)
+        kind, message = "error" if errors else "warning", format_severities(errors, warnings, hints)
         self._keep_case(name, owner, _write_element("failure", lines, kind, message) + output)
 
     def fail(self, failure: Failure) -> None:

@@ -13,7 +13,7 @@ from random import Random
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from rubric_lint.assess.diff.runs import Before, OtherRun
+from rubric_lint.assess.diff.compare_runs import OtherAnswer, OtherRun
 from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
@@ -167,7 +167,7 @@ class PageAnswers:
         entry = answer.interest, answer.chance, answer.number, answer
         _push(self._notable, self._most - self._most_sampled, entry)
 
-    def _describe(self, result: RecordResult, before: Before | None) -> dict[str, Any]:
+    def _describe(self, result: RecordResult, before: OtherAnswer | None) -> dict[str, Any]:
         """Return the data of an answer for the script."""
         name, scored = result.id, result.scored
         data: dict[str, Any] = {"id": name}
@@ -186,7 +186,7 @@ class PageAnswers:
             data["was"] = self._describe_before(before, scored.rubric if scored else None)
         return data
 
-    def _describe_before(self, before: Before, rubric: ScoringRubric | None) -> dict[str, Any]:
+    def _describe_before(self, before: OtherAnswer, rubric: ScoringRubric | None) -> dict[str, Any]:
         """Return the data of the other run's result for the script; its values are in the order of our criteria."""
         was = before.result
         if was is None:
@@ -285,7 +285,7 @@ def _push(heap: Heap, most: int, entry: tuple[float, float, int, _PageAnswer]) -
     return heapq.heappushpop(heap, entry)[-1]
 
 
-def _rate(result: Scored | None, before: Before | None) -> int:
+def _rate(result: Scored | None, before: OtherAnswer | None) -> int:
     """Return how much readers look for an answer."""
     verdict = result.verdict if result else None
     if before is None:

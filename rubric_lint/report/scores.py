@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, BinaryIO
 
-from rubric_lint.formats.sheets.csv_file import armed, is_formula
+from rubric_lint.formats.sheets.csv_file import escape_formula, is_formula
 from rubric_lint.model.groups import word_in_units
 from rubric_lint.model.messages import Causes, counted, join_words, visible, visible_json
 from rubric_lint.model.suggest import word_need
@@ -146,7 +146,7 @@ class TotalsText:
         # Without a valid output, the errors say everything; without any, the results are in a folder.
         if totals.outputs != totals.invalid and self._first:
             self._write_outputs(totals)
-        for line in [*totals.reading.word(), str(totals)]:
+        for line in [*totals.reading.format_lines(), str(totals)]:
             self._write_line(line)
 
     def _write_outputs(self, totals: Totals) -> None:
@@ -404,10 +404,10 @@ class _CsvFile:
 def _as_cell(value: Any) -> Any:
     """Return a value as a cell that no spreadsheet takes for a formula; other values than texts and numbers as JSON."""
     if isinstance(value, str):
-        return armed(visible(value))
+        return escape_formula(visible(value))
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
-    return armed(visible(json.dumps(value, ensure_ascii=False)))
+    return escape_formula(visible(json.dumps(value, ensure_ascii=False)))
 
 
 def _escape_halves(value: Any) -> Any:

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from rubric_lint.lint.run.summary import Summary, word_nothing_read
+from rubric_lint.lint.run.summary import Summary, format_nothing_read
 from rubric_lint.model.criterion import Hundredth, Shape, Thresholds, to_fraction
 from rubric_lint.model.finding import Unread
 from rubric_lint.model.messages import counted, join_words, percent
@@ -206,8 +206,8 @@ def format_summary(summary: Summary) -> str:
         where = f"{summary.files_with_rubrics} of {where}"
     found = f"{counts} in {where}." if summary.rubrics else f"0 rubrics found in {where}."
     # The report lists what is not read, and findings belong to rubric-lint.
-    notes = summary._replace(ignored=0, unread=0, near_misses=0).word_notes()
-    return (found if summary.files else word_nothing_read("read", summary.again, has_notes=bool(notes))) + notes
+    notes = summary._replace(ignored=0, unread=0, near_misses=0).format_notes()
+    return (found if summary.files else format_nothing_read("read", summary.scope, has_notes=bool(notes))) + notes
 
 
 def _format_thresholds(rubric: ShownRubric) -> str:

@@ -5,11 +5,11 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import Doubted, Suspicion
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels, Suspicion
 from rubric_lint.assess.agreement.reading import NO_VERDICT
-from rubric_lint.assess.agreement.units import About
+from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.assess import (
-    Assessed,
+    AssessedCriterion,
     Assessment,
     Evidence,
     Standing,
@@ -17,27 +17,27 @@ from rubric_lint.assess.assess import (
     is_against,
 )
 from rubric_lint.assess.judged.outcomes import at_least, at_most
-from rubric_lint.assess.judged.rules import TARGET, word_missing_labels, word_unmeasured
-from rubric_lint.assess.judged.run import Review, Unmatched
-from rubric_lint.assess.judged.table import Column
-from rubric_lint.assess.measure.bounds import Bounded
+from rubric_lint.assess.judged.review import Review, UnmatchedRecords
+from rubric_lint.assess.judged.rules import TARGET, explain_missing_labels, explain_unmeasured
+from rubric_lint.assess.judged.table import JudgedColumn
+from rubric_lint.assess.measure.bounds import BoundedShare
 from rubric_lint.assess.measure.decision import (
     OF_INVALID,
     OF_LABELS,
     Reason,
+    format_missing,
+    format_missing_valid,
+    format_open,
+    format_target,
+    format_unsettled,
     lacks_outputs,
-    word_lack_of_valid,
-    word_missing,
-    word_open,
-    word_target,
-    word_unsettled,
 )
-from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, word_ungrouped
-from rubric_lint.assess.measure.labelled import BY_CHANCE, count_units, find_tail, word_ungrouped_outputs
+from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level
+from rubric_lint.assess.measure.labelled import BY_CHANCE, count_units, find_tail, format_ungrouped_outputs
 from rubric_lint.assess.measure.needed import find_least_units
-from rubric_lint.assess.measure.pass_rate import Chosen
-from rubric_lint.assess.measure.shares import LEAST_DOUBLE, People, Shares
-from rubric_lint.judge.account import Ending
+from rubric_lint.assess.measure.pass_rate import LabelSelection
+from rubric_lint.assess.measure.shares import LEAST_DOUBLE, PeopleAgreement, Shares
+from rubric_lint.judge.account import LimitedRun
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import Causes, counted, join_words, list_names
 from rubric_lint.model.suggest import Value
@@ -68,7 +68,7 @@ class RunInputs(NamedTuple):
     results: Sequence[str] = ()
     labels: Sequence[str] = ()
     records: Sequence[str] = ()
-    unmatched: Sequence[Unmatched] = ()
+    unmatched: Sequence[UnmatchedRecords] = ()
     ignored: int = 0
     off: Sequence[str] = ()
     unread: Sequence[str] = ()
@@ -79,7 +79,7 @@ class RunInputs(NamedTuple):
     mapping: Sequence[str] = ()
     endpoint: Mapping[str, Value] = MappingProxyType({})
     again: str = ""
-    ending: Ending | None = None
+    ending: LimitedRun | None = None
 
 
 _REASONS = OF_LABELS | {
@@ -115,10 +115,10 @@ def _format_reasons(found: Assessment) -> str:
         "faults": _count_faults(found),
         "answers": counted(review.answers, "answer"),
         "more": "",
-        "target": word_target(found.asked.target),
+        "target": format_target(found.asked.target),
     }
     if worst:
-        values = {**review.doubts.word(worst.shares.people), **values, "more": _format_needed(found)}
+        values = {**review.doubts.format_values(worst.shares.people), **values, "more": _format_needed(found)}
     reasons = _REASONS
     ratings = review.ratings
     if ratings and ratings.people and not ratings.has_joined_labels:
@@ -151,14 +151,14 @@ def _format_needed(found: Assessment) -> str:
     if worst is None or not worst.shares.people.labelled:
         return "no label comes to a verdict"
     if worst.shares.open:
-        return word_open(worst.shares, is_verdict=True)
+        return format_open(worst.shares, is_verdict=True)
     if found.lacks_outputs:
-        lacking = word_missing(worst.shares, found.asked.runs, is_verdict=True)
+        lacking = format_missing(worst.shares, found.asked.runs, is_verdict=True)
         return f"{lacking}, so more labels would not settle it"
     if more is None:
         words = {"judge": _name_judge(found), "when": f" at look {found.asked.look + 1}"}
         level = find_level(found.asked.look + 1, len(found.judges))
-        return word_unsettled(worst.shares, found.asked.target, level, are_questions=found.has_questions, **words)
+        return format_unsettled(worst.shares, found.asked.target, level, are_questions=found.has_questions, **words)
     what = f"labels of answers to {counted(more, 'more question')}" if found.has_questions else f"{more} more labels"
     return f"if the judge goes on as so far, {what}, drawn at random, decide with a chance of 4 in 5"
 
@@ -192,13 +192,13 @@ def format_shares(found: Assessment) -> Iterator[str]:
         yield _format_share(found, of_judge.shares.bad_caught, judge, is_bad=True)
         yield _format_share(found, of_judge.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
-        less, checks = f"catches or passes fewer than {word_target(found.asked.target)}", int(1 / ERROR)
+        less, checks = f"catches or passes fewer than {format_target(found.asked.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _format_group(found, group)
     ungrouped = ""
     if found.review.ratings:
-        ungrouped = word_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
+        ungrouped = format_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
     if ungrouped:
         yield ungrouped
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
@@ -207,7 +207,7 @@ def format_shares(found: Assessment) -> Iterator[str]:
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
 
 
-def _format_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool) -> str:
+def _format_share(found: Assessment, share: BoundedShare, judge: str, *, is_bad: bool) -> str:
     kind, people, did = ("bad", "fail", "caught") if is_bad else ("good", "pass", "passed")
     if not share.n:
         none = f"No labelled answer is {kind}: people {people} none"
@@ -215,11 +215,11 @@ def _format_share(found: Assessment, share: Bounded, judge: str, *, is_bad: bool
     bound = _format_bound(share, found.asked.target)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
-    target = word_target(found.asked.target)
+    target = format_target(found.asked.target)
     return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
-def _format_bound(share: Bounded, target: Fraction) -> str:
+def _format_bound(share: BoundedShare, target: Fraction) -> str:
     return at_most(share.high, target) if share.high < target else at_least(share.low, target)
 
 
@@ -345,7 +345,7 @@ def _format_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
 
 
-def _format_doubt(doubted: Doubted) -> str:
+def _format_doubt(doubted: DoubtedLabels) -> str:
     """Ask whether the labels of a person are on another scale, and say which option says so."""
     if doubted.suspicion is Suspicion.REVERSED:
         sign = f"The labels of `{doubted.person}` fall as the judge's values rise"
@@ -357,7 +357,7 @@ def _format_doubt(doubted: Doubted) -> str:
     return f"{sign}. Are they from {doubted.seems.replace('..', ' to ')}? {advice}."
 
 
-def _format_unshared(found: Assessment, people: People) -> Iterator[str]:
+def _format_unshared(found: Assessment, people: PeopleAgreement) -> Iterator[str]:
     """Yield that people agree on few of the answers that several labelled, if most have one label."""
     alike, single = people.double - len(people.split), people.labelled - people.double
     is_low = people.double >= LEAST_DOUBLE and alike < found.asked.target * people.double
@@ -366,7 +366,7 @@ def _format_unshared(found: Assessment, people: People) -> Iterator[str]:
         yield f"{shared}. A second label on some of the {single:,} others, drawn at random, shows whether people agree."
 
 
-def _format_uneven(people: People) -> Iterator[str]:
+def _format_uneven(people: PeopleAgreement) -> Iterator[str]:
     """Yield from whom the judge differs much more than from others, if hardly an answer shows whether they agree."""
     if people.double >= LEAST_DOUBLE:
         return
@@ -382,12 +382,12 @@ def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
     invalid = shares.unscored - shares.unasked
     if invalid:
-        yield f"{counted(invalid, 'labelled answer')} {word_lack_of_valid(found.asked.runs)}: they count as wrong."
+        yield f"{counted(invalid, 'labelled answer')} {format_missing_valid(found.asked.runs)}: they count as wrong."
     if shares.partly:
         what = "counts as a wrong one" if found.asked.runs == 1 else "makes one of several runs wrong"
         yield f"On {counted(shares.partly, 'labelled answer')} an invalid output {what}."
     if found.ungrouped_outputs:
-        yield word_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
+        yield format_ungrouped_outputs(found.ungrouped_outputs, found.asked.runs)
     if shares.open:
         answers = counted(shares.open, "labelled answer")
         yield f"{answers} without a verdict by people, which lower bounds count against the judge."
@@ -455,13 +455,13 @@ def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
 def _count_bare(found: Assessment, worst: JudgeShares) -> int:
     """Return of how many labelled answers nobody knows which belong together."""
     abouts = found.review.ratings.about if found.review.ratings else {}
-    known = [abouts.get(key, About()) for key in worst.keys]
+    known = [abouts.get(key, AnswerContext()) for key in worst.keys]
     return sum(answer.question is None and answer.answer is None for answer in known)
 
 
 def _format_chosen(found: Assessment) -> Iterator[str]:
     ways = found.review.doubts.ways
-    if found.review.chosen in {Chosen.RANDOM, Chosen.BY_VERDICT} or Chosen.SEPARATE in ways:
+    if found.review.chosen in {LabelSelection.RANDOM, LabelSelection.BY_VERDICT} or LabelSelection.SEPARATE in ways:
         return
     if found.review.doubts.skew:
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
@@ -525,7 +525,7 @@ _VOID = {
 }
 
 
-def format_lack(criterion: Assessed, found: Assessment) -> str:
+def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:
     """Return why nothing is known of a criterion yet, and what would decide."""
     void, shares = find_void(found), criterion.shares
     if not found.review.answers:
@@ -535,9 +535,9 @@ def format_lack(criterion: Assessed, found: Assessment) -> str:
     if void is not None:
         return _VOID[void]
     column = _find_column(found, criterion.id)
-    missing = word_missing_labels(column) if column else ""
+    missing = explain_missing_labels(column) if column else ""
     if missing or shares is None:
-        return missing or (word_unmeasured(column) if column else _VOID[Reason.NO_LABELS])
+        return missing or (explain_unmeasured(column) if column else _VOID[Reason.NO_LABELS])
     if criterion.is_silenced:
         return "the judge and people differ on it, but that finding is ignored"
     return (
@@ -545,21 +545,21 @@ def format_lack(criterion: Assessed, found: Assessment) -> str:
     )
 
 
-def _find_column(found: Assessment, criterion: str) -> Column | None:
+def _find_column(found: Assessment, criterion: str) -> JudgedColumn | None:
     columns = found.review.table.columns if found.review.table else ()
     return next((column for column in columns if column.name == criterion), None)
 
 
-def _format_lack_of_labels(criterion: Assessed, shares: Shares, found: Assessment) -> str:
+def _format_lack_of_labels(criterion: AssessedCriterion, shares: Shares, found: Assessment) -> str:
     if shares.open:
-        return word_open(shares, is_verdict=False)
+        return format_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):
         left_out = criterion.inapplicable.judge if criterion.inapplicable else 0
-        return word_missing(shares, found.asked.runs, is_verdict=False, left_out=left_out)
+        return format_missing(shares, found.asked.runs, is_verdict=False, left_out=left_out)
     if criterion.needed is not None:
         more = criterion.needed - shares.units
         units = "questions" if found.has_questions else "labels"
         return f"{more} more {units}, drawn at random, decide with a chance of 4 in 5"
     following = found.asked.look + 1
     level, when = find_level(following, max(len(found.judges), 1)), f" at look {following}"
-    return word_unsettled(shares, TARGET, level, when=when, are_questions=found.has_questions)
+    return format_unsettled(shares, TARGET, level, when=when, are_questions=found.has_questions)

@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 
 import commands
 import pytest
-from agentv_reading import Read, read_suite
+from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
 from node import install_package
 
@@ -144,7 +144,10 @@ CURRENT = """\
 
 def test_what_agentv_reads_is_worked_out_from_the_data_alone():
     (read,) = read_suite(read_documents(Source("a.yaml", dedent(CURRENT)))[0][0].data, "agentv-5")
-    assert read == (Read("rubric-1", "Says hello", 1.0, 10), Read("rubric-2", "Says goodbye", 1.0, 10))
+    assert read == (
+        AgentVCriterion("rubric-1", "Says hello", 1.0, 10),
+        AgentVCriterion("rubric-2", "Says goodbye", 1.0, 10),
+    )
 
 
 # From the probes of AgentV itself.

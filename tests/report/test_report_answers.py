@@ -18,9 +18,9 @@ from node import node
 from report_page import START, lines, needs_node, part, read, runner
 from report_pictures import CHROMIUM
 
-from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.messages import visible
-from rubric_lint.report.html import PageContent, HtmlReport
+from rubric_lint.report.html import HtmlReport, PageContent
 from rubric_lint.report.page_answers import PageAnswers, RecordTexts
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import RecordResult, reader_of
@@ -641,7 +641,7 @@ def test_a_page_has_all_of_few_answers_and_of_many_those_of_most_interest(scores
 
 def test_every_answer_has_the_same_chance_to_be_in_the_random_sample():
     answers = PageAnswers([*RUBRICS.values()], most=500)
-    known = reader_of(RUBRICS["r"]).find((9, 9))
+    known = reader_of(RUBRICS["r"]).grade((9, 9))
     for line in range(5000):
         answers.add(RecordResult(known, rubric="r", line=line), b"{}")
     answers.finish()

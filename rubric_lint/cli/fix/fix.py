@@ -78,7 +78,7 @@ def fix(given: Given) -> int:
     if given.form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
-        _print(totals.word(is_dry=is_dry, is_rewriting=bool(given.target)).split("\n"), style, err=to_stderr)
+        _print(totals.format(is_dry=is_dry, is_rewriting=bool(given.target)).split("\n"), style, err=to_stderr)
     return exit_code(totals, check=given.check, is_rewriting=bool(given.target))
 
 
@@ -130,7 +130,7 @@ def exit_code(totals: "FixTotals", *, check: bool = False, is_rewriting: bool = 
 def _rewrite(run: "FixRun", given: Given, overrides: "Overrides") -> "FixTotals":
     """Rewrite files, by default those of the current folder, and say what is not read."""
     totals = run.fix_all(given.paths or (".",), given.stdin_filename or "<stdin>", given.finder(overrides))
-    for line in run.explaining.word():
+    for line in run.explaining.format_lines():
         complain(line)
     return totals
 

@@ -16,19 +16,28 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import STDIN, Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
-from rubric_lint.formats.home_made.answers import NUMBER, ROLES, Answer, AnswerError, Draft, Way, merge, read_number
-from rubric_lint.formats.home_made.answers import read_scale as read_scale_text
+from rubric_lint.formats.home_made.assignments import (
+    NUMBER,
+    ROLES,
+    Assignment,
+    AssignmentError,
+    Suggestion,
+    TableDraft,
+    merge,
+    read_number,
+)
+from rubric_lint.formats.home_made.assignments import read_scale as read_scale_text
 from rubric_lint.formats.home_made.candidate import TITLE, Candidate, Question
-from rubric_lint.formats.home_made.reading import find_shapes
+from rubric_lint.formats.home_made.format_table import FormatTable, find_contradictions
+from rubric_lint.formats.home_made.reading import read_by_tables
 from rubric_lint.formats.home_made.roles import Role
-from rubric_lint.formats.home_made.shape import Shape, find_contradictions
 from rubric_lint.formats.home_made.understand import Hints
 from rubric_lint.formats.search.adoptable import find_describable
 from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
-from rubric_lint.lint.run.argument import ArgumentFile, load_argument
+from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, point_to_known, visible
@@ -49,7 +58,7 @@ class _AdoptedFile(NamedTuple):
     settings reads them.
     """
 
-    input: ArgumentFile
+    input: FileArgument
     documents: Sequence[Document]
     settings: FileSettings
     title: str
@@ -74,7 +83,7 @@ def read_mark(value: str) -> str:
     return value
 
 
-def read_roles(values: tuple[str, ...]) -> tuple[Answer, ...]:
+def read_roles(values: tuple[str, ...]) -> tuple[Assignment, ...]:
     """Read the option `--map`: roles of keys."""
     answers = []
     for value in values:
@@ -83,7 +92,7 @@ def read_roles(values: tuple[str, ...]) -> tuple[Answer, ...]:
             raise click.BadParameter(f"{value!r} is not ROLE=KEY, such as weight=importance or unused=owner")
         if role not in ROLES:
             raise click.BadParameter(f"unknown role `{visible(role)}`; {point_to_known(role, ROLES)}")
-        answers.append(Answer(role, key))
+        answers.append(Assignment(role, key))
     return tuple(answers)
 
 
@@ -103,7 +112,7 @@ def describe_format(given: Given) -> int:
                 code = Exit.FOUND
         return code
     options = {"scale": given.scale, "pass": given.passes, "better": given.better}
-    answers = [Answer(role, value) for role, value in options.items() if value] + list(given.mapped)
+    answers = [Assignment(role, value) for role, value in options.items() if value] + list(given.mapped)
     has_work = bool(answers) or any(file.doubts for file in files)
     is_again = has_work and all(file.settings.shapes and not file.is_foreign for file in files)
     new = []
@@ -143,7 +152,7 @@ class _Adoption:
         """The tables that describe the files already, and get the answers."""
         self.owners = {document: file for file in files for document in file.documents}
 
-    def run(self, answers: tuple[Answer, ...]) -> int:
+    def run(self, answers: tuple[Assignment, ...]) -> int:
         """Draft, ask and write; return the exit code."""
         drafts = self.draft(())
         if not drafts:
@@ -168,12 +177,12 @@ class _Adoption:
                 return self._refuse(draft, contradiction)
         return self._write(drafts)
 
-    def _answer(self, drafts: Sequence[Draft], answers: tuple[Answer, ...]) -> list[Draft]:
+    def _answer(self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...]) -> list[TableDraft]:
         """Return the tables with the answers of the user; raise UsageError if one fits no file or makes it faulty."""
         before = self.find_faults(drafts)
         try:
             answered = self.draft(answers)
-        except AnswerError as fault:
+        except AssignmentError as fault:
             raise click.UsageError(str(fault)) from None
         new_fault = self._find_new_fault(before, answered)
         if new_fault:
@@ -186,21 +195,21 @@ class _Adoption:
 
     # The tables.
 
-    def draft(self, answers: Sequence[Answer]) -> list[Draft]:
+    def draft(self, answers: Sequence[Assignment]) -> list[TableDraft]:
         """Return the tables with some answers; none if a file has no criteria, which is said.
 
         Raises:
             AnswerError: if an answer fits no table.
         """
         drafts = [self._name_old(table) for table in self.old] or self._infer(answers)
-        fitting: dict[int, list[Answer]] = {number: [] for number in range(len(drafts))}
+        fitting: dict[int, list[Assignment]] = {number: [] for number in range(len(drafts))}
         for answer in answers:
             faults = []
             for number, draft in enumerate(drafts):
                 try:
                     draft.put([answer])
                     fitting[number].append(answer)
-                except AnswerError as fault:
+                except AssignmentError as fault:
                     faults.append(fault)
             if faults and len(faults) == len(drafts):
                 raise faults[0]
@@ -211,12 +220,12 @@ class _Adoption:
             answered[number] = replace(draft, others=_find_above(others))
         return answered
 
-    def _name_old(self, table: Mapping[str, Any]) -> Draft:
-        shape = Shape.from_table(table)
+    def _name_old(self, table: Mapping[str, Any]) -> TableDraft:
+        shape = FormatTable.from_table(table)
         named = [document for document, file in self.owners.items() if shape in file.settings.shapes]
-        return Draft(tuple(named), table)
+        return TableDraft(tuple(named), table)
 
-    def _infer(self, answers: Iterable[Answer]) -> list[Draft]:
+    def _infer(self, answers: Iterable[Assignment]) -> list[TableDraft]:
         scales = [read_scale_text(answer.value) for answer in answers if answer.role == "scale"]
         found = find_describable(list(self.owners), Hints(scales[-1] if scales else None, asks=True))
         described = {document for candidate in found for document in candidate.documents}
@@ -233,7 +242,7 @@ class _Adoption:
             title = self._find_title(list(paths), known)
             known.add(title)
             table = {"name": title, "files": name_files(paths, self.settings_file), **candidate.as_table()}
-            drafts.append(Draft(tuple(candidate.documents), table, candidate))
+            drafts.append(TableDraft(tuple(candidate.documents), table, candidate))
         return drafts
 
     def _find_title(self, paths: Sequence[str], known: Collection[str]) -> str:
@@ -245,7 +254,7 @@ class _Adoption:
             name = File(self.files[0].input.path).absolute().parent.name
         return _number(name, "", known.__contains__)
 
-    def find_faults(self, drafts: Sequence[Draft]) -> list[str]:
+    def find_faults(self, drafts: Sequence[TableDraft]) -> list[str]:
         """Return the errors in the tables and in the files by them."""
         found = [wrong for draft in drafts for _, wrong in find_contradictions(draft.table)]
         for file in self.files:
@@ -257,30 +266,30 @@ class _Adoption:
                     found.append(f"{file.input.label}:{line}:{column}: {finding.message}")
         return found
 
-    def _find_new_fault(self, before: Sequence[str], drafts: Sequence[Draft]) -> str:
+    def _find_new_fault(self, before: Sequence[str], drafts: Sequence[TableDraft]) -> str:
         """Return the first error that answers make; empty if they make none."""
         for fault in self.find_faults(drafts):
             if fault not in before:
                 return f"these answers contradict the files: {fault}"
         return ""
 
-    def _settle(self, given: _AdoptedFile, drafts: Iterable[Draft]) -> FileSettings:
+    def _settle(self, given: _AdoptedFile, drafts: Iterable[TableDraft]) -> FileSettings:
         own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
-        return given.settings._replace(shapes=tuple(draft.shape for draft in own))
+        return given.settings._replace(shapes=tuple(draft.format_table for draft in own))
 
     # The questions.
 
     def _try_ways(
-        self, drafts: Sequence[Draft], answers: tuple[Answer, ...], draft: Draft, question: Question
-    ) -> list[Way]:
+        self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...], draft: TableDraft, question: Question
+    ) -> list[Suggestion]:
         """Return the ways to answer a question that settle it, and make nothing an error that was none."""
         before, at = self.find_faults(drafts), list(drafts).index(draft)
         found = []
-        for way in dict.fromkeys(draft.list_ways(question)):
+        for way in dict.fromkeys(draft.list_suggestions(question)):
             if way.is_whole:
                 try:
                     after = self.draft(merge(answers, way.answers))
-                except AnswerError:
+                except AssignmentError:
                     continue
                 if question in after[at].questions or self._find_new_fault(before, after):
                     continue
@@ -292,7 +301,11 @@ class _Adoption:
         return f"{self.owners[question.document].input.label}{place}"
 
     def _suggest_answer(
-        self, drafts: Sequence[Draft], question: Question, answers: tuple[Answer, ...], ways: Sequence[Way]
+        self,
+        drafts: Sequence[TableDraft],
+        question: Question,
+        answers: tuple[Assignment, ...],
+        ways: Sequence[Suggestion],
     ) -> int:
         """Say what is open first, and with which command it is answered."""
         if not ways:
@@ -310,7 +323,7 @@ class _Adoption:
             complain(f"{counted(rest, 'more question')} may follow")
         return self._stop()
 
-    def _suggest(self, answers: Iterable[Answer]) -> str:
+    def _suggest(self, answers: Iterable[Assignment]) -> str:
         options: dict[str, list[str]] = {}
         for answer in answers:
             name, value = answer.option
@@ -320,8 +333,8 @@ class _Adoption:
         return suggest("adopt", *given.files, **options, **kept)
 
     def _ask(
-        self, question: Question, answers: tuple[Answer, ...], ways: Sequence[Way], before: Sequence[str]
-    ) -> tuple[Answer, ...]:
+        self, question: Question, answers: tuple[Assignment, ...], ways: Sequence[Suggestion], before: Sequence[str]
+    ) -> tuple[Assignment, ...]:
         """Ask on a terminal; return what the user says, nothing to stop."""
         click.echo(f"\n{visible(f'{self._place(question)}: {_format_question(question)}')}", err=True)
         for number, way in enumerate(ways, start=1):
@@ -335,7 +348,7 @@ class _Adoption:
             try:
                 chosen = _read_choice(text, ways)
                 new_fault = self._find_new_fault(before, self.draft(merge(answers, chosen)))
-            except (click.BadParameter, AnswerError) as fault:
+            except (click.BadParameter, AssignmentError) as fault:
                 complain(str(fault))
                 continue
             if not new_fault:
@@ -344,7 +357,7 @@ class _Adoption:
 
     # The end.
 
-    def _refuse(self, draft: Draft, contradiction: str) -> int:
+    def _refuse(self, draft: TableDraft, contradiction: str) -> int:
         names = dict.fromkeys(self.owners[document].input.path for document in draft.documents)
         where = f"at `{draft.table['criteria']}`" if draft.table["criteria"] else "at the top"
         keys = join_words([f"`{visible(key)}`" for key in draft.own])
@@ -354,7 +367,7 @@ class _Adoption:
         complain(f"{join_words(list(names))}: the criteria {where}: the table {contradiction}{advice}")
         return self._stop()
 
-    def _show(self, drafts: Sequence[Draft]) -> bool:
+    def _show(self, drafts: Sequence[TableDraft]) -> bool:
         """Show what is understood of the files, and what is not used; return whether `score` takes all of them."""
         is_open = any(draft.questions for draft in drafts)
         is_scored = True
@@ -373,7 +386,7 @@ class _Adoption:
                 click.echo(line, err=err)
         return is_scored
 
-    def _write(self, drafts: Sequence[Draft]) -> int:
+    def _write(self, drafts: Sequence[TableDraft]) -> int:
         is_scored = self._show(drafts)
         written = [draft.table for draft in drafts]
         if self.given.output == STDIN:
@@ -405,7 +418,7 @@ def _format_question(question: Question) -> str:
     return text.removesuffix(", and is not read")
 
 
-def _read_choice(text: str, ways: Sequence[Way]) -> tuple[Answer, ...]:
+def _read_choice(text: str, ways: Sequence[Suggestion]) -> tuple[Assignment, ...]:
     """Read what a user types: the number of a way, or options."""
     if text.strip().isdecimal() and 0 < int(text) <= len(ways):
         way = ways[int(text) - 1]
@@ -417,11 +430,11 @@ def _read_choice(text: str, ways: Sequence[Way]) -> tuple[Answer, ...]:
     except ValueError as fault:
         raise click.BadParameter(str(fault)) from None
     readers: dict[str, Callable[[str], str]] = {"--scale": read_scale, "--pass": read_mark, "--better": str}
-    answers: list[Answer] = []
+    answers: list[Assignment] = []
     while words:
         name, value = words.pop(0), words.pop(0) if words else ""
         if name in readers and value:
-            answers.append(Answer(name.removeprefix("--"), readers[name](value)))
+            answers.append(Assignment(name.removeprefix("--"), readers[name](value)))
         elif name == "--map" and value:
             answers += read_roles((value,))
         else:
@@ -505,14 +518,14 @@ def _may_be_described(view: View, *, is_in_doubt: bool) -> bool:
     return view.dialect.title == TITLE or (is_in_doubt and can_describe(view))
 
 
-def _format_left(given: _AdoptedFile, drafts: Iterable[Draft]) -> Iterator[str]:
+def _format_left(given: _AdoptedFile, drafts: Iterable[TableDraft]) -> Iterator[str]:
     """Say which keys of a file are not used, and that a scale of 0 to 1 has two scores."""
     for draft in drafts:
         entries = [entry for view in draft.views for entry in view.data if view.document in given.documents]
         scales = [entry["levels"] for entry in entries if isinstance(entry, dict) and "levels" in entry]
         if any(scale == [{"level": 0}, {"level": 1}] for scale in scales):
             yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
-        left = draft.candidate.left_over if draft.candidate else None
+        left = draft.candidate.unused_keys if draft.candidate else None
         if left is None:
             continue
         own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
@@ -529,7 +542,7 @@ def _find_lacks(given: _AdoptedFile) -> Iterator[str]:
         if not given.title:
             yield "no table of the settings describes it; run `rubric-lint adopt FILE`"
         return
-    views = [view for document in given.documents for view in find_shapes(document, shapes)]
+    views = [view for document in given.documents for view in read_by_tables(document, shapes)]
     if not views:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
     used = {name for shape in shapes for name in _list_names(shape)}
@@ -560,7 +573,7 @@ def _find_unread(found: Iterable[Candidate], read: set[tuple[Document, Path]], u
 _NEVER_MISSED = frozenset({Role.WEIGHT_WORDS, Role.HIGHEST, Role.ID, Role.TEXT, Role.TEXTS})
 
 
-def _list_names(shape: Shape) -> Iterator[str]:
+def _list_names(shape: FormatTable) -> Iterator[str]:
     """Yield the keys that a table names."""
     yield from chain(shape.id, shape.outcome, shape.weight, shape.levels, shape.parts)
     yield from (name for name, _ in chain(shape.gate, shape.negative))

@@ -16,24 +16,41 @@ from typing import Any
 import click
 
 from rubric_lint.assess.agreement.reading import LeftOut, bare_text
-from rubric_lint.assess.agreement.units import About, describe
-from rubric_lint.assess.assess import Asked, Assessment, Evidence, assess, of_probes, of_test, refuse, sort_findings
-from rubric_lint.assess.judged.run import (
+from rubric_lint.assess.agreement.units import AnswerContext, read_context
+from rubric_lint.assess.assess import (
+    Assessment,
+    AssessOptions,
+    Evidence,
+    assess,
+    assess_faulty_file,
+    list_probe_evidence,
+    make_test_evidence,
+    sort_findings,
+)
+from rubric_lint.assess.judged.review import (
     NO_RESULTS,
-    Basis,
     JudgedRun,
-    Line,
     RecordCache,
     RecordFile,
+    RecordLine,
+    RecordSources,
     Review,
-    Sources,
-    Unmatched,
+    ReviewOptions,
+    UnmatchedRecords,
     read_records,
 )
-from rubric_lint.assess.probes import PROBES, Probes, choose, compare, is_in, make_variants, read_scored
+from rubric_lint.assess.probes import (
+    PROBES,
+    RubricProbes,
+    compare_variants,
+    draw_answers,
+    has_result,
+    make_variants,
+    read_scored,
+)
 from rubric_lint.assess.rubric_tests.reading import find_needed, is_test_file
 from rubric_lint.assess.rubric_tests.recordings import Recordings
-from rubric_lint.assess.rubric_tests.running import Ran, Runner
+from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
@@ -49,7 +66,7 @@ from rubric_lint.cli.score.options import (
     find_labels,
     require_existing,
 )
-from rubric_lint.judge.account import Ending
+from rubric_lint.judge.account import LimitedRun
 from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
@@ -68,7 +85,7 @@ from rubric_lint.scoring.grading import ScoringRubric, read_line
 from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
-    Loaded,
+    LoadedRubric,
     RubricError,
     load_examined,
     name_rubrics,
@@ -76,7 +93,7 @@ from rubric_lint.scoring.loading import (
     with_deciding,
 )
 from rubric_lint.scoring.records.entries import CHUNK
-from rubric_lint.scoring.records.mapping import JUDGE, Wanted, has_side, of_side
+from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, has_side, select_side
 
 
 class LintedFile:
@@ -96,7 +113,7 @@ class LintedFile:
         settings = finder.for_file(name)
         self.file = File(name, with_deciding(settings))
         self.records: list[str] = []
-        self.unmatched: list[Unmatched] = []
+        self.unmatched: list[UnmatchedRecords] = []
         self.refused: list[str] = []
         self.ignored = 0
         enabled = self.file.settings.enabled
@@ -105,9 +122,9 @@ class LintedFile:
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
         self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
-        self.ran: dict[str, list[tuple[Ran, Recordings | None]]] = {}
+        self.ran: dict[str, list[tuple[ScoredTest, Recordings | None]]] = {}
         self._finder = finder
-        self._loaded: dict[str, Loaded] = {}
+        self._loaded: dict[str, LoadedRubric] = {}
         data = read(self.file._replace(settings=settings._replace(claimed=True)))  # whole, whatever signs it shows
         if isinstance(data, Unreadable):
             raise UserError(f"{data.path}: {data.reason}")
@@ -131,9 +148,9 @@ class LintedFile:
         self,
         results: Sequence[str],
         labels: Sequence[str],
-        asked: Asked,
-        probes: Mapping[str, Probes] = {},
-        among: Mapping[Key, About] = {},
+        asked: AssessOptions,
+        probes: Mapping[str, RubricProbes] = {},
+        among: Mapping[Key, AnswerContext] = {},
         *,
         mapping: Mapping[str, str] = {},
     ) -> list[Assessment]:
@@ -147,13 +164,13 @@ class LintedFile:
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = Basis(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
+            basis = ReviewOptions(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
             result, reviews = self._review(cache, results, labels)
         self.ignored = result.ignored
         rubrics = name_rubrics(self.file.name, self.examined.rubrics)
         if not rubrics:
-            return [refuse(result.source, result.findings, asked)]
+            return [assess_faulty_file(result.source, result.findings, asked)]
         reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in rubrics]
         findings = sort_findings(result.source, result.findings, rubrics)
         assessments = []
@@ -162,7 +179,7 @@ class LintedFile:
                 evidence.extend(self._test(loaded.name))
             of_rubric = probes.get(loaded.name)
             if of_rubric is not None:
-                evidence.extend(of_probes(loaded, of_rubric))
+                evidence.extend(list_probe_evidence(loaded, of_rubric))
             assessments.append(assess(loaded, evidence, review, asked)._replace(probes=of_rubric))
         return assessments
 
@@ -206,7 +223,7 @@ class LintedFile:
                 self.ran.setdefault(rubric, []).append((ran, recordings))
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":
-                    yield of_test(result.source, finding)
+                    yield make_test_evidence(result.source, finding)
                 else:
                     line = result.source.position(finding.span.start).line
                     self.records.append(f"{path}:{line}: {finding.message}")
@@ -219,12 +236,12 @@ class _AmongAnswers(RecordCache):
     All results of runs of AgentV count, whose ids are of another kind.
     """
 
-    def __init__(self, basis: Basis) -> None:
+    def __init__(self, basis: ReviewOptions) -> None:
         super().__init__(basis)
         self._answers = {("", key): about for key, about in basis.about.items()}
         self.left_out: dict[str | None, LeftOut] = {}
 
-    def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> Sources:
+    def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> RecordSources:
         """Load files of results and labels, and leave out other results.
 
         Raises:
@@ -243,7 +260,7 @@ class _AmongAnswers(RecordCache):
         return found._replace(results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
-        lines: dict[str | None, list[Line]] = {}
+        lines: dict[str | None, list[RecordLine]] = {}
         others: list[tuple[str | None, str]] = []
         own = {("", make_id_key(line.record.get("id"))) for line in chain.from_iterable(file.lines.values())}
         for name, every in file.lines.items():
@@ -270,7 +287,7 @@ class _AmongAnswers(RecordCache):
         return (*review.left_out, *others)
 
 
-def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
+def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerContext]:
     """Return the answers, and what is known of each besides the results.
 
     None if they are on stdin, or are the results: then an answer that is not there may be one without judge output.
@@ -280,10 +297,10 @@ def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, About]:
     return describe_answers(given.answers, given.mapping)
 
 
-def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, About]:
+def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, AnswerContext]:
     """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
-    records = (record for record in _decode_records(answers, of_side(mapping, "")) if record.get("id") is not None)
-    return {make_id_key(record["id"]): describe(record, _KNOWN) for record in records}
+    records = (record for record in _decode_records(answers, select_side(mapping, "")) if record.get("id") is not None)
+    return {make_id_key(record["id"]): read_context(record, _KNOWN) for record in records}
 
 
 _KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
@@ -293,7 +310,7 @@ _KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
 def _decode_records(name: str, mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the records that can be decoded, with our names of fields; raise UserError if the file cannot be read."""
     try:
-        file = read_records(name, mapping=mapping, wanted=Wanted(is_shared=is_shared))
+        file = read_records(name, mapping=mapping, wanted=RequiredColumns(is_shared=is_shared))
     except OSError as fault:
         raise UserError(f"{name}: {fault.strerror or fault}") from None
     yield from (line.record for line in chain.from_iterable(file.lines.values()))
@@ -305,9 +322,9 @@ def refuse_other_texts(answers: str, mapping: Mapping[str, str], results: Sequen
     Raises:
         UserError: if there are any, or a file cannot be read.
     """
-    texts = _read_texts(_decode_records(answers, of_side(mapping, "")))
+    texts = _read_texts(_decode_records(answers, select_side(mapping, "")))
     for name in results if texts else ():
-        judged = _read_texts(_decode_records(name, of_side(mapping, JUDGE), is_shared=True))
+        judged = _read_texts(_decode_records(name, select_side(mapping, JUDGE), is_shared=True))
         others = [name_key(at[1]) for at, text in judged.items() if texts.get(at, text) != text]
         if others:
             raise UserError(
@@ -337,8 +354,8 @@ def run_assess(given: Given) -> int:
         check_label_scale(given, linted.prepare())
         check_mapping(given, linted.prepare())
     recorded: tuple[str, ...] = ()
-    probes: dict[str, Probes] = {}
-    ending: Ending | None = None
+    probes: dict[str, RubricProbes] = {}
+    ending: LimitedRun | None = None
     if not linted.has_errors and given.models:
         code, recorded, probes, ending = _judge(given, linted)
         if code == Exit.USAGE:
@@ -348,7 +365,7 @@ def run_assess(given: Given) -> int:
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.mapping, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
-    asked = Asked(target, given.look, line, given.runs, given.by or "", given.label_scales)
+    asked = AssessOptions(target, given.look, line, given.runs, given.by or "", given.label_scales)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = find_labels(given, [given.answers], linted.labels)
@@ -413,11 +430,13 @@ def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
     try:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
-            mapping = of_side(given.mapping, "")
+            mapping = select_side(given.mapping, "")
             if is_to_judge:
                 check_answers(chunks, linted.prepare(), mapping, name=given.answers)
             else:
-                check_answers(chunks, linted.prepare(), mapping, name=given.answers, taken=frozenset(), may_repeat=True)
+                check_answers(
+                    chunks, linted.prepare(), mapping, name=given.answers, reserved=frozenset(), may_repeat=True
+                )
     except AnswersError as wrong:
         return f"{given.answers}: {wrong.faults[0]}"
     except (OSError, ValueError) as fault:
@@ -450,7 +469,7 @@ def _check(given: Given) -> None:
     require_existing([name for name in named if name != STDIN])
 
 
-def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, Probes], Ending | None]:
+def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:
     """Judge the answers, and variants of some.
 
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.
@@ -471,12 +490,12 @@ def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict
     return code, recorded, probes, ending
 
 
-def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, Probes]]:
+def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, RubricProbes]]:
     """Have variants of some answers judged, and return the exit code and what they show, by the rubric."""
     with ExitStack() as opened:
-        drawn = choose(work.open_answers(opened).read(), count, SEED)
+        drawn = draw_answers(work.open_answers(opened).read(), count, SEED)
     judged = read_scored(str(work.output), work.rubrics)
-    variants = [record for answer in drawn if is_in(answer, judged) for record in make_variants(answer)]
+    variants = [record for answer in drawn if has_result(answer, judged) for record in make_variants(answer)]
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
     code: int = Exit.CLEAN
     if variants:
@@ -485,7 +504,7 @@ def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, Probes]]:
         made = b"".join(encode(record) + b"\n" for record in variants)
         code = judge_answers(work._replace(made=made, output=output))
     found = read_scored(str(output), work.rubrics) if output.is_file() else {}
-    return code, {name: compare(rubric, drawn, judged, found) for name, rubric in work.rubrics.items()}
+    return code, {name: compare_variants(rubric, drawn, judged, found) for name, rubric in work.rubrics.items()}
 
 
 _EXITS = {"trusted": Exit.CLEAN, "undecided": Exit.UNDECIDED, "not trusted": Exit.FOUND}
@@ -502,7 +521,7 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
         return (str(journal),)
     if has_side(given.mapping, JUDGE):
         return (answers,)
-    file = read_records(answers, mapping=of_side(given.mapping, ""))
+    file = read_records(answers, mapping=select_side(given.mapping, ""))
     # `checks` without `output` cannot be read, and the page says so, as `score` does.
     fields = {"output", "outputs", "checks"}
     for lines in file.lines.values():

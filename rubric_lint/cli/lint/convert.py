@@ -19,12 +19,12 @@ from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
+    from rubric_lint.convert.export.target import ConvertedSuite, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
-    from rubric_lint.lint.run.argument import ArgumentFile
+    from rubric_lint.lint.run.argument import FileArgument
     from rubric_lint.model.rubric import Rubric
-    from rubric_lint.scoring.loading import Loaded
+    from rubric_lint.scoring.loading import LoadedRubric
     from rubric_lint.source.path import Path
 
 
@@ -66,7 +66,7 @@ def convert(given: Given) -> int:
     return _export(given, file)
 
 
-def _export(given: Given, file: "ArgumentFile") -> int:
+def _export(given: Given, file: "FileArgument") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
     from rubric_lint.convert.export.target import ExportError, TargetError
 
@@ -100,23 +100,23 @@ def _export(given: Given, file: "ArgumentFile") -> int:
     if given.strict and losses:
         complain(_NO_LOSSES)
         return Exit.FOUND
-    for gap in export.gaps:
+    for gap in export.todo:
         complain(f"to do: {gap}")
     content = _describe(given, file, sound) if given.target == "json" else export.data
     return write_result(content, given.output)
 
 
 def _write(
-    found: "Mapping[str, Loaded]", target: str, *, is_whole: bool
-) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
+    found: "Mapping[str, LoadedRubric]", target: str, *, is_whole: bool
+) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], ConvertedSuite | None, Export]":
     """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
 
     Raises:
         ExportError: if the target does not take one of them.
     """
-    from rubric_lint.convert.export.cases import Use
+    from rubric_lint.convert.export.cases import FileRubric
     from rubric_lint.convert.export.entries import find_written, make_sound
-    from rubric_lint.convert.export.suite import carry
+    from rubric_lint.convert.export.suite import convert_suite
 
     writer = load_target(target)
     rubrics: Rubrics = {name: loaded.rubric for name, loaded in found.items()}
@@ -127,15 +127,15 @@ def _write(
     carried = None
     if is_whole:
         uses = [
-            Use(loaded.name, loaded.case, loaded.document, loaded.rubric, sources.get(loaded.name))
+            FileRubric(loaded.name, loaded.case, loaded.document, loaded.rubric, sources.get(loaded.name))
             for loaded in found.values()
         ]
-        carried, sources = carry(next(iter(found.values())).file, uses, writer)
+        carried, sources = convert_suite(next(iter(found.values())).file, uses, writer)
     around = carried if carried and carried.cases else None
     return sound, carried, writer.write({name: rubric for name, (rubric, _) in sound.items()}, sources, around)
 
 
-def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
+def _find_targets(found: "Mapping[str, LoadedRubric]", given: Given) -> list[str]:
     """Return the names of the targets that take rubrics."""
     from rubric_lint.convert.export.target import ExportError
 
@@ -147,19 +147,19 @@ def _find_targets(found: "Mapping[str, Loaded]", given: Given) -> list[str]:
     return names
 
 
-def _is_in_version_3(found: "Iterable[Loaded]") -> bool:
+def _is_in_version_3(found: "Iterable[LoadedRubric]") -> bool:
     """Return whether a YAML file says all of its rubrics in version 3 already."""
     from rubric_lint.convert.export.version_3 import is_written_in_version_3
 
     return all(is_written_in_version_3(loaded.rubric) and loaded.document.kind is Kind.YAML for loaded in found)
 
 
-def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> int:
+def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
     from rubric_lint.cli.fix.fix import exit_code, rewrite_suite
-    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, word_faults
+    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, format_faults
     from rubric_lint.lint.fix.together import convert_together
-    from rubric_lint.lint.run.summary import Again, Unchecked
+    from rubric_lint.lint.run.summary import RunScope, Unchecked
     from rubric_lint.report.fixes import format_troubles
 
     member, others = _find_with_others(given, file, settings)
@@ -170,16 +170,16 @@ def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> in
     fixed = rewrite_suite(given, file.label, file.data, member.settings)
     [(_, fixed)] = convert_together([(member, fixed)], str(given.target))
     outcome = FixOutcome(fixed, remaining=len(fixed.result.findings))
-    totals = FixTotals(again=Again((file.label,)))
+    totals = FixTotals(scope=RunScope((file.label,)))
     totals.add(outcome)
     unchecked = Unchecked(())
     unchecked.add(file.label, fixed.result)
-    for line in chain(word_faults(fixed, "fixed"), format_troubles(outcome), unchecked.word()):
+    for line in chain(format_faults(fixed, "fixed"), format_troubles(outcome), unchecked.format_lines()):
         complain(line)
     code = exit_code(totals, is_rewriting=True)
     is_rewritten = fixed.conversion is not None
     if not is_rewritten:
-        for line in totals.word(is_dry=code is not Exit.CLEAN, is_rewriting=True).split("\n"):
+        for line in totals.format(is_dry=code is not Exit.CLEAN, is_rewriting=True).split("\n"):
             complain(line)
     if not is_rewritten and code is not Exit.CLEAN:
         return code
@@ -190,7 +190,7 @@ def _rewrite(given: Given, file: "ArgumentFile", settings: "FileSettings") -> in
     return write_result(fixed.data, given.output) or code
 
 
-def _find_with_others(given: Given, file: "ArgumentFile", settings: "FileSettings") -> "tuple[File, list[str]]":
+def _find_with_others(given: Given, file: "FileArgument", settings: "FileSettings") -> "tuple[File, list[str]]":
     """Return a suite with what its settings say of the files that it names, and the names of these files."""
     from rubric_lint.lint.project import suites
     from rubric_lint.lint.project.files import File
@@ -203,7 +203,7 @@ def _find_with_others(given: Given, file: "ArgumentFile", settings: "FileSetting
     return found[0], [member.name for member in found[1:]]
 
 
-def _describe(given: Given, file: "ArgumentFile", names: "Collection[str]") -> bytes:
+def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> bytes:
     """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
     from rubric_lint.report.show import ShowJson
     from rubric_lint.scoring.show.source import show, summarize
@@ -226,7 +226,7 @@ def _check_excel(output: str | None) -> None:
         raise click.UsageError("--to xlsx writes a file that is not text; name it with --output")
 
 
-def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
+def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
     from rubric_lint.convert.export.target import (
         ExportSource,
         find_fields,
@@ -244,7 +244,9 @@ def _source(loaded: "Loaded", *, keeps_comments: bool) -> "ExportSource":
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, Loaded]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(
+    found: "dict[str, LoadedRubric]", carried: "ConvertedSuite", headed: "Collection[str]"
+) -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
@@ -276,7 +278,7 @@ def _is_one_of(value: object, texts: "Collection[str | None]") -> bool:
     return isinstance(value, str) and value in texts
 
 
-def _lost_comments(found: "dict[str, Loaded]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
+def _lost_comments(found: "dict[str, LoadedRubric]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
     from rubric_lint.convert.export.target import find_comments, find_kept_comments
 
@@ -349,7 +351,7 @@ def import_table(given: Given) -> int:
     write. Each table is a rubric, and the words in its header say what its columns hold. The rubrics are linted at
     once, and findings name the cells. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.convert.importing import ChoiceError, choose, import_tables
+    from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
@@ -360,7 +362,7 @@ def import_table(given: Given) -> int:
             if not (mark and field.strip() and column.strip()):
                 raise click.UsageError(f"--map {pair}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
-        choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
+        choices = read_choices(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = load_argument(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(*file, of_file, choices, watch=progress.show_phase)
@@ -368,8 +370,8 @@ def import_table(given: Given) -> int:
         raise click.UsageError(str(wrong)) from None
     finally:
         progress.clear()
-    for pair in imported.messages:
-        complain(pair.word())
+    for message in imported.messages:
+        complain(message.word())
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), given.output)

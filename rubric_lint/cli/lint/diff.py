@@ -12,12 +12,12 @@ from contextlib import suppress
 
 import click
 
-from rubric_lint.assess.diff.changes import (
+from rubric_lint.assess.diff.rubric_diff import (
     Change,
-    Effects,
+    OutputEffects,
     RubricPair,
-    compare,
-    locate,
+    add_places,
+    compare_rubrics,
     pair_rubrics,
     prepare_all,
     score_both,
@@ -32,7 +32,7 @@ from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
 from rubric_lint.lint.project.settings import SettingsFinder
-from rubric_lint.lint.run.argument import InvalidError, UnusableError, load_argument
+from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
@@ -41,9 +41,9 @@ from rubric_lint.report import Style
 from rubric_lint.report.changes import DiffReport, as_json, as_markdown, as_text
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric
-from rubric_lint.scoring.loading import Loaded, RubricError
-from rubric_lint.scoring.records.mapping import JUDGE, Wanted, of_side
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.loading import LoadedRubric, RubricError
+from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, select_side
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.source.source import SUFFIXES, Source
 
 
@@ -54,7 +54,7 @@ def report_changes(given: Given) -> int:
     try:
         comparison = _compare_files(given) if given.new else _compare_branch(given)
     except RubricError as wrong:
-        raise UnusableError(*wrong.faults) from None
+        raise UnusableFileError(*wrong.faults) from None
     in_color = wants_color(given.color) and given.output is None
     if form == "json":
         text = as_json(comparison)
@@ -72,19 +72,19 @@ def _compare_files(given: Given) -> DiffReport:
     files = [load_argument(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
         old = load_argument_rubrics(files[0], finder)
-    except InvalidError as wrong:
+    except InvalidRubricsError as wrong:
         fix = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
             fix = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
         advice = f"{fix} (`rubric-lint` says how), then compare again"
-        raise UnusableError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
+        raise UnusableFileError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
     new = load_argument_rubrics(files[1], finder)
     pairs = pair_rubrics(prepare_all(old), prepare_all(new))
     if given.name is not None:
         require_rubric(given.name, dict.fromkeys(rubric.name for rubric in _list_rubrics(pairs)))
         pairs = _choose(pairs, given.name)
     effects = _score(given, pairs) if given.outputs else None
-    changes = tuple(locate(change, old, new) for change in compare(pairs))
+    changes = tuple(add_places(change, old, new) for change in compare_rubrics(pairs))
     return DiffReport(files[0].label, files[1].label, changes, effects)
 
 
@@ -116,13 +116,13 @@ def _compare_branch(given: Given) -> DiffReport:
             continue
         try:
             before, after = _load_sides(branch, old, new, finder)
-        except UnusableError as wrong:
+        except UnusableFileError as wrong:
             skipped += wrong.lines[:1]
             continue
         of_file = pair_rubrics(prepare_all(before), prepare_all(after))
         if given.name is not None:
             of_file = _choose(of_file, given.name)
-        changes += (locate(change, before, after) for change in compare(of_file))
+        changes += (add_places(change, before, after) for change in compare_rubrics(of_file))
         pairs += of_file
     effects = None
     if given.outputs and pairs:
@@ -158,9 +158,9 @@ def _list_checked(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
 
 def _load_sides(
     branch: Branch, old: str | None, new: str | None, finder: SettingsFinder
-) -> tuple[dict[str, Loaded], dict[str, Loaded]]:
-    """Return the rubrics of both sides by name; raise UnusableError when a side cannot be read or has errors."""
-    sides: list[dict[str, Loaded]] = []
+) -> tuple[dict[str, LoadedRubric], dict[str, LoadedRubric]]:
+    """Return the rubrics of both sides by name; raise UnusableFileError when a side cannot be read or has errors."""
+    sides: list[dict[str, LoadedRubric]] = []
     for path, is_old in ((old, True), (new, False)):
         if path is None:
             sides.append({})
@@ -169,10 +169,10 @@ def _load_sides(
         data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
             sides.append(load_argument_rubrics(data._replace(label=name, path=name) if is_old else data, finder))
-        except InvalidError as wrong:
+        except InvalidRubricsError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
-            raise UnusableError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
-        except UnusableError:  # no rubrics
+            raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
+        except UnusableFileError:  # no rubrics
             sides.append({})
     return sides[0], sides[1]
 
@@ -188,7 +188,7 @@ def _find_findings(
     found = []
     for file, outcome in lint_files(File(name, finder.for_file(name)) for name in names):
         if isinstance(outcome, Result) and isinstance(file, File):
-            result = changed_lines.sift(outcome, file.settings)
+            result = changed_lines.filter(outcome, file.settings)
             found += [(result.source, finding) for finding in result.findings]
     return tuple(found)
 
@@ -210,12 +210,12 @@ def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source
     return tuple(found)
 
 
-def _score(given: Given, pairs: list[RubricPair]) -> Effects:
-    effects, name, size = Effects(), given.outputs, None
+def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
+    effects, name, size = OutputEffects(), given.outputs, None
     rubrics = _list_rubrics(pairs)
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
-    wanted = Wanted(judgements=list_fields(rubrics))
-    options = Asked(of_side(given.mapping, JUDGE), name, wanted=wanted)
+    wanted = RequiredColumns(judgements=list_fields(rubrics))
+    options = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=wanted)
     with suppress(OSError, ValueError):
         size = None if name == STDIN else os.stat(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)
@@ -224,17 +224,17 @@ def _score(given: Given, pairs: list[RubricPair]) -> Effects:
             progress.done += 1
             effects.add(effect)
     except (OSError, ValueError) as fault:
-        raise UnusableError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
+        raise UnusableFileError(f"{name}: {getattr(fault, 'strerror', None) or fault}") from None
     finally:
         progress.clear()
     if not effects.outputs:
-        raise UnusableError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+        raise UnusableFileError(f"{'stdin' if name == STDIN else name}: contains no outputs")
     return effects
 
 
 def _read_chunks(name: str, progress: Progress) -> Iterator[bytes]:
     if name == STDIN and sys.stdin is None:
-        raise UnusableError("stdin is closed")
+        raise UnusableFileError("stdin is closed")
     for chunk in read_chunks(name):
         progress.advance(len(chunk))
         yield chunk

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.assess.assess import Asked, Assessment, Standing
-from rubric_lint.assess.improve.proposals import Base, find_own
-from rubric_lint.assess.improve.run import NEEDED, EndedError, Held, Improver, Left
+from rubric_lint.assess.assess import Assessment, AssessOptions, Standing
+from rubric_lint.assess.improve.proposals import RubricState, find_findings
+from rubric_lint.assess.improve.run import NEEDED, EndedError, Improver, PassedTest, StopReason
 from rubric_lint.assess.improve.trial import ASIDE
 from rubric_lint.assess.rubric_tests.recorder import find_case
-from rubric_lint.assess.rubric_tests.running import Needed
+from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.lint.assessing import LintedFile
 from rubric_lint.cli.options import STDIN, Given, repeat_command
@@ -38,7 +38,7 @@ from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
 from rubric_lint.judge.answers import Answer, AnswersError
 from rubric_lint.judge.asking import Request, ask
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
+from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.engine import Examined
@@ -89,7 +89,7 @@ def propose(given: Given) -> int:
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
-    found = linted.assess(recorded, given.labels or linted.labels, Asked(Fraction(4, 5)))
+    found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         of_writer = models.index(writer)
@@ -118,7 +118,7 @@ def _improve(
         half = _take_half(_choose(answers, assessment.rubric))
         tests = [Answer("", base.rubric, test.case, {}) for test in passed_tests[assessment.rubric] if test.case]
         for criterion in assessment.list(Standing.FIX):
-            choices = sum(len(finding.choices) for finding in find_own(base, criterion.id))
+            choices = sum(len(finding.choices) for finding in find_findings(base, criterion.id))
             trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
     done: list[Improver] = []
@@ -137,11 +137,11 @@ def _improve(
     return _report(given, linted, done, asking, is_stopped=is_stopped)
 
 
-def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, Base]:
+def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, RubricState]:
     """Return the rubrics of a file as they are now, by name."""
     bases = {}
     for rubric, loaded in load_examined(name, examined).items():
-        bases[rubric] = Base(name, linted.file.settings, examined, loaded, loaded.prepare())
+        bases[rubric] = RubricState(name, linted.file.settings, examined, loaded, loaded.prepare())
     return bases
 
 
@@ -185,7 +185,7 @@ def _find_code(page: improvement.ImprovementPage) -> Exit:
     reasons = {outcome.left for outcome in outcomes if not outcome.offered}
     if not reasons:
         return Exit.CLEAN
-    return Exit.UNDECIDED if reasons <= {Left.FEW, Left.FEW_WRONG} else Exit.FOUND
+    return Exit.UNDECIDED if reasons <= {StopReason.FEW, StopReason.FEW_WRONG} else Exit.FOUND
 
 
 def _read_answers(
@@ -197,19 +197,19 @@ def _read_answers(
         with hold(name) as stream:
             source = AnswersFile(stream, rubrics, mapping, name)
             if Path(name).stat().st_size:
-                source.check(taken=frozenset())
+                source.check(reserved=frozenset())
             return list(source.read())
     except AnswersError as wrong:
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_passed(linted: LintedFile, rubric: str) -> list[Held]:
+def _list_passed(linted: LintedFile, rubric: str) -> list[PassedTest]:
     """Return the rubric tests that pass, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
         recording = recordings.found.get(ran.test.key) if recordings else None
         if ran.passed:
-            found.append(Held(ran, find_case(Needed(ran.test, ran.file, recording, ()))))
+            found.append(PassedTest(ran, find_case(UnrecordedTest(ran.test, ran.file, recording, ()))))
     return found
 
 
@@ -282,9 +282,9 @@ class _ModelAsker:
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
         if code == Exit.USAGE:
-            raise EndedError(Left.NO_REPLY, "the endpoint gives no replies")
+            raise EndedError(StopReason.NO_REPLY, "the endpoint gives no replies")
         if self.account.stop:
-            raise EndedError(Left.LIMIT, self.account.stop)
+            raise EndedError(StopReason.LIMIT, self.account.stop)
         return records.all
 
     def _report_limit(self, limit: LimitError) -> None:
@@ -304,7 +304,7 @@ class _ModelAsker:
 
     def write(self, messages: tuple[Message, ...], schema: Mapping[str, Any], number: int) -> str:
         """Return the reply of the model that proposes; see `Asker`."""
-        request = Request(self._writer.calls[0], Place("", number), messages, schema)
+        request = Request(self._writer.calls[0], RequestId("", number), messages, schema)
 
         async def write() -> str:
             async with self._writer.connect(self.account) as panel:
@@ -315,9 +315,9 @@ class _ModelAsker:
             return asyncio.run(write())
         except LimitError as limit:
             self._report_limit(limit)
-            raise EndedError(Left.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
+            raise EndedError(StopReason.LIMIT, f"{limit}: {limit.reason}" if limit.reason else str(limit)) from None
         except UnansweredError as fault:
-            raise EndedError(Left.NO_REPLY, str(fault)) from None
+            raise EndedError(StopReason.NO_REPLY, str(fault)) from None
 
 
 def _read_text(exchange: Exchange) -> str:

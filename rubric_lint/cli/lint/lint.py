@@ -38,7 +38,7 @@ from rubric_lint.model.messages import UserError, list_names, to_data, visible
 from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, Write, counted
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import JudgedRun, RecordCache
+    from rubric_lint.assess.judged.review import JudgedRun, RecordCache
     from rubric_lint.lint.fix.run import FixOutcome
     from rubric_lint.lint.fix.silence import Silenced
     from rubric_lint.lint.project.files import File, Unreadable
@@ -61,7 +61,7 @@ def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit
 
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
-        click.echo(totals.word())
+        click.echo(totals.format())
     failing: dict[str, set[Severity]] = {
         "error": {Severity.ERROR},
         "warning": {Severity.ERROR, Severity.WARNING},
@@ -129,10 +129,10 @@ class JudgedLint:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.run import Basis, JudgedRun, RecordCache
+        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions
         from rubric_lint.cli.score.options import find_labels
 
-        self._kept = self._kept or RecordCache(Basis(mapping=self._given.mapping))
+        self._kept = self._kept or RecordCache(ReviewOptions(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
         self.run = run = JudgedRun(finder, (self._given.judged, labels), self._kept)
         if run.unreadable:
@@ -185,7 +185,7 @@ def print_files(paths: Iterable[str], finder: "SettingsFinder", filters: "Sequen
     for found in find(paths, finder, Skipped(reasons=reasons)):
         if isinstance(found, Unreadable):
             faults.append(found)
-        elif all(filter_.wants(found.name) for filter_ in filters):
+        elif all(filter_.needs_file(found.name) for filter_ in filters):
             files.append(found.name)
         else:
             reasons[found.name] = "unchanged"
@@ -212,7 +212,7 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
         SettingsError: when a settings file is invalid.
     """
     from rubric_lint.lint.project.files import tidy
-    from rubric_lint.lint.project.settings import report_settings
+    from rubric_lint.lint.project.settings_report import report_settings
 
     reports, code = [], Exit.CLEAN
     for path in map(tidy, paths):
@@ -445,7 +445,7 @@ class _Check:
         says_summary = given.output is not None or self._make_reporter in _WITH_SUMMARY
         if summary.is_empty and not says_summary and not given.quiet:
             complain(f"0 rubrics found in {counted(summary.files, 'file')}")
-        for line in chain(engine.explaining.word(), finder.word_idle_shapes(given.paths)):
+        for line in chain(engine.explaining.format_lines(), finder.format_idle_shapes(given.paths)):
             complain(line)
         _end_baselines(given, filters)
         return summary
@@ -513,7 +513,7 @@ def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     )
     totals = run.fix_all(given.paths, "", finder)
     if not given.quiet:
-        click.echo(totals.word(is_dry=False), err=True)
+        click.echo(totals.format(is_dry=False), err=True)
     return exit_code(totals)
 
 

@@ -40,13 +40,13 @@ from rubric_lint.report.terminal import Style
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rubric_lint.assess.agreement.analysis import Condition
+    from rubric_lint.assess.agreement.analysis import AgreementLimit
     from rubric_lint.assess.agreement.ratings import Ratings
-    from rubric_lint.assess.agreement.reading import Reader
+    from rubric_lint.assess.agreement.reading import RatingReader
     from rubric_lint.judge.answers import Answer
     from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.records.verdict import Reading
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
 
 ON_A_PAGE = 200
@@ -57,7 +57,7 @@ def measure_agreement(
     rubrics: "Mapping[str, ScoringRubric]",
     results: tuple[str, ...],
     labels: tuple[str, ...],
-    reading: "Reading",
+    reading: "ParseOptions",
     mapping: "Mapping[str, str]",
 ) -> "AgreementReport | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
@@ -65,38 +65,41 @@ def measure_agreement(
     `mapping` has for each field of the results the column that it has in their files.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all
-    from rubric_lint.assess.agreement.comparison import Plan
-    from rubric_lint.assess.agreement.reading import Reader, UnusableError
+    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
     from rubric_lint.report.agreement import AgreementReport
 
-    reader = Reader(rubrics, reading, mapping=mapping)
+    reader = RatingReader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
         return None
     try:
         ratings = reader.join()
-    except UnusableError as unusable:
+    except UnusableRatingsError as unusable:
         complain_of_records(reader, labels)
         complain(f"--labels: {unusable}")
         return None
-    plan = Plan(worst=ON_A_PAGE)
+    plan = AgreementOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
     return AgreementReport(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
 
 def read_files(
-    reader: "Reader", results: tuple[str, ...], labels: tuple[str, ...], mapping: "Mapping[str, str] | None" = None
+    reader: "RatingReader",
+    results: tuple[str, ...],
+    labels: tuple[str, ...],
+    mapping: "Mapping[str, str] | None" = None,
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
-    from rubric_lint.scoring.records.streams import Asked
+    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
+    from rubric_lint.scoring.records.streams import StreamOptions
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
             label = "stdin" if name == STDIN else name
             try:
                 side = HUMAN if are_labels else JUDGE
-                own = name_own(mapping or {}, side, names)
-                asked = Asked(of_side(mapping or {}, side), name, wanted=Wanted(own=own))
+                own = list_own_fields(mapping or {}, side, names)
+                asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
                 found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
@@ -123,14 +126,14 @@ def read_chunks(name: str) -> Iterator[bytes]:
             yield chunk
 
 
-def complain_of_records(reader: "Reader", files: Sequence[str] | None = None) -> None:
+def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
     """Say which records are invalid, in all files or in these, and which are left out."""
     from rubric_lint.assess.agreement.reading import list_invalid
 
     invalid = [record for record in reader.invalid if files is None or record.file in files]
     lines = [*list_invalid(invalid), *map(str, reader.left_out)]
     if files is None:
-        lines += [*reader.passed_over.word(), *reader.list_notes()]
+        lines += [*reader.passed_over.format_lines(), *reader.list_notes()]
     for line in lines:
         complain(line)
 
@@ -160,9 +163,9 @@ def agree(given: Given) -> int:
     same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
     "rubric" and "id".
     """
-    from rubric_lint.assess.agreement.reading import Reader, UnusableError
-    from rubric_lint.assess.measure.pass_rate import Chosen
-    from rubric_lint.scoring.records.verdict import Reading
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.assess.measure.pass_rate import LabelSelection
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -180,9 +183,9 @@ def agree(given: Given) -> int:
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reader = Reader(
+    reader = RatingReader(
         rubrics,
-        Reading.of(given.extract, given.extra_fields, given.grades),
+        ParseOptions.of(given.extract, given.extra_fields, given.grades),
         any_version=given.any_version,
         label_scales=given.label_scales,
         mapping=given.mapping,
@@ -191,8 +194,8 @@ def agree(given: Given) -> int:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
         try:
-            ratings = reader.join(given.raters, Chosen(given.chosen) if given.chosen else None)
-        except UnusableError as unusable:
+            ratings = reader.join(given.raters, LabelSelection(given.chosen) if given.chosen else None)
+        except UnusableRatingsError as unusable:
             complain_of_records(reader)
             complain(str(unusable))
             return Exit.USAGE
@@ -219,7 +222,12 @@ def _list_limited(rubrics: "Mapping[str, ScoringRubric]") -> list[str]:
 
 
 def _analyse(
-    given: Given, reader: "Reader", ratings: "Sequence[Ratings]", conditions: "Sequence[Condition]", *, has_page: bool
+    given: Given,
+    reader: "RatingReader",
+    ratings: "Sequence[Ratings]",
+    conditions: "Sequence[AgreementLimit]",
+    *,
+    has_page: bool,
 ) -> "AgreementReport":
     """Return the agreement in the ratings that were read.
 
@@ -227,7 +235,7 @@ def _analyse(
         UserError: if --runs, --label-scale or --by does not fit the ratings.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all, find_breaches
-    from rubric_lint.assess.agreement.comparison import Plan
+    from rubric_lint.assess.agreement.comparison import AgreementOptions
     from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import read_line
 
@@ -237,7 +245,7 @@ def _analyse(
     check_runs(given.runs, ratings)
     check_people(given, ratings)
     line, by = read_line(given.fail_on), given.by or ""
-    plan = Plan(Fraction(str(given.target)), most, line, by, given.label_scales, given.runs, given.look)
+    plan = AgreementOptions(Fraction(str(given.target)), most, line, by, given.label_scales, given.runs, given.look)
     if given.by:
         check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
     agreements = analyse_all(ratings, plan)
@@ -265,9 +273,9 @@ _IN_A_TABLE = 10
 """The disagreements to list in a table, unless --worst says it."""
 
 
-def _read_condition(text: str, known: Sequence[str]) -> "Condition":
+def _read_condition(text: str, known: Sequence[str]) -> "AgreementLimit":
     """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
-    from rubric_lint.assess.agreement.analysis import STATISTICS, Condition
+    from rubric_lint.assess.agreement.analysis import STATISTICS, AgreementLimit
 
     left, _, right = text.rpartition("=")
     where, _, statistic = left.rpartition(":")
@@ -288,7 +296,7 @@ def _read_condition(text: str, known: Sequence[str]) -> "Condition":
         )
     if where and where not in known:
         raise click.UsageError(f"--fail-below: no criterion is named `{where}`; {point_to_known(where, known)}")
-    return Condition(statistic, limit, where or None)
+    return AgreementLimit(statistic, limit, where or None)
 
 
 _DROPPED = {"kappa", "ac", "ac1", "ac2"}
@@ -299,7 +307,7 @@ _LABELS_CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "output:sheet! sample labels:done results:valid seed:draw map:answers | config isolated",
+    "output:sheet! sample labels:done results:valid seed:draw_sample map:answers | config isolated",
     short="Write the sheet in which people judge answers.",
     examples={
         f"{_LABELS_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",
@@ -315,8 +323,8 @@ def labels(given: Given) -> None:
     and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
     --labels.
     """
-    from rubric_lint.assess.agreement.reading import UnusableError
-    from rubric_lint.assess.agreement.sheets import SheetError, lay_out, write_csv, write_excel
+    from rubric_lint.assess.agreement.reading import UnusableRatingsError
+    from rubric_lint.assess.agreement.sheets import SheetError, make_rows, write_csv, write_excel
     from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
     from rubric_lint.judge.answers import AnswersError
 
@@ -330,9 +338,9 @@ def labels(given: Given) -> None:
     rubrics = load(given.rubric, given)
     try:
         drawn, total = _draw(given, rubrics)
-        rows = lay_out(drawn, rubrics)
+        rows = make_rows(drawn, rubrics)
         data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)
-    except UnusableError as wrong:
+    except UnusableRatingsError as wrong:
         raise UserError(str(wrong)) from None
     except AnswersError as wrong:
         raise UserError(*(f"{given.answers}: {fault}" for fault in wrong.faults)) from None
@@ -358,18 +366,18 @@ def labels(given: Given) -> None:
 
 def _draw(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> "tuple[Sequence[Answer], int]":
     """Return answers drawn from those without labels and with a valid result, and the number of those."""
-    from rubric_lint.assess.agreement.sheets import draw, find_open
+    from rubric_lint.assess.agreement.sheets import draw_sample, find_open
     from rubric_lint.judge.answers import check_answers, read_answers
 
     chunks = [*read_chunks(given.answers)]
-    check_answers(chunks, rubrics, given.mapping, name=given.answers, taken=frozenset(), may_repeat=True)
+    check_answers(chunks, rubrics, given.mapping, name=given.answers, reserved=frozenset(), may_repeat=True)
     require_existing(given.results)
     require_existing(given.labels)
     results = {name: read_chunks(name) for name in given.results}
     labelled = {name: read_chunks(name) for name in given.labels}
     is_open = find_open(rubrics, results, labelled)
     answers = read_answers(chunks, rubrics, given.mapping, name=given.answers)
-    drawn, total = draw(filter(is_open, answers), given.sample, given.seed)
+    drawn, total = draw_sample(filter(is_open, answers), given.sample, given.seed)
     if not drawn:
         raise UserError(f"{given.answers}: no answer is left to label")
     return drawn, total

@@ -18,8 +18,8 @@ from rubric_lint.scoring.flat import is_judged
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry
 from rubric_lint.scoring.records.entries import CHUNK
-from rubric_lint.scoring.records.mapping import HELD, HUMAN, JUDGE, RECORDS, fold_column, of_side
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, OUTPUT_FIELDS, RECORDS, fold_column, select_side
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
 
 _LOOKED_AT = 20
@@ -30,7 +30,7 @@ _MOST_BYTES, _MOST_BYTES_OF_WORKBOOK = 5_000_000, 200_000
 
 _MOST_FIELDS = 6
 _DEPTH = 2
-_JUDGEMENTS = HELD | {"checks", "criteria", "score", "error", "verdict", "label"}
+_JUDGEMENTS = OUTPUT_FIELDS | {"checks", "criteria", "score", "error", "verdict", "label"}
 
 _WORDS = {
     "answer": ("answer", "response", "reply", "completion", "generation", "prediction", "text", "output"),
@@ -68,7 +68,7 @@ def describe_files(given: Given, command: str) -> Iterator[str]:
         most = _MOST_BYTES_OF_WORKBOOK if path.suffix == ".xlsx" else _MOST_BYTES
         if not path.is_file() or path.stat().st_size > most:
             continue
-        records = _read(file, of_side(given.mapping, side))
+        records = _read(file, select_side(given.mapping, side))
         known = _JUDGEMENTS if side else frozenset({"answer"})
         if command == "assess":
             known |= _JUDGEMENTS
@@ -100,7 +100,7 @@ def _are_judged(records: Sequence[Mapping[str, Any]], rubrics: Mapping[str, Scor
 def _read(file: str, mapping: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the first records of a file; none if they cannot be read, which the command has said."""
     with open_stream(file) as stream:
-        entries = read_entries(iter(partial(stream.read, CHUNK), b""), Asked(mapping, file))
+        entries = read_entries(iter(partial(stream.read, CHUNK), b""), StreamOptions(mapping, file))
         try:
             return [decode_entry(content) for _, content in islice(entries, _LOOKED_AT)]
         except OutputError:

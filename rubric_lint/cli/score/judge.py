@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rubric_lint.cli.score.judge_options import ModelAccess
     from rubric_lint.judge.account import Account
-    from rubric_lint.judge.asking import Plan
-    from rubric_lint.judge.journal import Earlier, Journal
+    from rubric_lint.judge.asking import JudgeOptions
+    from rubric_lint.judge.journal import EarlierResults, Journal
     from rubric_lint.judge.run import Panel
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -65,7 +65,7 @@ def judge(given: Given) -> int:
     reads stdin. All answers are read and checked before the first request.
     """
     from rubric_lint.cli.score.judging import check_batch
-    from rubric_lint.scoring.records.verdict import Reading
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     check_answer_fields(given)
     batch = read_batch(vars(given))
@@ -76,7 +76,7 @@ def judge(given: Given) -> int:
     if batch and account.limit.is_set:
         raise click.UsageError(f"{account.limit}: a batch is not limited; its size is what is written")
     rubrics = load(given.rubric, given)
-    plan = make_plan(vars(given), reading=Reading.of(given.extract, given.extra_fields))
+    plan = make_plan(vars(given), reading=ParseOptions.of(given.extract, given.extra_fields))
     if given.output is not None:
         require_file_name(given.output, "--output")
         if given.output.lower().endswith(_NOT_LINES):
@@ -110,7 +110,7 @@ class JudgeWork(NamedTuple):
     output: Path
     rubrics: Mapping[str, ScoringRubric]
     access: ModelAccess
-    plan: Plan
+    plan: JudgeOptions
     account: Account
     is_again: bool = False
     made: bytes | None = None
@@ -132,9 +132,9 @@ def open_account(given: Given, access: ModelAccess) -> Account:
         click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
     from rubric_lint.cli.score.judging import load_prices
-    from rubric_lint.judge.account import Account, Limit
+    from rubric_lint.judge.account import Account, RunLimit
 
-    limit = Limit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
+    limit = RunLimit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
         models = dict.fromkeys(call.model for call in access.calls)
         if missing := [model for model in models if model not in limit.prices.models]:
@@ -208,7 +208,7 @@ def _prepare(
             journal = opened.enter_context(Journal(output))
             lines = b"".join(line for key, line in journal.read() if key in journal.invalid)
             source = AnswersFile(BytesIO(lines), work.rubrics)
-            total = source.check(taken=frozenset()) if lines else 0
+            total = source.check(reserved=frozenset()) if lines else 0
             panel = batch or work.access.connect(work.account)
         else:
             source = work.open_answers(opened)
@@ -244,11 +244,11 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
     """Print what the results score, and the commands that ask again for invalid ones and show more."""
-    from rubric_lint.scoring.run import Scoring
+    from rubric_lint.scoring.run import ScoringRun
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
-    scoring = Scoring(rubrics, lambda _: None, progress)
+    scoring = ScoringRun(rubrics, lambda _: None, progress)
     with open_stream(name) as results:
         scoring.run(name, results)
     progress.clear()
@@ -292,7 +292,7 @@ def _report_requests(source: AnswersFile, journal: Journal, work: JudgeWork, lef
         click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, limit.prices)), err=True)
 
 
-def _report_earlier(earlier: Earlier, output: Path, total: int) -> None:
+def _report_earlier(earlier: EarlierResults, output: Path, total: int) -> None:
     """Print to stderr which answers are already judged and what else the results file holds."""
     if earlier.judged:
         click.echo(

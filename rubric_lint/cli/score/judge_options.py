@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rubric_lint.judge.account import Account
     from rubric_lint.judge.answers import Answer
-    from rubric_lint.judge.asking import Plan
+    from rubric_lint.judge.asking import JudgeOptions
     from rubric_lint.judge.call import Call
     from rubric_lint.judge.run import Panel
     from rubric_lint.lint.run.console import Progress
@@ -305,12 +305,12 @@ SEED = 1
 """The seed of the orders in which assessments ask for criteria: shuffled, an effect of the place is an instability."""
 
 
-def make_plan(asking: Mapping[str, Any], **more: Any) -> Plan:
+def make_plan(asking: Mapping[str, Any], **more: Any) -> JudgeOptions:
     """Return how each model judges each answer."""
-    from rubric_lint.judge.asking import Plan
+    from rubric_lint.judge.asking import JudgeOptions
 
     names = ("samples", "max_attempts", "concurrency", "per_criterion", "shuffle")
-    return Plan(**{name: asking[name] for name in names}, **more)
+    return JudgeOptions(**{name: asking[name] for name in names}, **more)
 
 
 def _find_keys(
@@ -437,11 +437,11 @@ class AnswersFile:
         mapping: Mapping[str, str] = MappingProxyType({}),
         name: str = "",
     ) -> None:
-        from rubric_lint.scoring.records.mapping import of_side
+        from rubric_lint.scoring.records.mapping import select_side
 
         self._source = source
         self._rubrics = rubrics
-        self._mapping = of_side(mapping, "")
+        self._mapping = select_side(mapping, "")
         self._name = name
 
     def count_bytes(self) -> int:

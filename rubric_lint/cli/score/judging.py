@@ -17,23 +17,23 @@ import click
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, holds_secret
-from rubric_lint.judge.account import Account, Ending, Limit
+from rubric_lint.judge.account import Account, LimitedRun, RunLimit
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan, Request, list_requests
-from rubric_lint.judge.batches import BatchAsker, BatchError, BatchResults, check_form, write_batch
+from rubric_lint.judge.asking import JudgeOptions, Request, list_requests
+from rubric_lint.judge.batches import BatchError, BatchReplies, BatchResults, check_batch_format, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import NO_REMEDY, Remedy
 from rubric_lint.judge.journal import Journal
-from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, Results, StoppedError
+from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, ResultsWriter, StoppedError
 from rubric_lint.judge.spending import (
     CHARACTERS,
     Prices,
     PricesError,
     Spending,
+    format_cost,
+    format_requests,
     guess_tokens,
     read_prices,
-    word_cost,
-    word_requests,
     write_amount,
 )
 from rubric_lint.judge.store import ReplyStore
@@ -107,14 +107,14 @@ def load_prices(path: str | None) -> Prices | None:
         raise click.UsageError(f"--prices: {path}: {fault.strerror}") from None
 
 
-def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: Plan, prices: Prices) -> str:
+def estimate_cost(answers: Iterable[Answer], calls: Sequence[Call], plan: JudgeOptions, prices: Prices) -> str:
     """Say roughly what the texts to send will cost; what replies add is not known before."""
     spending = Spending()
     for answer in answers:
         for request in list_requests(answer, calls, plan):
             tokens = guess_tokens(text for _, text in request.messages)
             spending.add(request.call.model, Tokens(tokens, 0), None)
-    cost, *others = word_cost(spending.find_cost(prices), prices.currency)
+    cost, *others = format_cost(spending.find_cost(prices), prices.currency)
     about = f"what is sent will {cost} or so, at {CHARACTERS} characters a token; the replies come on top"
     return "; ".join([about, *others])
 
@@ -132,10 +132,10 @@ def open_store(folder: str | None) -> Iterator[ReplyStore | None]:
 
 def run_judge(
     panel: Panel,
-    journal: Results,
+    journal: ResultsWriter,
     answers: Iterator[Answer],
     left: int,
-    plan: Plan,
+    plan: JudgeOptions,
     *,
     has_verdicts: bool = True,
     store: ReplyStore | None = None,
@@ -177,7 +177,7 @@ def run_judge(
     progress.clear()
     for message in [*faults.end(), *_list_notes(run, store)]:
         complain(message)
-    for line in run.tally.reading.word():
+    for line in run.tally.reading.format_lines():
         click.echo(visible(line), err=True)
     _report(run, plan, left, panel.paused - paused_before, has_verdicts=has_verdicts)
     _say_how_to_resume(stop, run.tally, advice, panel.account, left - run.tally.judged)
@@ -241,7 +241,7 @@ def _list_notes(run: JudgeRun, store: ReplyStore | None) -> Iterator[str]:
         yield f"warning: {replies} came from another model than was asked: {join_words(models)}"
 
 
-def _report(run: JudgeRun, plan: Plan, left: int, paused: float, *, has_verdicts: bool) -> None:
+def _report(run: JudgeRun, plan: JudgeOptions, left: int, paused: float, *, has_verdicts: bool) -> None:
     """Print the totals of a run in one line; `paused` are the seconds of waiting for rate limits."""
     tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
@@ -257,11 +257,11 @@ def _report(run: JudgeRun, plan: Plan, left: int, paused: float, *, has_verdicts
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
     if spending.requests and (limit.is_set or limit.prices or spending.unusable):
-        parts.append(word_requests(spending))
+        parts.append(format_requests(spending))
     if any(spending.tokens):
         parts.append(_format_tokens(spending.tokens))
     if limit.prices:
-        parts += word_cost(spending.find_cost(limit.prices), limit.prices.currency)
+        parts += format_cost(spending.find_cost(limit.prices), limit.prices.currency)
     if paused:
         parts.append(f"paused {_write_seconds(paused)} for the rate limit")
     click.echo(visible("; ".join(parts)), err=True)
@@ -322,7 +322,7 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
     given = " with the same answers" if context.params.get("answers") == "-" else ""
     end = _format_end(tally, account, given, left)
     goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
-    account.ending = Ending(end, left, goes_on) if end and left else None
+    account.ending = LimitedRun(end, left, goes_on) if end and left else None
     if stop:
         complain(stop.word(given))
     elif end:
@@ -363,7 +363,7 @@ def format_limit(account: Account, outcome: str, advice: str, *, is_stopped: boo
     stop = "stopped: " if is_stopped else ""
     over = ""
     if account.excess:
-        over = f" ({Limit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
+        over = f" ({RunLimit(cost=account.limit.cost)} is exceeded by {write_amount(account.excess)})"
     advice = "This model does not keep to a limit of tokens: use --max-requests alone"
     return f"{stop}{account.fault}{over}; {outcome}. {advice}"
 
@@ -394,7 +394,7 @@ class BatchWork:
     """
 
     def __init__(
-        self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: Plan
+        self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: JudgeOptions
     ) -> None:
         self.judged = journal.judged
         self._batch, self._source, self._journal, self._calls = batch, source, journal, calls
@@ -427,8 +427,8 @@ class BatchWork:
             complain(fault)
         if len(results.unreadable) > _MOST_NAMED:
             complain(f"{counted(len(results.unreadable) - _MOST_NAMED, 'more line')} that cannot be read")
-        account = Account(Limit(prices=prices))
-        panel = Panel([BatchAsker(call, results) for call in self._calls], account, is_live=False)
+        account = Account(RunLimit(prices=prices))
+        panel = Panel([BatchReplies(call, results) for call in self._calls], account, is_live=False)
         advice = ""
         if not self._batch.requests:
             advice = "the answers without a result are still to be judged; --batch-requests writes only those"
@@ -484,6 +484,6 @@ class BatchWork:
 def check_batch(batch: BatchOptions, calls: Iterable[Call]) -> None:
     """Refuse requests that cannot be written as a batch; raise click.UsageError naming the option."""
     try:
-        check_form(batch.form, calls)
+        check_batch_format(batch.form, calls)
     except BatchError as fault:
         raise click.UsageError(str(fault)) from None

@@ -15,7 +15,7 @@ from rubric_lint.model.messages import UserError, join_words, list_scores, point
 
 if TYPE_CHECKING:
     from rubric_lint.assess.agreement.ratings import Ratings
-    from rubric_lint.assess.agreement.units import About
+    from rubric_lint.assess.agreement.units import AnswerContext
     from rubric_lint.model.criterion import Mark
     from rubric_lint.scoring.grading import ScoringRubric
 
@@ -202,7 +202,7 @@ def check_runs(runs: int, several: "Sequence[Ratings]") -> None:
         raise UserError(f"--runs {runs}: no answer has more than {counted(most, 'judge output')}")
 
 
-def check_field(name: str, about: "Sequence[About]") -> None:
+def check_field(name: str, about: "Sequence[AnswerContext]") -> None:
     """Check that answers can be grouped by a field.
 
     Raises:

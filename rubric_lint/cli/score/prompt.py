@@ -181,7 +181,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
         click.UsageError: if the order of the criteria depends on a model that is not named.
     """
     from rubric_lint.judge.answers import AnswersError
-    from rubric_lint.judge.asking import Plan, list_requests
+    from rubric_lint.judge.asking import JudgeOptions, list_requests
     from rubric_lint.judge.call import Call
     from rubric_lint.judge.journal import encode
 
@@ -191,7 +191,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
         raise click.UsageError("--shuffle requires --model: the order depends on the answer and the model")
     body_settings: dict[str, Any] = {name: getattr(given, name) for name in _BODY if getattr(given, name) is not None}
     call = Call(model or "", **body_settings)
-    plan = Plan(samples=sample, per_criterion=given.per_criterion, shuffle=given.shuffle)
+    plan = JudgeOptions(samples=sample, per_criterion=given.per_criterion, shuffle=given.shuffle)
     out = sys.stdout.buffer
     with hold(answers) as stream:
         source = AnswersFile(stream, rubrics, given.mapping, given.answers)

@@ -23,15 +23,15 @@ from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_res
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
-from rubric_lint.scoring.records.mapping import JUDGE, of_side
-from rubric_lint.scoring.records.streams import Asked
-from rubric_lint.scoring.records.verdict import Reading
-from rubric_lint.scoring.run import Scoring, warn_of_other_rubric
+from rubric_lint.scoring.records.mapping import JUDGE, select_side
+from rubric_lint.scoring.records.parse_options import ParseOptions
+from rubric_lint.scoring.records.streams import StreamOptions
+from rubric_lint.scoring.run import ScoringRun, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.diff.limits import Limit, Limits
-    from rubric_lint.assess.diff.runs import OtherRun
+    from rubric_lint.assess.diff.compare_runs import OtherRun
+    from rubric_lint.assess.diff.limits import DecidedLimit, RunLimits
     from rubric_lint.report.assessment import AssessmentReport
     from rubric_lint.report.html import HtmlReport, PageContent
     from rubric_lint.scoring.output import RecordResult
@@ -55,7 +55,7 @@ def score_files(
     given: Given,
     extras: "ReportInputs | None",
     *,
-    limits: "Limits | None" = None,
+    limits: "RunLimits | None" = None,
     merges: bool = False,
 ) -> tuple[Exit, Totals]:
     """Score files and write everything; return 0, or why something was not scored or fails, and the totals.
@@ -81,14 +81,14 @@ def score_files(
 
     writer = results or (JsonLinesText(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
-    scoring = Scoring(
+    scoring = ScoringRun(
         rubrics,
         writer.add,
         progress,
         page or other,
         several=len(outputs) > 1,
-        reading=Reading.of(given.extract, given.extra_fields, given.grades),
-        mapping=of_side(given.mapping, JUDGE),
+        reading=ParseOptions.of(given.extract, given.extra_fields, given.grades),
+        mapping=select_side(given.mapping, JUDGE),
         is_shared=extras is not None and extras.content.agreement is not None,
         merges=merges,
     )
@@ -130,11 +130,11 @@ def _write_title(given: Given, code: Exit) -> str:
     return f"{name} by {Path(given.rubric).name}{_INCOMPLETE.get(code, '')}"
 
 
-def _complain_of_totals(scoring: Scoring) -> None:
+def _complain_of_totals(scoring: ScoringRun) -> None:
     totals = scoring.totals
     if totals.invalid:
         complain(f"invalid: {scoring.causes.word()}")
-    for line in [*totals.reading.word(), str(totals)]:
+    for line in [*totals.reading.format_lines(), str(totals)]:
         complain(line)
 
 
@@ -150,7 +150,7 @@ def _write_comparison(
 
     name, warnings = label(given.compare), [*other.warnings()]
     if given.quiet and not write:
-        warnings += other.word_left_out(_MOST_REASONS)
+        warnings += other.format_left_out(_MOST_REASONS)
     else:
         for line in format_comparison(found, name):
             if write:
@@ -160,7 +160,7 @@ def _write_comparison(
     return [f"warning: --compare: {name}: {warning}" for warning in warnings]
 
 
-def _complain_of_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: bool) -> Exit:
+def _complain_of_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
     for limit in failing if quiet else decided:
@@ -168,7 +168,7 @@ def _complain_of_limits(limits: "Limits", decided: "Sequence[Limit]", *, quiet: 
     return Exit.FOUND if failing else Exit.CLEAN
 
 
-def _score_streams(scoring: Scoring, outputs: tuple[str, ...], progress: Progress) -> Exit:
+def _score_streams(scoring: ScoringRun, outputs: tuple[str, ...], progress: Progress) -> Exit:
     """Score everything, or until Ctrl-C; write warnings and counts to stderr."""
     code = Exit.CLEAN
     for name in outputs:
@@ -297,13 +297,13 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
     extras = PageContent(made=_read_date(), results=given.output or "", command=_format_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
-    reading = Reading.of(given.extract, given.extra_fields, given.grades)
+    reading = ParseOptions.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
-        from rubric_lint.assess.diff.runs import OtherRun
+        from rubric_lint.assess.diff.compare_runs import OtherRun
 
         texts = RecordTexts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
-        if not other.read(read_chunks(compare), Asked(of_side(given.mapping, JUDGE), compare)):
+        if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
@@ -336,7 +336,7 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "AssessmentReport | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
-    from rubric_lint.assess.assess import Asked
+    from rubric_lint.assess.assess import AssessOptions
     from rubric_lint.cli.lint.assessing import LintedFile
     from rubric_lint.report import assessment, trust
 
@@ -347,7 +347,7 @@ def assess_outputs(given: Given) -> "AssessmentReport | str":
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = LintedFile(given.rubric, given.finder())
-        found = linted.assess(outputs, given.labels, Asked(line=read_line(given.fail_on)))
+        found = linted.assess(outputs, given.labels, AssessOptions(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
@@ -381,13 +381,13 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         raise UserError(f"--engine ray {word_need('ray')}") from None
     except RubricError as fault:
         raise UserError(str(fault)) from None
-    totals, judged_otherwise = score_files(given.outputs, of_side(given.mapping, JUDGE), score, Path(given.output))
+    totals, judged_otherwise = score_files(given.outputs, select_side(given.mapping, JUDGE), score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
     more: dict[str, Any] = {"invalid": []} if totals.invalid else {}
     FORMS[form](write_all, make_style()).end(totals, more)
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:
-        for line in [*totals.reading.word(), str(totals)]:
+        for line in [*totals.reading.format_lines(), str(totals)]:
             complain(line)
     return judge_totals(totals, given)

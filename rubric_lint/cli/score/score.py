@@ -13,7 +13,7 @@ from rubric_lint.lint.project.inputs import OF_ENGINE
 from rubric_lint.model.messages import UserError
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.diff.limits import Limits
+    from rubric_lint.assess.diff.limits import RunLimits
 
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
@@ -92,15 +92,15 @@ def _is_default(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.DEFAULT
 
 
-def _make_limits(given: Given) -> "Limits | None":
+def _make_limits(given: Given) -> "RunLimits | None":
     """Return the limits of the totals; None if no option names one."""
     if not (given.fail_on_worse or given.min_pass_share or given.max_invalid_share):
         return None
-    from rubric_lint.assess.diff.limits import Limits
+    from rubric_lint.assess.diff.limits import RunLimits
 
     shares = given.min_pass_share, given.max_invalid_share
     least_passing, most_invalid = (None if share is None else Fraction(str(share)) for share in shares)
-    return Limits(given.fail_on_worse, least_passing, most_invalid, given.fail_under_doubt)
+    return RunLimits(given.fail_on_worse, least_passing, most_invalid, given.fail_under_doubt)
 
 
 @command(

@@ -28,8 +28,8 @@ from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report import REPORTERS, counted
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.rubric_tests.running import Needed, Runner, Tested
-    from rubric_lint.assess.rubric_tests.starting import Recorded, Start
+    from rubric_lint.assess.rubric_tests.running import Runner, TestedRubric, UnrecordedTest
+    from rubric_lint.assess.rubric_tests.starting import RecordedResult, StarterTests
     from rubric_lint.lint.run.batch import FileOutcome
     from rubric_lint.lint.run.linting import Find
     from rubric_lint.lint.run.summary import Summary
@@ -89,7 +89,7 @@ def init(given: Given) -> int:
     return Exit.CLEAN
 
 
-def _write_tests(given: Given, target: str, start: "Start") -> None:
+def _write_tests(given: Given, target: str, start: "StarterTests") -> None:
     from rubric_lint.lint.project.writing import WriteError, open_whole
 
     if target == "-":
@@ -104,10 +104,10 @@ def _write_tests(given: Given, target: str, start: "Start") -> None:
     click.echo(f"  {suggest('test', target if visible(target) == target else '.', **given.settings)}", err=True)
 
 
-def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
+def _read(outputs: str, tested: "TestedRubric") -> "list[RecordedResult]":
     """Return the records with a result; report the others."""
     from rubric_lint.assess.rubric_tests.recordings import read_recordings
-    from rubric_lint.assess.rubric_tests.starting import Recorded
+    from rubric_lint.assess.rubric_tests.starting import RecordedResult
 
     try:
         recordings = read_recordings(outputs, tested.rubric.name)
@@ -124,7 +124,7 @@ def _read(outputs: str, tested: "Tested") -> "list[Recorded]":
         elif verified.result is None:
             complain(f"{outputs}:{recording.line}: skipped: {verified.fault}")
         else:
-            found.append(Recorded(recording.record, verified.result))
+            found.append(RecordedResult(recording.record, verified.result))
     return found
 
 
@@ -180,7 +180,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
 
 
-def _list_recordable(runner: "Runner") -> "list[tuple[str, Tested, list[Needed]]]":
+def _list_recordable(runner: "Runner") -> "list[tuple[str, TestedRubric, list[UnrecordedTest]]]":
     """Return the tests to record, by the file of outputs and the rubric.
 
     Raises:
@@ -204,7 +204,7 @@ def _list_recordable(runner: "Runner") -> "list[tuple[str, Tested, list[Needed]]
     return tasks
 
 
-def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
+def _keep_possible(path: str, needed: "list[UnrecordedTest]") -> "list[UnrecordedTest]":
     """Return the tests that a model can judge, and say which it cannot."""
     from rubric_lint.assess.rubric_tests.recorder import find_case
     from rubric_lint.assess.rubric_tests.starting import is_to_write
@@ -226,7 +226,7 @@ def _keep_possible(path: str, needed: "list[Needed]") -> "list[Needed]":
     return possible
 
 
-def _complain_of_unjudged(needed: "list[Needed]", reason: str) -> None:
+def _complain_of_unjudged(needed: "list[UnrecordedTest]", reason: str) -> None:
     if needed:
         tests = list_names([str(need.test.id) for need in needed])
         complain(f"{needed[0].file.name}: not recorded, {reason}: {tests}")
@@ -273,7 +273,7 @@ def run_tests(given: Given) -> int:
         check_watch(given.form, has_file=given.output is not None)
 
     from rubric_lint.assess.rubric_tests.reading import find_needed
-    from rubric_lint.assess.rubric_tests.reviewing import list_figures, word_figures
+    from rubric_lint.assess.rubric_tests.reviewing import format_figures, list_figures
     from rubric_lint.assess.rubric_tests.running import Runner
     from rubric_lint.lint.run.linting import LintRun
 
@@ -295,7 +295,7 @@ def run_tests(given: Given) -> int:
             summary = engine.lint_all(given.paths, "", finder)
             summary = summary._replace(review=tuple(list_figures(runner, requested)))
             reporter.end(summary)
-            write_figures(word_figures(runner, requested), chosen, write)
+            write_figures(format_figures(runner, requested), chosen, write)
         if not given.quiet:
             for line in _list_notes(runner):
                 complain(line)

@@ -110,14 +110,14 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     if not any(review.answers for review in analysis.reviews):
         return
     # The statistics take a while to load, and few projects name judge outputs.
-    from rubric_lint.assess.assess import Asked, Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.assess.assess import AssessOptions, Standing, assess, sort_findings  # noqa: PLC0415
     from rubric_lint.report.trust import format_lack  # noqa: PLC0415
-    from rubric_lint.scoring.loading import Loaded  # noqa: PLC0415
+    from rubric_lint.scoring.loading import LoadedRubric  # noqa: PLC0415
 
     located = zip(analysis.reviews, analysis.rubrics, strict=True)
-    named = [Loaded(review.rubric, rubric, document) for review, (document, rubric) in located]
+    named = [LoadedRubric(review.rubric, rubric, document) for review, (document, rubric) in located]
     evidence = sort_findings(analysis.source, analysis.findings, named)
-    for each in map(assess, named, evidence, analysis.reviews, [Asked()] * len(named)):
+    for each in map(assess, named, evidence, analysis.reviews, [AssessOptions()] * len(named)):
         for criterion in each.criteria if each.review.answers else ():
             lack = f": {format_lack(criterion, each)}" if criterion.standing is Standing.INCONCLUSIVE else ""
             start = types.Position(criterion.line - 1, 0)
