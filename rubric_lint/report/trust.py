@@ -32,7 +32,7 @@ from rubric_lint.assess.measure.decision import (
     format_unsettled,
     lacks_outputs,
 )
-from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level
+from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, format_ungrouped
 from rubric_lint.assess.measure.labelled import BY_CHANCE, count_units, find_tail, format_ungrouped_outputs
 from rubric_lint.assess.measure.needed import find_least_units
 from rubric_lint.assess.measure.pass_rate import LabelSelection
