@@ -145,8 +145,7 @@ class Rubric(_RubricFields):
     @property
     def groups(self) -> "tuple[Group, ...]":
         """The groups at any depth, in document order; none before version 3."""
-        root = self.view and (self.view.tree or self.view.outline)
-        return tuple(root.groups) if root else ()
+        return tuple(self.view.root.groups) if self.view and self.view.root else ()
 
     @property
     def refusal(self) -> tuple[Path, str] | None:

@@ -239,7 +239,7 @@ def _describe_criteria(loaded: Loaded, scoring: ScoringRubric | None) -> Iterato
     # No share is known if one of the weights is invalid.
     shares: Sequence[Fraction | None] = [None] * len(rubric.criteria)
     weights = [criterion.weight for criterion in rubric.criteria if criterion.weight is not None]
-    root = rubric.view and (rubric.view.tree or rubric.view.outline)
+    root = rubric.view and rubric.view.root
     if rubric.view and root and len(weights) == len(rubric.criteria):
         found = dict(root.share_out(rubric.view.weights))
         shares = [found.get(int(criterion.path[-1]), Fraction(0)) for criterion in rubric.criteria]
