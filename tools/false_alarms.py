@@ -16,10 +16,10 @@ from typing import NamedTuple
 from false_trust import write_tables
 from pages import renew_marked
 
-from rubric_lint.assess.judged.outcomes import Decision
-from rubric_lint.assess.judged.rules import FINDERS, correlate_within
-from rubric_lint.assess.judged.table import Table, make_columns
-from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.judged.outcomes import JudgedStatement
+from rubric_lint.assess.judged.rules import JUDGED_FINDERS, correlate_within
+from rubric_lint.assess.judged.table import JudgedTable, make_columns
+from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import LabelledAnswer
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -75,16 +75,18 @@ def _flip(random: Random, n: int, rates: dict[int | None, float]) -> dict[int | 
     return {place: Fraction(sum(random.random() < rate for _ in range(n)), n) for place, rate in rates.items()}
 
 
-def _tabulate(values: Values, labels: Values | None = None, flips: dict[int | None, Fraction] | None = None) -> Table:
+def _tabulate(
+    values: Values, labels: Values | None = None, flips: dict[int | None, Fraction] | None = None
+) -> JudgedTable:
     rubric = BANDS if max(map(max, values)) > 1 else CHECKS
     columns = make_columns(rubric, values, labels=labels)
     keys = [str(number) for number in range(len(values[0]))]
     sampled = len(keys) if flips else 0
-    made = Table(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
+    made = JudgedTable(columns, keys, flips or {None: Fraction(0)}, (2,) if flips else (), sampled=sampled)
     return made if labels is None else made._replace(compared={"judge": dict(_compare(made))})
 
 
-def _compare(table: Table) -> Iterator[tuple[int, Labelled]]:
+def _compare(table: JudgedTable) -> Iterator[tuple[int, LabelledAnswers]]:
     """Yield the labelled answers of each criterion: one label and one output each, of different texts."""
     for place, column in enumerate(table.columns):
         meets = column.measure.meets or ()
@@ -93,7 +95,7 @@ def _compare(table: Table) -> Iterator[tuple[int, Labelled]]:
             for key, label, judged in zip(table.keys, column.labels, column.given, strict=True)
             if label is not None
         ]
-        yield place, Labelled(tuple(table.keys), tuple(answers))
+        yield place, LabelledAnswers(tuple(table.keys), tuple(answers))
 
 
 def _label(random: Random, judged: Values, wrong: tuple[float, float]) -> Values:
@@ -101,7 +103,7 @@ def _label(random: Random, judged: Values, wrong: tuple[float, float]) -> Values
     return [[label ^ (random.random() < wrong[label]) for label in labels] for labels in judged]
 
 
-def draw_unstable(random: Random, n: int, effect: bool) -> Table:
+def draw_unstable(random: Random, n: int, effect: bool) -> JudgedTable:
     """Two samples differ in a tenth of the answers, at every gate and in the verdict; at the first gate in 30%."""
     rates: dict[int | None, float] = {None: 0.1, **dict.fromkeys(range(CRITERIA), 0.1)}
     if effect:
@@ -109,7 +111,7 @@ def draw_unstable(random: Random, n: int, effect: bool) -> Table:
     return _tabulate(_draw_checks(random, n, 0.5), flips=_flip(random, n, rates))
 
 
-def draw_inverse(random: Random, n: int, effect: bool) -> Table:
+def draw_inverse(random: Random, n: int, effect: bool) -> JudgedTable:
     """Independent checks; or checks whose causes correlate with .4, the first one with -.4."""
     return _tabulate(_draw_latent(random, n, 0.4, reverse=True) if effect else _draw_checks(random, n, 0.5))
 
@@ -123,7 +125,7 @@ def _cut(score: float) -> int:
     return min(max(round(score), 0), 10)
 
 
-def draw_flat(random: Random, n: int, effect: bool) -> Table:
+def draw_flat(random: Random, n: int, effect: bool) -> JudgedTable:
     """Each check is met in 80% of the answers; the first one in 98%."""
     values = _draw_checks(random, n, 0.8)
     if effect:
@@ -131,7 +133,7 @@ def draw_flat(random: Random, n: int, effect: bool) -> Table:
     return _tabulate(values)
 
 
-def draw_lengths(random: Random, n: int, effect: bool) -> Table:
+def draw_lengths(random: Random, n: int, effect: bool) -> JudgedTable:
     """Judges whose errors do not follow the length of the answer; on the first criterion they correlate by .4."""
     lengths = [random.gauss(0, 1) for _ in range(n)]
     labels, judged = _draw_scores(random, n), []
@@ -142,7 +144,7 @@ def draw_lengths(random: Random, n: int, effect: bool) -> Table:
     return _tabulate(judged, labels)._replace(lengths=_write_lengths(lengths))
 
 
-def draw_better(random: Random, n: int, effect: bool) -> Table:
+def draw_better(random: Random, n: int, effect: bool) -> JudgedTable:
     """A judge that is right on 90% of the good and of the bad answers, where longer answers are better."""
     lengths = [random.gauss(0, 1) for _ in range(n)]
     people = [[int(0.55 * length + 0.835 * random.gauss(0, 1) > -0.5) for length in lengths] for _ in range(CRITERIA)]
@@ -176,19 +178,19 @@ def _write_lengths(logarithms: Sequence[float]) -> list[int]:
     return [round(1000 * math.exp(each)) for each in logarithms]
 
 
-def _draw_people(random: Random, n: int, wrong: tuple[float, float]) -> Table:
+def _draw_people(random: Random, n: int, wrong: tuple[float, float]) -> JudgedTable:
     people = _draw_checks(random, n, 0.5)
     judges = _label(random, people, (0.2, 0.2))
     judges[0] = _label(random, people[:1], wrong)[0]
     return _tabulate(judges, people)
 
 
-def draw_disagreeing(random: Random, n: int, effect: bool) -> Table:
+def draw_disagreeing(random: Random, n: int, effect: bool) -> JudgedTable:
     """The judge catches 80% of the bad answers and passes 80% of the good ones; it catches 40% by the first check."""
     return _draw_people(random, n, (0.6, 0.2) if effect else (0.2, 0.2))
 
 
-def draw_all(random: Random, n: int, effect: bool) -> Table:
+def draw_all(random: Random, n: int, effect: bool) -> JudgedTable:
     """The worst cases of all rules in one rubric with four bands and a gate."""
     del effect  # this case has none
     even = [0.4, 0.1, 0.1, 0.4]
@@ -211,15 +213,15 @@ class Case(NamedTuple):
     """What is drawn for a rule, or for all, with and without an effect, in words."""
 
     name: str
-    draw: Callable[[Random, int, bool], Table]
+    draw: Callable[[Random, int, bool], JudgedTable]
     null: str
     effect: str
     affected: tuple[str, ...] = ("c0",)
 
-    def find(self, table: Table) -> Iterator[object]:
+    def find(self, table: JudgedTable) -> Iterator[object]:
         """Yield what the rule, or each rule, comes to."""
         rule = self.name.partition(",")[0]
-        return chain.from_iterable(finder.find(table) for name, finder in FINDERS.items() if rule in {name, ALL})
+        return chain.from_iterable(finder.find(table) for name, finder in JUDGED_FINDERS.items() if rule in {name, ALL})
 
 
 CASES = (
@@ -243,7 +245,7 @@ def simulate(case: Case, n: int, draws: int, *, effect: bool = False) -> int:
     random = Random(f"{case.name} {n} {effect}")  # noqa: S311 (a simulation, the same each time)
     count = 0
     for _ in range(draws):
-        found = [each for each in case.find(case.draw(random, n, effect)) if isinstance(each, Decision)]
+        found = [each for each in case.find(case.draw(random, n, effect)) if isinstance(each, JudgedStatement)]
         count += any(not effect or each.target.criterion in case.affected for each in found)
     return count
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from rubric_lint.assess.judged.outcomes import level_of_criterion
 from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.bounds import bound
-from rubric_lint.assess.measure.by_verdict import ByVerdict, bound_shares
+from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_shares
 from rubric_lint.assess.measure.groups import ERROR
-from rubric_lint.assess.measure.needed import Seen, count_labels
+from rubric_lint.assess.measure.needed import UnitsSoFar, count_labels
 from rubric_lint.assess.measure.pass_rate import LEAST_EACH
 from rubric_lint.assess.measure.shares import LabelledAnswer, Shares, measure_shares
 
@@ -222,7 +222,7 @@ def tabulate_needed(draws: int) -> str:
                 if decide(shares) != UNDECIDED:
                     continue
                 undecided += 1
-                seen = (Seen(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
+                seen = (UnitsSoFar(each.x, each.n) for each in (shares.bad_caught, shares.good_passed))
                 if (needed := count_labels(*seen, TARGET, LEVEL / 2)) is None:
                     continue
                 advised += 1
@@ -291,7 +291,7 @@ def tabulate_by_verdict(draws: int) -> str:
     return _table((*head, "bad caught: low above, high below", "good passed", "width of bad caught"), list_rows())
 
 
-def _draw_by_verdict(random: Random, judge: Judge, bad: float, answers: int, labels: int) -> ByVerdict | None:
+def _draw_by_verdict(random: Random, judge: Judge, bad: float, answers: int, labels: int) -> VerdictBounds | None:
     """Draw judged answers, and at most so many labels of each verdict."""
     of: dict[bool, list[bool]] = {True: [], False: []}
     for _ in range(answers):

@@ -17,10 +17,10 @@ from pages import renew_marked
 
 from rubric_lint.assess.agreement.ratings import Judgement, Ratings
 from rubric_lint.assess.agreement.scales import Signature
-from rubric_lint.assess.improve.run import divide
-from rubric_lint.assess.improve.trial import Fault, Paired, can_gain, decide, keep
-from rubric_lint.assess.judged.outcomes import Decision
-from rubric_lint.assess.judged.rules import FINDERS
+from rubric_lint.assess.improve.run import divide_answers
+from rubric_lint.assess.improve.trial import CriterionFault, PairedJudgements, can_gain, decide, keep_answers
+from rubric_lint.assess.judged.outcomes import JudgedStatement
+from rubric_lint.assess.judged.rules import JUDGED_FINDERS
 from rubric_lint.assess.judged.table import build_table
 from rubric_lint.model.finding import Severity
 from rubric_lint.rules import BY_NAME
@@ -177,13 +177,13 @@ def improve(random: Random, case: Case, writer: str, n: int) -> Came:
     if not rules:
         return Came(is_found=False, offered=None, requests=requests)
     keys = list(ratings.judges["judge"])
-    _, proving = divide(keys, {})
-    before = keep(ratings, proving)
-    fault = Fault(0, frozenset(rules), TRIES)
+    _, proving = divide_answers(keys, {})
+    before = keep_answers(ratings, proving)
+    fault = CriterionFault(0, frozenset(rules), TRIES)
     for _ in range(TRIES if can_gain(before, fault) else 0):
         wording = _write(random, writer, case.wording)
         requests += 1 + len(proving) * SAMPLES
-        if decide(Paired(before, drawn.judge(wording)), fault).is_better:
+        if decide(PairedJudgements(before, drawn.judge(wording)), fault).is_better:
             return Came(is_found=True, offered=wording, requests=requests)
     return Came(is_found=True, offered=None, requests=requests)
 
@@ -191,10 +191,10 @@ def improve(random: Random, case: Case, writer: str, n: int) -> Came:
 def _find_rules(ratings: Ratings) -> Iterator[str]:
     """Yield the rules that make the first criterion one to mend."""
     table = build_table(ratings, RUBRIC)
-    for rule, finder in FINDERS.items():
+    for rule, finder in JUDGED_FINDERS.items():
         if BY_NAME[rule].severity is Severity.WARNING:
             for each in finder.find(table):
-                if isinstance(each, Decision) and each.target.criterion == _NAMES[0]:
+                if isinstance(each, JudgedStatement) and each.target.criterion == _NAMES[0]:
                     yield rule
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rubric_lint.assess.judged.run import JudgedRun, RecordCache
+from rubric_lint.assess.judged.review import JudgedRun, RecordCache
 from rubric_lint.assess.rubric_tests.reviewing import review
 from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.lint.engine import DEFAULTS, lint

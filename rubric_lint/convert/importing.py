@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from rubric_lint.convert.export.entries import make_sound
 from rubric_lint.convert.export.suites import RUBRIC
 from rubric_lint.convert.export.target import CaseKey, ConvertedCase, ConvertedSuite, ExportError, ExportSource
-from rubric_lint.formats.sheets.cells import Table, TableError, UnreadableError, parse_rescale
+from rubric_lint.formats.sheets.cells import CellTable, TableError, UnreadableError, parse_rescale
 from rubric_lint.formats.sheets.columns import Choices, fold
 from rubric_lint.formats.sheets.reading import read_tables
-from rubric_lint.formats.sheets.rubrics import TableRubric, read_rubric, write_draft
+from rubric_lint.formats.sheets.rubrics import TableRubric, read_rubric, write_json
 from rubric_lint.lint.engine import examine
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Thresholds
@@ -116,7 +116,7 @@ def import_tables(
     Raises:
         ChoiceError: if no table has a column that an option names.
     """
-    tables: list[Table] = []
+    tables: list[CellTable] = []
     try:
         watch("reading", 0, 0)
         tables = read_tables(label, path, data, choices, Thresholds(settings.pass_at, settings.borderline_at))
@@ -159,7 +159,7 @@ def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: W
 
 def _examine(table: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
     """Lint the rubric of a table, and add it to those that can be written."""
-    draft = write_draft(table.entries)  # each of its lines has a place in the table
+    draft = write_json(table.entries)  # each of its lines has a place in the table
     source = Source(_NAME, draft.text)
     version = VERSION_3 if table.is_of_version_3 else CURRENT
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=version)

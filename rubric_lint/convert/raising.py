@@ -12,7 +12,7 @@ from typing import Any
 from rubric_lint.formats.agentv.convert import at_path
 from rubric_lint.formats.search.locate import find_claim
 from rubric_lint.lint.engine import DEFAULTS, Examined, build_rubrics, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, word_new
+from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, format_new_finding
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark, Thresholds
 from rubric_lint.model.finding import Finding, Severity
@@ -24,7 +24,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import new_line
-from rubric_lint.source.patch import Refused, put, rename, track, write_all
+from rubric_lint.source.patch import RefusedChange, put, rename, track, write_all
 from rubric_lint.source.path import Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.scalar import resolve
@@ -56,7 +56,7 @@ def raise_file(
     if obstacles:
         return replace(fixed, unmet=obstacles)
     text = _write(source, raised)
-    if isinstance(text, Refused):
+    if isinstance(text, RefusedChange):
         return replace(fixed, unmet=(_leave(text.document, text.path, text.reason, text.span),))
     source = source._replace(text=text)
     after = examine_file(name, source.to_bytes(text), _without_thresholds(settings))
@@ -137,7 +137,7 @@ def _find_new(before: Examined, after: Examined) -> Iterator[Left]:
             yield _leave(documents[new.number], path, reason)
 
 
-def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | Refused:
+def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | RefusedChange:
     """Return the text in which the rubrics have their marks, and the documents name the schema of version 3."""
     changed = []
     unnamed = [document for document, _ in raised if find_claim(document) is None]
@@ -152,7 +152,7 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
         if needs_field or any(marks.values()):
             changed.append((document, data))
     text = write_all(changed) if changed else source.text
-    if isinstance(text, Refused):
+    if isinstance(text, RefusedChange):
         return text
     edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]
     if unnamed and not unnamed[0].kind.is_json:
@@ -190,7 +190,7 @@ def _find_doubt(before: Examined, after: Examined) -> str:
     new_counts = Counter(finding.rule for finding in after.result.findings)
     for finding in after.result.findings:
         if new_counts[finding.rule] > old_counts[finding.rule]:
-            return word_new(after.result, finding)
+            return format_new_finding(after.result, finding)
     old_rubrics = [_describe(rubric) for _, rubric in before.rubrics]
     new_rubrics = [_describe(rubric) for _, rubric in after.rubrics]
     is_raised = all(rubric.version == VERSION_3 for _, rubric in after.rubrics)

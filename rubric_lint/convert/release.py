@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
 from rubric_lint.formats.agentv.convert import SCALE, SUITES, Converted, convert, find_blockers
-from rubric_lint.formats.agentv.parts import Unmet, find_unloaded, is_of_agentv, is_suite, is_template
+from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_of_agentv, is_suite, is_template
 from rubric_lint.formats.agentv.releases import RELEASES, Release
 from rubric_lint.formats.agentv.suites import EVAL_FILES
 from rubric_lint.formats.agentv.unconvertible import find_custom, find_other_files, is_foreign, is_read_as_it_is
@@ -26,7 +26,7 @@ from rubric_lint.model.schema_files import BASE
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
 from rubric_lint.source.nunjucks import name_variables
-from rubric_lint.source.patch import Refused, former_path, write_all
+from rubric_lint.source.patch import RefusedChange, former_path, write_all
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Edit, Source, UndecodableError, splice
@@ -206,7 +206,7 @@ class _Rewriting:
         found: list[Left] = []
         if suites[0].number is not None and not self.file.source.name.lower().endswith(".jsonl"):
             reason = f"{self.target.title} loads no file with several documents; write each to a file of its own"
-            found.append(self._leave(suites[-1], Unmet(reason, (), Part.HEAD)))
+            found.append(self._leave(suites[-1], Blocker(reason, (), Part.HEAD)))
         for document in suites:
             blockers = find_blockers(document, self.file.rubrics.get(document, []), self.target)
             found += [self._leave(document, blocker) for blocker in blockers]
@@ -223,8 +223,8 @@ class _Rewriting:
         if blockers:
             return replace(self.fixed, unmet=_sort(blockers))
         text = write_all([(suite.document, suite.data) for suite in converted])
-        if isinstance(text, Refused):
-            refusal = Unmet(text.reason, text.path, Part.VALUE)
+        if isinstance(text, RefusedChange):
+            refusal = Blocker(text.reason, text.path, Part.VALUE)
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
         numbers = {document.number for document in suites}
         new = _SuiteFile(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
@@ -341,7 +341,7 @@ class _Rewriting:
             for outside in (*find_other_files(document), *find_custom(document)):
                 yield self._note(document, outside)
 
-    def _note(self, document: Document, unmet: Unmet) -> Note:
+    def _note(self, document: Document, unmet: Blocker) -> Note:
         return Note(unmet.reason, self._find_place(document, unmet.path, unmet.part))
 
     def _find_place(self, document: Document, path: Path, part: Part) -> int:
@@ -355,7 +355,7 @@ class _Rewriting:
         documents = self.file.documents if source == self.file.source else read_documents(source)[0]
         return {document.number: document for document in documents}
 
-    def _leave(self, document: Document, unmet: Unmet) -> Left:
+    def _leave(self, document: Document, unmet: Blocker) -> Left:
         span, place = document.nearest_span(unmet.path, unmet.part), document.pointer(unmet.path)
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
 

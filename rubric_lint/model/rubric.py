@@ -143,9 +143,14 @@ class Rubric(_RubricFields):
         return self.view.dialect.name if self.view else ""
 
     @property
+    def root(self) -> "Group | None":
+        """The root of its groups and conditions; None without any, as before version 3."""
+        return (self.view.tree or self.view.outline) if self.view else None
+
+    @property
     def groups(self) -> "tuple[Group, ...]":
         """The groups at any depth, in document order; none before version 3."""
-        return tuple(self.view.root.groups) if self.view and self.view.root else ()
+        return tuple(self.root.groups) if self.root else ()
 
     @property
     def refusal(self) -> tuple[Path, str] | None:

@@ -117,11 +117,6 @@ class View:
         return self.around or self.definition or self.dialect.schema
 
     @property
-    def root(self) -> Group | None:
-        """The groups of a rubric with groups; None without any."""
-        return self.tree or self.outline
-
-    @property
     def refusal(self) -> tuple[Path, str] | None:
         """Where in the document and why the rubric is neither scored nor converted; None if it is."""
         place, reason = self.doubts[0] if self.doubts else (self.path, self.unscorable)

@@ -24,21 +24,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS
-from rubric_lint.assess.diff.runs import OtherRun
+from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import word_gate
 from rubric_lint.model.messages import join_words
-from rubric_lint.report.agreement import Findings, describe_findings, word_legend
-from rubric_lint.report.assessment import Assessed, describe_assessments
+from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
+from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
     BELOW,
     MOST_ANSWERS,
     MOST_TEXT,
     PageAnswers,
-    Texts,
+    RecordTexts,
+    format_more,
     name_id,
     name_row,
-    word_more,
 )
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
@@ -96,7 +96,7 @@ def _make_environment() -> Environment:
         find_texts=_find_texts,
         list_outline=list_outline,
         link_grades=_link_grades,
-        word_more=word_more,
+        format_more=format_more,
     )
     return environment
 
@@ -109,9 +109,9 @@ def _render(template: str, *, script: str = "", **values: Any) -> Iterator[str]:
     return found.generate(version=__version__, script=Markup(script), **values)  # noqa: S704 (our own)
 
 
-def render_agreement(findings: Findings, title: str) -> str:
+def render_agreement(findings: AgreementReport, title: str) -> str:
     """Render the page of agreement."""
-    found, note = describe_findings(findings), " ".join(word_legend(findings.agreements))
+    found, note = describe_findings(findings), " ".join(format_legend(findings.agreements))
     return "".join(
         _render("agreement.html", kind="Agreement of judges and people", title=title, note=note, agreement=found)
     )
@@ -128,7 +128,7 @@ _MOST_CRITERIA = 200
 _MOST_COLUMNS = 25
 
 
-class Extras(NamedTuple):
+class PageContent(NamedTuple):
     """What a page may say besides the scores.
 
     `made` is its date, `repeated` the number of records with the id of an earlier one, `other` the name of the run that
@@ -141,8 +141,8 @@ class Extras(NamedTuple):
     repeated: int = 0
     agentv: tuple[str, ...] = ()
     other: str = ""
-    agreement: Findings | None = None
-    assessed: Assessed | str = ""
+    agreement: AgreementReport | None = None
+    assessed: AssessmentReport | str = ""
     results: str = ""
     command: str = ""
 
@@ -189,7 +189,7 @@ class HtmlReport:
         self,
         rubrics: Mapping[str, ScoringRubric],
         other: OtherRun | None = None,
-        other_texts: Texts | None = None,
+        other_texts: RecordTexts | None = None,
         *,
         worst: int = 10,
         most: int = MOST_ANSWERS,
@@ -232,7 +232,7 @@ class HtmlReport:
         """Remove the temporary files; a page that is written has removed them already."""
         self._answers.close()
 
-    def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
+    def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: PageContent) -> None:
         """Write the page; `totals` are those of the same results. Call it once, after the last one."""
         self._answers.finish()
         if self._other:
@@ -255,16 +255,17 @@ class HtmlReport:
         for part in page:
             write(part)
 
-    def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
+    def _describe_run(self, totals: Totals, extras: PageContent) -> dict[str, Any]:
         """Return what the template shows of this run."""
         shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
-        scored, gates = len(shown), [each.gate for rubric in shown for each in rubric.rubric.criteria]
+        scored, gates = len(shown), [criterion.gate for rubric in shown for criterion in rubric.rubric.criteria]
         if scored > _MOST_RUBRICS:
             shown = sorted(shown, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
         places = {name: place for place, name in enumerate(totals.rubrics)}
         worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
         names = {
-            each.rubric.name: f"Criteria of {each.rubric.name}" if len(shown) > 1 else "Criteria" for each in shown
+            rubric.rubric.name: f"Criteria of {rubric.rubric.name}" if len(shown) > 1 else "Criteria"
+            for rubric in shown
         }
         parts = [
             ("assessment", "Assessment", extras.assessed),
@@ -276,8 +277,8 @@ class HtmlReport:
             ("invalid", "Invalid outputs", self._invalid),
             ("answers", "Answers", True),
         ]
-        facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
-        facts += [("Outputs", told) for told in totals.reading.word()]
+        facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", line) for line in extras.agentv)]
+        facts += [("Outputs", line) for line in totals.reading.format_lines()]
         counts = [(str(verdict), totals.verdicts[verdict]) for verdict in Verdict]
         unscored = [("unscored", totals.unscored)] if totals.unscored else []
         return {
@@ -287,10 +288,10 @@ class HtmlReport:
             "shares": [*counts, ("invalid", totals.invalid), *unscored],
             "distribution": _chart_scores(self._bins, totals),
             "has_gates": any(gate is not None for gate in gates),
-            "shown": [(places[each.rubric.name], each) for each in shown],
+            "shown": [(places[rubric.rubric.name], rubric) for rubric in shown],
             "scored": scored,
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
-            "legend": " ".join(word_legend(extras.agreement.agreements)) if extras.agreement else "",
+            "legend": " ".join(format_legend(extras.agreement.agreements)) if extras.agreement else "",
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
@@ -315,8 +316,8 @@ class HtmlReport:
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
             criteria.sort(key=lambda row: -row["pair"].lower - row["pair"].higher)
-        ours = {each.id for rubric in rubrics for each in rubric.criteria}
-        theirs = {each.id for rubric in other.rubrics for each in rubric.criteria}
+        ours = {criterion.id for rubric in rubrics for criterion in rubric.criteria}
+        theirs = {criterion.id for rubric in other.rubrics for criterion in rubric.criteria}
         lonely = [  # criteria that only one of the runs has: which one, the first of them, and the number of the others
             (where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0))
             for where, names in (("this", ours - theirs), ("the other", theirs - ours))
@@ -324,18 +325,18 @@ class HtmlReport:
         ]
         flips = [("worse", worse, other.worse), ("better", better, other.better)]
         return {
-            "versions": _word_versions(other, rubrics),
+            "versions": _format_versions(other, rubrics),
             "figures": figures,
             "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in other.verdicts)],
             "criteria": criteria,
             "most_criteria": _MOST_CRITERIA,
             "flips": [
                 (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
-                for kind, count, each in flips
-                for firsts in [[*islice(each, _MOST_FIRST)]]
+                for kind, count, answers in flips
+                for firsts in [[*islice(answers, _MOST_FIRST)]]
             ],
             "lonely": lonely,
-            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.word_left_out(_MOST_NAMES)],
+            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.format_left_out(_MOST_NAMES)],
             "alone": [
                 (count, f"{_count(count, 'answer')} only in {run} run.", view)
                 for count, run, view in (
@@ -346,7 +347,7 @@ class HtmlReport:
             ],
         }
 
-    def _describe_rubrics(self, extras: Extras) -> dict[str, Any]:
+    def _describe_rubrics(self, extras: PageContent) -> dict[str, Any]:
         """Return what the script needs besides the answers."""
         data: dict[str, Any] = {
             "rubrics": [
@@ -356,17 +357,19 @@ class HtmlReport:
                     "verdicts": [*Verdict] if len({*rubric.model.thresholds}) > 1 else [Verdict.PASS, Verdict.FAIL],
                     "criteria": [
                         {
-                            "id": each.id,
-                            "column": f"{CRITERION}{each.id}" if fold_column(each.id) in LABEL_FIELDS else each.id,
-                            "label": label_criterion(rubric, each),
-                            "outcome": each.outcome or "",
-                            **({"failure": True} if each.is_failure else {}),
+                            "id": criterion.id,
+                            "column": f"{CRITERION}{criterion.id}"
+                            if fold_column(criterion.id) in LABEL_FIELDS
+                            else criterion.id,
+                            "label": label_criterion(rubric, criterion),
+                            "outcome": criterion.outcome or "",
+                            **({"failure": True} if criterion.is_failure else {}),
                             "grades": [
                                 [name_answer(grade.answer), grade.gate_met, grade.outcome or ""]
-                                for grade in each.all_grades
+                                for grade in criterion.all_grades
                             ],
                         }
-                        for each in rubric.criteria
+                        for criterion in rubric.criteria
                     ],
                     "outline": [*list_outline(rubric)],
                     "grades": _name_grades(rubric),
@@ -389,13 +392,13 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
         more = ["others"] if len(origin.models) > _MOST_MODELS else []
         yield "Model" if len(origin.models) == 1 else "Models", join_words([*named, *more])
     every = [*totals.rubrics.values()]
-    used = [each.rubric for each in [each for each in every if each.scored] or every]
+    used = [rubric.rubric for rubric in [rubric for rubric in every if rubric.scored] or every]
     if len(used) == 1:
         yield "Rubric", used[0].name
         yield "Rubric hash", used[0].hash
     else:
         yield "Rubrics", f"{len(used):,}; the criteria of each name its hash"
-    thresholds = {_word_thresholds(rubric) for rubric in used}
+    thresholds = {_format_thresholds(rubric) for rubric in used}
     if thresholds:
         yield "Thresholds", thresholds.pop() if len(thresholds) == 1 else "not the same for all rubrics"
     if len(used) == 1 and (names := used[0].rubric_grades):
@@ -411,7 +414,7 @@ def _in_units(rubric: ScoringRubric, score: Fraction | Decimal) -> str:
     return f"{score}" if isinstance(score, Decimal) and in_units is None else f"{float(in_units or exact):.4g}"
 
 
-def _word_thresholds(rubric: ScoringRubric) -> str:
+def _format_thresholds(rubric: ScoringRubric) -> str:
     pass_at, borderline_at = rubric.model.thresholds
     text = f"pass from {_in_units(rubric, pass_at)}"
     if not (rubric.has_own_mark and pass_at == borderline_at):
@@ -424,9 +427,9 @@ def list_outline(rubric: ScoringRubric) -> Iterator[int | str]:
 
     The id of a group comes before the criteria that stand in it directly.
     """
-    yield from (place for place, each in enumerate(rubric.criteria) if each.is_failure)
+    yield from (place for place, criterion in enumerate(rubric.criteria) if criterion.is_failure)
     if rubric.tree is None:
-        yield from (place for place, each in enumerate(rubric.criteria) if not each.is_failure)
+        yield from (place for place, criterion in enumerate(rubric.criteria) if not criterion.is_failure)
         return
     for group in rubric.tree.list_groups():
         if group.id:
@@ -441,7 +444,7 @@ def _name_grades(rubric: ScoringRubric) -> list[str]:
 
 def _link_grades(totals: RubricTotals, place: int) -> list[tuple[str, int, str]]:
     """Return each grade of a rubric, how many answers have it, and the view with them."""
-    counts = [(each["grade"] or BELOW, each["outputs"]) for each in totals.list_grades()]
+    counts = [(grade["grade"] or BELOW, grade["outputs"]) for grade in totals.list_grades()]
     return [(name, count, urlencode({"grade": name, "rubric": place})) for name, count in counts]
 
 
@@ -449,7 +452,7 @@ def _list_figures(totals: Totals) -> Iterator[_Figure]:
     """Yield the numbers at the top."""
     outputs = totals.outputs
     yield _Figure("Outputs", f"{outputs:,}")
-    scored = [each for each in totals.rubrics.values() if each.scored]
+    scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
     in_units = scored[0].rubric.word_in_units(scored[0].mean or Fraction(0)) if len(scored) == 1 else ""
     notes = [in_units, "of valid ones" if totals.invalid else ""]
     yield _Figure("Mean score", format_score(totals.mean), "; ".join(filter(None, notes)))
@@ -477,7 +480,7 @@ def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> di
 
     The thresholds are marked if they are those of all rubrics: only one if no failing score can be borderline.
     """
-    thresholds = {tuple(each.rubric.model.thresholds) for each in totals.rubrics.values() if each.scored}
+    thresholds = {tuple(rubric.rubric.model.thresholds) for rubric in totals.rubrics.values() if rubric.scored}
     marks = []
     if len(thresholds) == 1:
         pass_at, borderline_at = thresholds.pop()
@@ -577,11 +580,11 @@ def name_record(record: RecordResult) -> str:
     return name_row(record.id, record.line, record.file)
 
 
-def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
+def _format_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     """Say by which version of the rubric the other run was scored."""
     ours = {rubric.hash for rubric in rubrics}
-    theirs = dict.fromkeys(each.hash for each in other.rubrics)
-    strange = [each for each in theirs if each and each not in ours]
+    theirs = dict.fromkeys(rubric.hash for rubric in other.rubrics)
+    strange = [version for version in theirs if version and version not in ours]
     text = "Answers are joined by rubric and id. Before is the other run, now is this one."
     if not theirs:
         return f"{text} No record of the other run has a score, so nothing can be compared."
@@ -601,13 +604,15 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
             if pair is None:
                 continue
             changes = []
-            theirs = {(float(each.weight), each.gate) for each in other.find_criteria(rubric.name, criterion.id)}
+            theirs = {
+                (float(version.weight), version.gate) for version in other.find_criteria(rubric.name, criterion.id)
+            }
             if len(theirs) == 1:
                 weight, gate = theirs.pop()
                 if weight != float(criterion.weight):
                     changes.append(f"weight {weight:g} to {float(criterion.weight):g}")
                 if gate != criterion.gate:
-                    before, now = ("none" if each is None else f"{each}" for each in (gate, criterion.gate))
+                    before, now = ("none" if least is None else f"{least}" for least in (gate, criterion.gate))
                     changes.append(f"gate {before} to {now}")
             label = label_criterion(rubric, criterion)
             name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label

@@ -389,7 +389,7 @@ def test_relative_paths_start_at_the_first_root_and_all_roots_are_allowed():
 SLOW = """
 import pathlib, time
 import rubric_lint.agents.server as server
-from rubric_lint.agents.roots import Answer
+from rubric_lint.agents.roots import ToolAnswer
 
 def answer(roots, name, given):
     with open("turns", "a") as turns:
@@ -398,7 +398,7 @@ def answer(roots, name, given):
         while name == "lint" and not pathlib.Path("go").exists():
             time.sleep(0.01)
         turns.write(f"end {name}\\n")
-    return Answer(name, {})
+    return ToolAnswer(name, {})
 
 server.answer_call = answer
 """

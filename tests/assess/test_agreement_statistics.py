@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from raters import CHECK, SCORES, measure, records
 
 from rubric_lint.assess.agreement.coefficients import alpha, kappa
-from rubric_lint.assess.agreement.comparison import Plan
+from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.scales import Kind, Scale
 from rubric_lint.assess.measure.bounds import bound, lower_tail, upper_tail
 from rubric_lint.assess.measure.decision import Reason
-from rubric_lint.assess.measure.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
-from rubric_lint.assess.measure.pass_rate import Chosen, PassCounts, correct_pass_rate
+from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
+from rubric_lint.assess.measure.pass_rate import LabelSelection, PassCounts, correct_pass_rate
 
 SCALES = {
     "check": Scale(Kind.CHECK, (0, 1), ("no", "yes")),
@@ -246,7 +246,7 @@ def test_a_judge_that_catches_enough_is_said_to_catch_too_few_in_one_of_forty_at
         for caught in range(bad + 1):
             people = [0] * bad
             judge = [0] * caught + [1] * (bad - caught)
-            plan = Plan(target)
+            plan = AgreementOptions(target)
             agreement = measure(CHECK, records("A", "judge", judge), records("A", "ana", people), plan=plan)
             found = agreement.comparisons[0].measures[-1].pair.gate
             chance += math.comb(bad, caught) * target**caught * (1 - target) ** (bad - caught)
@@ -260,13 +260,18 @@ LABELS = {(True, True): 12, (True, False): 2, (False, True): 3, (False, False): 
     ("chosen", "labelled", "others", "expected"),
     [
         (None, LABELS, (50, 100), "`chosen` is missing"),
-        (Chosen.RANDOM, {(True, True): 9}, (5, 10), "9 labels; at least 10"),
-        (Chosen.RANDOM, LABELS, (0, 0), "every judged answer has a label"),
-        (Chosen.SEPARATE, LABELS, (50, 100), "labels of other answers"),
+        (LabelSelection.RANDOM, {(True, True): 9}, (5, 10), "9 labels; at least 10"),
+        (LabelSelection.RANDOM, LABELS, (0, 0), "every judged answer has a label"),
+        (LabelSelection.SEPARATE, LABELS, (50, 100), "labels of other answers"),
         (None, {}, (5, 10), "no judged answer has a label"),
-        (Chosen.RANDOM, LABELS, (1, 1), "only 1 judged answer has no label"),
-        (Chosen.RANDOM, LABELS, (3, 9), "only 9 judged answers have no label"),
-        (Chosen.BY_VERDICT, {(True, True): 4, (True, False): 26}, (5, 10), "passes 4 labelled answers and not 26"),
+        (LabelSelection.RANDOM, LABELS, (1, 1), "only 1 judged answer has no label"),
+        (LabelSelection.RANDOM, LABELS, (3, 9), "only 9 judged answers have no label"),
+        (
+            LabelSelection.BY_VERDICT,
+            {(True, True): 4, (True, False): 26},
+            (5, 10),
+            "passes 4 labelled answers and not 26",
+        ),
     ],
 )
 def test_a_pass_rate_without_the_labels_for_it_is_not_corrected(chosen, labelled, others, expected):
@@ -277,15 +282,15 @@ def test_a_pass_rate_without_the_labels_for_it_is_not_corrected(chosen, labelled
 
 def test_how_labels_were_chosen_decides_how_the_pass_rate_is_corrected():
     counts = PassCounts(LABELS, 50, 100)
-    found = {chosen: correct_pass_rate(counts, chosen) for chosen in Chosen}
+    found = {chosen: correct_pass_rate(counts, chosen) for chosen in LabelSelection}
     assert {chosen: each.method for chosen, each in found.items()} == {
-        Chosen.RANDOM: "ppi",
-        Chosen.SEPARATE: None,
-        Chosen.BY_VERDICT: "by-verdict",
+        LabelSelection.RANDOM: "ppi",
+        LabelSelection.SEPARATE: None,
+        LabelSelection.BY_VERDICT: "by-verdict",
     }
-    assert found[Chosen.RANDOM].value == pytest.approx(50 / 100 + (2 - 3) / 30)
-    assert found[Chosen.BY_VERDICT].value == pytest.approx(0.5 * 12 / 15 + 0.5 * 2 / 15)
-    value, low, high, *_ = found[Chosen.BY_VERDICT]
+    assert found[LabelSelection.RANDOM].value == pytest.approx(50 / 100 + (2 - 3) / 30)
+    assert found[LabelSelection.BY_VERDICT].value == pytest.approx(0.5 * 12 / 15 + 0.5 * 2 / 15)
+    value, low, high, *_ = found[LabelSelection.BY_VERDICT]
     ends = [(x / 15, bound(x, 15, 0.025)) for x in (12, 2)]
     assert low == pytest.approx(value - math.hypot(*(0.5 * (share - each.low) for share, each in ends)))
     assert high == pytest.approx(value + math.hypot(*(0.5 * (each.high - share) for share, each in ends)))
@@ -293,7 +298,7 @@ def test_how_labels_were_chosen_decides_how_the_pass_rate_is_corrected():
 
 def test_labels_that_never_differ_from_the_judge_give_no_interval_of_nothing():
     """Of 60 labels none differs, which shows no more than that few do."""
-    found = correct_pass_rate(PassCounts({(True, True): 30, (False, False): 30}, 30, 30), Chosen.RANDOM)
+    found = correct_pass_rate(PassCounts({(True, True): 30, (False, False): 30}, 30, 30), LabelSelection.RANDOM)
     assert (found[:4], "60 labelled answers" in found.reason) == ((1.0, None, None, "ppi"), True)
 
 
@@ -344,4 +349,4 @@ def test_other_packages_give_the_same_on_random_ratings():
     assert len(asked) == 8
     for (x, n), theirs in zip(counts, answers["counts"], strict=True):
         assert theirs["limits/scipy"] == pytest.approx(Share(x, n).interval, abs=1e-9)
-        assert theirs["exact/statsmodels"] == pytest.approx(Sides(x, n - x).exact, abs=1e-9)
+        assert theirs["exact/statsmodels"] == pytest.approx(DiscordantPairs(x, n - x).exact, abs=1e-9)

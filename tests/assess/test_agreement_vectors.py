@@ -11,10 +11,10 @@ from raters import RUBRICS, measure, records
 
 from rubric_lint.assess.agreement.coefficients import alpha, flips, kappa
 from rubric_lint.assess.agreement.comparison import measure_alpha
-from rubric_lint.assess.agreement.ratings import Rated
+from rubric_lint.assess.agreement.ratings import RatedAnswers
 from rubric_lint.assess.agreement.scales import Kind, Measure, Scale
 from rubric_lint.assess.measure.bounds import lower_bound
-from rubric_lint.assess.measure.intervals import Share, Sides, random_words
+from rubric_lint.assess.measure.intervals import DiscordantPairs, Share, random_words
 from rubric_lint.assess.measure.pass_rate import PassCounts, estimate_by_labels
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data/agreement.json").read_text("utf-8"))
@@ -55,7 +55,7 @@ def test_the_interval_of_alpha(vector):
     is_check = vector["metric"] == "nominal"
     scale = Scale(Kind.CHECK if is_check else Kind.SCORE, (0, 1) if is_check else tuple(range(11)), ())
     rows = [(one, two) for one, two, times in vector["pairs"] for _ in range(times)]
-    found = measure_alpha(Rated(Measure("c", scale, 0, {}), rows, rows, range(len(rows))))
+    found = measure_alpha(RatedAnswers(Measure("c", scale, 0, {}), rows, rows, range(len(rows))))
     expected = vector["expect"]
     assert found.value == pytest.approx(expected["alpha"], abs=1e-9)
     if "equal" in expected:
@@ -122,11 +122,18 @@ def test_two_judges_by_mcnemars_mid_p(judges):
 
 def test_the_p_values_of_a_split_and_how_many_bad_answers_show_that_enough_are_caught():
     for first, second, exact, mid in VECTORS["mcnemar"]:
-        assert (Sides(first, second).exact, Sides(first, second).mid) == pytest.approx((exact, mid), abs=1e-9)
-        assert Sides(second, first).mid == Sides(first, second).mid
+        assert (DiscordantPairs(first, second).exact, DiscordantPairs(first, second).mid) == pytest.approx(
+            (exact, mid), abs=1e-9
+        )
+        assert DiscordantPairs(second, first).mid == DiscordantPairs(first, second).mid
     for up, down, expected in VECTORS["sign"]:
-        assert Sides(up, down).exact == pytest.approx(expected, abs=1e-9)
-    assert (Sides(0, 0).exact, Sides(0, 0).mid, Share(0, 0).value, Share(0, 0).interval) == (None, None, None, None)
+        assert DiscordantPairs(up, down).exact == pytest.approx(expected, abs=1e-9)
+    assert (DiscordantPairs(0, 0).exact, DiscordantPairs(0, 0).mid, Share(0, 0).value, Share(0, 0).interval) == (
+        None,
+        None,
+        None,
+        None,
+    )
     for target, expected in VECTORS["needed"]:
         for missed, needed in enumerate(expected):
             assert [lower_bound(n - missed, n, 0.025) >= target for n in (needed - 1, needed)] == [False, True]

@@ -17,22 +17,20 @@ from random_outputs import load as load_2
 from raters import lines
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import Plan
-from rubric_lint.assess.agreement.reading import NOTHING_APPLIES, Reader
+from rubric_lint.assess.agreement.comparison import AgreementOptions
+from rubric_lint.assess.agreement.reading import NOTHING_APPLIES, RatingReader
 from rubric_lint.assess.agreement.scales import measures_of
-from rubric_lint.assess.agreement.sheets import lay_out, write_csv, write_excel
-from rubric_lint.assess.judged.outcomes import Decision, Untested
-from rubric_lint.assess.judged.rules import decide
+from rubric_lint.assess.agreement.sheets import make_rows, write_csv, write_excel
+from rubric_lint.assess.judged.outcomes import JudgedStatement, Untested
+from rubric_lint.assess.judged.rules import apply_rules
 from rubric_lint.assess.judged.table import build_table
-from rubric_lint.assess.measure.labelled import find_units, is_idle
-from rubric_lint.assess.measure.labelled import lay_out as lay_out_labels
+from rubric_lint.assess.measure.labelled import find_units, is_idle, pair_with_labels
 from rubric_lint.assess.measure.shares import measure_shares
-from rubric_lint.assess.probes import Count
-from rubric_lint.assess.probes import decide as decide_probe
+from rubric_lint.assess.probes import ProbeCounts, decide_probe
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.model.schema_files import load_bundled
-from rubric_lint.report.agreement import Findings, as_json, as_text
+from rubric_lint.report.agreement import AgreementReport, as_json, as_text
 from rubric_lint.scoring import load_rubrics, score
 from rubric_lint.scoring.grading import NothingAppliesError
 
@@ -72,7 +70,7 @@ def ids(outputs, **more):
 
 
 def read(results, labels, rubrics=None):
-    reader = Reader(rubrics or load())
+    reader = RatingReader(rubrics or load())
     reader.read("judge.jsonl", [lines(results).encode()])
     reader.read("labels.jsonl", [lines(labels).encode()], labels=True)
     return reader
@@ -80,7 +78,7 @@ def read(results, labels, rubrics=None):
 
 def measure(judged, labelled):
     (ratings,) = read(ids(judged), ids(labelled, rater="ana", chosen="random")).join()
-    return analyse(ratings, Plan())
+    return analyse(ratings, AgreementOptions())
 
 
 def compared(agreement, name):
@@ -99,7 +97,7 @@ def test_what_does_not_apply_is_no_disagreement():
     assert (code.answers, code.pair.exact[:2], code.not_applicable) == (2, (2, 2), (1, 2, (1, 1)))
     assert compared(agreement, "figures").not_applicable is None
     assert [each.criterion for each in agreement.disagreements.worst] == []
-    text = "\n".join(as_text(Findings([agreement], [], [], ()), 200, 10))
+    text = "\n".join(as_text(AgreementReport([agreement], [], [], ()), 200, 10))
     assert (
         "code does not apply to some answers, which are not compared: 1 by all, 1 by ana alone and 1 by judge alone."
         in text
@@ -176,7 +174,7 @@ GROUPED = {
 def lay_out_sheet(rubrics):
     (rubric,) = rubrics.values()
     case = JudgedCase("An answer")
-    return lay_out([Answer(json.dumps("a1"), rubric, case, {"id": "a1"})], rubrics)
+    return make_rows([Answer(json.dumps("a1"), rubric, case, {"id": "a1"})], rubrics)
 
 
 def test_a_sheet_offers_what_each_criterion_takes():
@@ -207,7 +205,7 @@ def test_a_label_in_a_sheet_may_say_that_a_criterion_does_not_apply(cell, verdic
     rubrics = load(GROUPED)
     header, row = lay_out_sheet(rubrics)
     row[2:5] = ["0.75", cell, 1]
-    reader = Reader(rubrics)
+    reader = RatingReader(rubrics)
     reader.read("ana.csv", [write_csv([header, row])], labels=True)
     (ratings,) = reader.gather()
     (label,) = ratings.people["ana"].values()
@@ -222,9 +220,11 @@ def judge_table(results, labels=(), rubric=RUBRIC):
     """Return the table of one judge, and what all rules come to: the decided codes and the untested, by rule."""
     (ratings,) = read(results, labels, load(rubric)).gather() if labels else _read_bare(results, rubric)
     table = build_table(ratings, ratings.rubric)
-    outcomes = decide(table)
+    outcomes = apply_rules(table)
     decided = {
-        (each.rule, each.target.criterion, each.values.get("n")) for each in outcomes if isinstance(each, Decision)
+        (each.rule, each.target.criterion, each.values.get("n"))
+        for each in outcomes
+        if isinstance(each, JudgedStatement)
     }
     untested = {
         (each.rule, names, each.reason) for each in outcomes if isinstance(each, Untested) for names in each.names
@@ -233,7 +233,7 @@ def judge_table(results, labels=(), rubric=RUBRIC):
 
 
 def _read_bare(results, rubric):
-    reader = Reader(load(rubric))
+    reader = RatingReader(load(rubric))
     reader.read("judge.jsonl", [lines(results).encode()])
     return reader.gather()
 
@@ -277,8 +277,8 @@ def test_the_cut_between_values_of_a_reversed_scale_is_named_from_the_low_end():
     (ratings,) = _read_bare(records, rubric)
     (found,) = (
         each
-        for each in decide(build_table(ratings, ratings.rubric))
-        if isinstance(each, Decision) and each.target.is_gate
+        for each in apply_rules(build_table(ratings, ratings.rubric))
+        if isinstance(each, JudgedStatement) and each.target.is_gate
     )
     assert found.values["advice"] == "say what separates 2 from 3"
 
@@ -322,7 +322,7 @@ def test_an_output_by_which_nothing_applies_is_wrong_where_people_come_to_a_verd
     (invalid,) = reader.invalid
     assert (invalid.outputs, invalid.message) == (1, NothingAppliesError.REASON)
     (ratings,) = reader.join()
-    verdict = compared(analyse(ratings, Plan()), "verdict")
+    verdict = compared(analyse(ratings, AgreementOptions()), "verdict")
     assert verdict.pair.gate.shares.good_passed[:2] == (1, 2)
 
 
@@ -338,7 +338,7 @@ def test_an_output_by_which_nothing_applies_is_wrong_where_people_come_to_a_verd
     ],
 )
 def test_a_label_has_the_verdict_that_its_cells_decide(cells, verdict):
-    reader = Reader(load())
+    reader = RatingReader(load())
     reader.read("ana.jsonl", [lines([{"id": "a", "rater": "ana", **cells}]).encode()], labels=True)
     (ratings,) = reader.gather()
     assert ratings.people["ana"]["a"].given[1] == verdict
@@ -359,7 +359,7 @@ def test_a_gate_of_a_group_decides_verdicts_as_in_scoring():
     ]
     (ratings,) = read(ids(given), ids(given, rater="ana"), load(rubric)).join()
     assert [str(each.given[1]) for each in ratings.judges["judge"].values()] == ["pass", "fail"]
-    gate = compared(analyse(ratings, Plan()), "verdict").pair.gate
+    gate = compared(analyse(ratings, AgreementOptions()), "verdict").pair.gate
     assert (gate.shares.bad_caught[:2], gate.shares.good_passed[:2]) == ((1, 1), (1, 1))
 
 
@@ -380,15 +380,15 @@ def test_every_rubric_can_be_measured(seed):
         load(plain),
     )
     (ratings,) = reader.join()
-    agreement = analyse(ratings, Plan())
-    report = json.loads(as_json(Findings([agreement], reader.invalid, reader.left_out, ())))
+    agreement = analyse(ratings, AgreementOptions())
+    report = json.loads(as_json(AgreementReport([agreement], reader.invalid, reader.left_out, ())))
     assert [each.message for each in Draft7Validator(AGREEMENT).iter_errors(report)] == []
     for each in agreement.comparisons:
         for found in each.measures:
             left_out = found.not_applicable
             rated = found.answers + (left_out.every + left_out.some if left_out and len(each.raters) == 2 else 0)
             assert rated <= agreement.answers
-    decide(build_table(ratings, ratings.rubric))
+    apply_rules(build_table(ratings, ratings.rubric))
 
 
 def vary(rubric, dice):
@@ -411,8 +411,13 @@ def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
     for rubric in (older, newer):
         reader = read([*judged, *judged[20:]], labelled, {rubric.name: rubric})
         (ratings,) = reader.join()
-        outcomes = decide(build_table(ratings, rubric))
-        reports.append((as_json(Findings([analyse(ratings, Plan())], reader.invalid, reader.left_out, ())), outcomes))
+        outcomes = apply_rules(build_table(ratings, rubric))
+        reports.append(
+            (
+                as_json(AgreementReport([analyse(ratings, AgreementOptions())], reader.invalid, reader.left_out, ())),
+                outcomes,
+            )
+        )
     assert reports[0] == reports[1]
 
 
@@ -432,7 +437,7 @@ def test_a_criterion_is_left_out_of_an_answer_if_most_people_leave_it_out(said, 
     people = [{**ids([output(code=each)])[0], "rater": f"p{number}"} for number, each in enumerate(said)]
     (ratings,) = read(ids([output()]), people).join()
     code = next(each for each in measures_of(rubric) if each.name == "code")
-    laid_out = lay_out_labels(ratings, "judge", code, find_units(ratings))
+    laid_out = pair_with_labels(ratings, "judge", code, find_units(ratings))
     assert (len(laid_out.answers), laid_out.inapplicable) == (labelled, (by_people, 0))
 
 
@@ -444,7 +449,7 @@ def test_a_run_by_which_a_criterion_does_not_apply_is_never_right(runs, right, c
     judged = [{"id": "a000", "outputs": [output(code=each) for each in runs]}]
     (ratings,) = read(judged, ids([output()], rater="ana")).join()
     code = next(each for each in measures_of(rubric) if each.name == "code")
-    laid_out = lay_out_labels(ratings, "judge", code, find_units(ratings))
+    laid_out = pair_with_labels(ratings, "judge", code, find_units(ratings))
     assert (laid_out.answers[0].count_right(side=True), laid_out.inapplicable.judge) == (right, count)
     _, _, low, high = measure_shares(laid_out.answers, 0.025).good_passed
     assert (low > 0, high) == (right[0] > 0, 1.0)
@@ -453,5 +458,5 @@ def test_a_run_by_which_a_criterion_does_not_apply_is_never_right(runs, right, c
 def test_a_probe_compares_a_criterion_where_it_applies_to_both():
     pairs = [{None: 0, "a": 1}] * 20 + [{None: 0}] * 20
     probed = decide_probe("padding", 40, pairs, ["a", None])
-    assert probed.find("a") == Count("a", 0, 0, 20)
-    assert probed.find(None) == Count(None, 0, 40, 0)
+    assert probed.find("a") == ProbeCounts("a", 0, 0, 20)
+    assert probed.find(None) == ProbeCounts(None, 0, 40, 0)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.assess.agreement.units import EMPTY, OTHER, About, count_copies, describe, group_units
+from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext, count_copies, group_units, read_context
 from rubric_lint.assess.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.assess.measure.bounds import bound, lower_bound, upper_bound
 from rubric_lint.assess.measure.decision import count_needed
 from rubric_lint.assess.measure.groups import find_level
-from rubric_lint.assess.measure.needed import MOST_LABELS, Seen, count_labels
+from rubric_lint.assess.measure.needed import MOST_LABELS, UnitsSoFar, count_labels
 from rubric_lint.assess.measure.shares import LabelledAnswer, compare_people, measure_shares
 
 TARGET = Fraction(4, 5)
@@ -133,7 +133,7 @@ _THAI = "เรารับคืนสินค้าภายในหนึ�
     ],
 )
 def test_questions_that_are_one(questions, units):
-    found = group_units([About(question) for question in questions])
+    found = group_units([AnswerContext(question) for question in questions])
     assert [found.index(each) for each in found] == units
 
 
@@ -153,14 +153,14 @@ def test_questions_that_are_one(questions, units):
 )
 def test_texts_that_are_near_copies(answers, units):
     """In a script without blanks a character counts as a word does."""
-    about = [About(None, answer) for answer in answers]
+    about = [AnswerContext(None, answer) for answer in answers]
     found = group_units(about)
     assert [found.index(each) for each in found] == units
     assert count_copies(found) == len(units) - len(set(units))
 
 
 def test_a_question_and_none_are_not_one():
-    about = [About("Why?", "It leaks."), About(None, "It leaks."), About(), About()]
+    about = [AnswerContext("Why?", "It leaks."), AnswerContext(None, "It leaks."), AnswerContext(), AnswerContext()]
     assert len(set(group_units(about))) == 4
     assert count_copies(group_units(about)) == 0
 
@@ -169,7 +169,7 @@ def test_what_a_record_says_of_its_answer():
     record = {"id": "a", "question": "Why?", "answer": [{"role": "user", "content": "Hm."}], "output": {}}
     record |= {"language": "de", "metadata": {"topic": "pump", "tags": []}, "turns": 3, "is_new": True, "year": "3"}
     record |= {"size": 2.0, "source": "", "team": None}
-    assert describe(record, frozenset({"id", "output", "question", "answer"})) == About(
+    assert read_context(record, frozenset({"id", "output", "question", "answer"})) == AnswerContext(
         "Why?",
         "Hm.",
         {"language": "de", "metadata.topic": "pump", "turns": "3", "is_new": "true", "year": '"3"', "size": "2"},
@@ -201,20 +201,20 @@ _ASKED = {"role": "user", "content": "Why?"}
     ],
 )
 def test_a_question_and_an_answer_of_any_kind_have_a_text(value, question, answer):
-    about = describe({"question": value, "answer": value}, frozenset({"question", "answer"}))
-    assert about == About(question, answer)
-    assert About().or_else(about) == about.or_else(About()) == about
+    about = read_context({"question": value, "answer": value}, frozenset({"question", "answer"}))
+    assert about == AnswerContext(question, answer)
+    assert AnswerContext().or_else(about) == about.or_else(AnswerContext()) == about
 
 
 def test_empty_answers_are_equal_and_a_text_is_more_than_an_empty_one():
-    empty = About(None, "")
-    assert len({*group_units([empty, empty, About(), About()])}) == 3
-    assert empty.or_else(About("Why?", "It leaks.")) == About("Why?", "It leaks.")
+    empty = AnswerContext(None, "")
+    assert len({*group_units([empty, empty, AnswerContext(), AnswerContext()])}) == 3
+    assert empty.or_else(AnswerContext("Why?", "It leaks.")) == AnswerContext("Why?", "It leaks.")
 
 
 @pytest.mark.parametrize(("bad", "good"), [((12, 12), (48, 48)), ((10, 16), (42, 44)), ((0, 2), (8, 8))])
 def test_fewer_labels_do_not_decide_with_that_chance_and_more_looks_need_more(bad, good):
-    first, third = (count_labels(Seen(*bad), Seen(*good), TARGET, LEVEL / look) for look in (1, 3))
+    first, third = (count_labels(UnitsSoFar(*bad), UnitsSoFar(*good), TARGET, LEVEL / look) for look in (1, 3))
     assert sum(each[1] for each in (bad, good)) < first <= third <= MOST_LABELS
 
 
@@ -244,4 +244,8 @@ def test_what_lower_bounds_count_as_wrong_stays_wrong_where_labels_to_come_are_c
 def test_labels_that_a_criterion_needs_are_counted_by_the_bound_that_would_blame_the_judge():
     """All criteria share the error of that bound, so it takes more labels than one that clears the judge."""
     levels = (None, level_of_criterion(1), level_of_criterion(10))
-    assert [count_labels(Seen(20, 30), Seen(30, 30), TARGET, LEVEL, each) for each in levels] == [150, 180, 270]
+    assert [count_labels(UnitsSoFar(20, 30), UnitsSoFar(30, 30), TARGET, LEVEL, each) for each in levels] == [
+        150,
+        180,
+        270,
+    ]

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_rubrics import rubrics
 
-from rubric_lint.assess.diff.changes import Effects, What, compare, pair_rubrics, score_both
+from rubric_lint.assess.diff.rubric_diff import ChangeKind, OutputEffects, compare_rubrics, pair_rubrics, score_both
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.messages import to_data
 from rubric_lint.scoring.loading import load_rubrics, prepare
@@ -25,7 +25,7 @@ def scored(yaml, settings=LENIENT):
 
 def changes(old, new):
     """What differs, without the name of the only rubric."""
-    found = compare(pair_rubrics(scored(old), scored(new)))
+    found = compare_rubrics(pair_rubrics(scored(old), scored(new)))
     return [(change.what, change.criterion, change.old, change.new, change.scores) for change in found]
 
 
@@ -43,8 +43,8 @@ def test_a_scale_under_another_name_is_the_same_in_any_order():
     bands = ["{score_range: [0, 4], expected_outcome: Wrong}", "{score_range: [5, 10], expected_outcome: Right}"]
     one, other = (f"tests:\n  - {{id: x, rubrics: [{bands[0]}, {bands[1]}]}}\n", "  - {id: y, rubrics: [It is so]}\n")
     new = f"tests:\n  - {{id: z, rubrics: [{bands[1]}, {bands[0]}]}}\n"
-    found = [change.what for change in compare(pair_rubrics(scored(one + other), scored(new + other)))]
-    assert found == [What.RUBRIC_RENAMED]
+    found = [change.what for change in compare_rubrics(pair_rubrics(scored(one + other), scored(new + other)))]
+    assert found == [ChangeKind.RUBRIC_RENAMED]
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,17 @@ def test_a_change_is_told_with_what_was_and_what_is(text, old, new, said):
 def test_one_criterion_more_is_one_change_and_one_of_all_shares():
     entries = [f"{{id: c{number}, expected_outcome: Says thing {number}}}" for number in range(21)]
     old, new = (f"rubrics: [{', '.join(entries[:count])}]" for count in (20, 21))
-    assert [(what, name) for what, name, *_ in changes(old, new)] == [(What.ADDED, "c20"), (What.SHARE, None)]
+    assert [(what, name) for what, name, *_ in changes(old, new)] == [
+        (ChangeKind.ADDED, "c20"),
+        (ChangeKind.SHARE, None),
+    ]
 
 
 def test_another_threshold_is_a_change():
     old, new = scored(CRITERIA), scored(CRITERIA, FileSettings(pass_at=Decimal("0.9")))
-    (change,) = compare(pair_rubrics(old, new))
+    (change,) = compare_rubrics(pair_rubrics(old, new))
     assert (change.what, change.old, change.new) == (
-        What.THRESHOLDS,
+        ChangeKind.THRESHOLDS,
         {"pass": 0.8, "borderline": 0.6},
         {"pass": 0.9, "borderline": 0.6},
     )
@@ -130,12 +133,12 @@ def test_rubrics_of_a_suite_go_by_their_names_or_what_they_say():
         .replace("id: one", "id: four")
     )
     new = new.replace("pivot", "author")
-    found = compare(pair_rubrics(load_rubrics("s.yaml", SUITE.encode()), load_rubrics("s.yaml", new.encode())))
+    found = compare_rubrics(pair_rubrics(load_rubrics("s.yaml", SUITE.encode()), load_rubrics("s.yaml", new.encode())))
     assert [(change.what, change.rubric, change.old, change.new) for change in found] == [
-        (What.RUBRIC_ADDED, "four", None, {"shape": "checklist", "criteria": 1}),
-        (What.RUBRIC_RENAMED, "deux", {"name": "two"}, {"name": "deux"}),
-        (What.OUTCOME, "three", {"outcome": "Names the reader"}, {"outcome": "Names the writer"}),
-        (What.RUBRIC_REMOVED, "one", {"shape": "checklist", "criteria": 1}, None),
+        (ChangeKind.RUBRIC_ADDED, "four", None, {"shape": "checklist", "criteria": 1}),
+        (ChangeKind.RUBRIC_RENAMED, "deux", {"name": "two"}, {"name": "deux"}),
+        (ChangeKind.OUTCOME, "three", {"outcome": "Names the reader"}, {"outcome": "Names the writer"}),
+        (ChangeKind.RUBRIC_REMOVED, "one", {"shape": "checklist", "criteria": 1}, None),
     ]
 
 
@@ -144,7 +147,7 @@ def test_a_rubric_is_no_other_than_itself_in_any_order(entries, chance):
     shuffled = list(entries)
     chance.shuffle(shuffled)
     old, new = ({"r": prepare(load(each), "r")} for each in (entries, shuffled))
-    assert list(compare(pair_rubrics(old, new))) == []
+    assert list(compare_rubrics(pair_rubrics(old, new))) == []
 
 
 def change_one_thing(draw, entries):
@@ -177,8 +180,8 @@ def test_an_answer_is_worth_the_same_unless_a_change_is_told(entries, data):
     changed = change_one_thing(data.draw, entries)
     assume(any(Decimal(entry.get("weight", "1")) for entry in changed))
     old, new = ({"r": prepare(load(each), "r")} for each in (entries, changed))
-    told = {change.what for change in compare(pair_rubrics(old, new))}
-    assert (worth(entries) == worth(changed)) == told.isdisjoint({What.SHARE, What.GATE})
+    told = {change.what for change in compare_rubrics(pair_rubrics(old, new))}
+    assert (worth(entries) == worth(changed)) == told.isdisjoint({ChangeKind.SHARE, ChangeKind.GATE})
 
 
 def test_effects_on_judge_outputs(said):
@@ -186,7 +189,7 @@ def test_effects_on_judge_outputs(said):
     pairs = pair_rubrics(old, new)
     outputs = ({"id": f"x{score}", "output": {"checks": [{"id": "a", "score": score}]}} for score in (8, 9, 11))
     entries = [(line, json.dumps(output).encode()) for line, output in enumerate(outputs, 1)]
-    effects = Effects()
+    effects = OutputEffects()
     for effect in score_both(entries, pairs):
         effects.add(effect)
     said(json.dumps(to_data(effects), indent=1))

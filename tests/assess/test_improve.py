@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_lint.assess.agreement.ratings import Judgement, Ratings
-from rubric_lint.assess.improve.trial import LEVEL, Fault, Gain, Paired, Reason, can_gain, decide, fold, join_parts
+from rubric_lint.assess.improve.trial import (
+    LEVEL,
+    CriterionFault,
+    Gain,
+    PairedJudgements,
+    TrialReason,
+    can_gain,
+    decide,
+    join_parts,
+    join_splits,
+)
 from rubric_lint.scoring.grading import NOT_APPLICABLE, JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -41,7 +51,7 @@ def label(rows, rubric=TWO):
 
 def pair(before, after, people=None):
     ratings = Ratings(TWO, {"m": rate(before)}, {"ann": label(people)} if people else {})
-    return Paired(ratings, {"m": rate(after)})
+    return PairedJudgements(ratings, {"m": rate(after)})
 
 
 def steady(*values):
@@ -57,24 +67,24 @@ NOISY = [row[0] if number % 3 else FLIPS[0] for number, row in enumerate([[each]
 @pytest.mark.parametrize(
     ("before", "after", "people", "rules", "reason", "gained"),
     [
-        (NOISY, steady(*TRUTH), None, UNSTABLE, Reason.BETTER, {Gain.STEADY}),
-        (NOISY[:29], steady(*TRUTH[:29]), None, UNSTABLE, Reason.FEW, set()),
-        (NOISY, NOISY, None, UNSTABLE, Reason.STILL, set()),
-        (steady(*TRUTH), steady(*TRUTH), None, WORDED, Reason.NO_BETTER, set()),
-        (NOISY, steady(*[True] * 42), None, UNSTABLE, Reason.TIES, {Gain.STEADY}),
-        (NOISY, steady(*[not each for each in TRUTH]), None, UNSTABLE, Reason.OTHER_MEANING, {Gain.STEADY}),
-        (steady(*[True] * 42), steady(*TRUTH), TRUTH, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER}),
+        (NOISY, steady(*TRUTH), None, UNSTABLE, TrialReason.BETTER, {Gain.STEADY}),
+        (NOISY[:29], steady(*TRUTH[:29]), None, UNSTABLE, TrialReason.FEW, set()),
+        (NOISY, NOISY, None, UNSTABLE, TrialReason.STILL, set()),
+        (steady(*TRUTH), steady(*TRUTH), None, WORDED, TrialReason.NO_BETTER, set()),
+        (NOISY, steady(*[True] * 42), None, UNSTABLE, TrialReason.TIES, {Gain.STEADY}),
+        (NOISY, steady(*[not each for each in TRUTH]), None, UNSTABLE, TrialReason.OTHER_MEANING, {Gain.STEADY}),
+        (steady(*[True] * 42), steady(*TRUTH), TRUTH, WORDED, TrialReason.BETTER, {Gain.CAUGHT, Gain.NEARER}),
         # 30 bad answers and 60 good ones show that hardly any got worse.
-        (steady(*[True] * 90), steady(*MORE), MORE, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER, Gain.APART}),
-        (steady(*TRUTH), steady(*[True] * 42), TRUTH, WORDED, Reason.WORSE, set()),
-        (steady(*TRUTH), steady(*[False] * 42), TRUTH, WORDED, Reason.WORSE, set()),
+        (steady(*[True] * 90), steady(*MORE), MORE, WORDED, TrialReason.BETTER, {Gain.CAUGHT, Gain.NEARER, Gain.APART}),
+        (steady(*TRUTH), steady(*[True] * 42), TRUTH, WORDED, TrialReason.WORSE, set()),
+        (steady(*TRUTH), steady(*[False] * 42), TRUTH, WORDED, TrialReason.WORSE, set()),
         # It catches every bad answer, and fails the good ones too.
-        (steady(*[True] * 42), steady(*[False] * 42), TRUTH, WORDED, Reason.WORSE, {Gain.CAUGHT}),
+        (steady(*[True] * 42), steady(*[False] * 42), TRUTH, WORDED, TrialReason.WORSE, {Gain.CAUGHT}),
     ],
 )
 def test_what_is_decided(before, after, people, rules, reason, gained):
     labels = people and [(each, True) for each in people]
-    decided = decide(pair(before, after, labels), Fault(0, rules, 3))
+    decided = decide(pair(before, after, labels), CriterionFault(0, rules, 3))
     assert (decided.reason, set(decided.gained)) == (reason, gained)
 
 
@@ -108,20 +118,24 @@ def test_nothing_is_asked_that_cannot_succeed():
         (steady(*MORE), [(each, True) for each in MORE], WORDED, True),
     ):
         ratings = pair(before, before, labels).before
-        assert can_gain(ratings, Fault(0, rules, 4)) is found
+        assert can_gain(ratings, CriterionFault(0, rules, 4)) is found
 
 
 def test_more_proposals_ask_for_a_smaller_p():
     pairs = pair(NOISY, steady(*TRUTH))
     p = pairs.measure(0)[Gain.STEADY].p
     most = int(float(LEVEL) / p)
-    assert [decide(pairs, Fault(0, UNSTABLE, count)).is_better for count in (1, most, most + 1)] == [True, True, False]
+    assert [decide(pairs, CriterionFault(0, UNSTABLE, count)).is_better for count in (1, most, most + 1)] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_another_criterion_that_got_worse_is_named():
     after = [[(met, True), (met, number % 2 == 0)] for number, met in enumerate(TRUTH)]
-    decided = decide(pair(NOISY, after), Fault(0, UNSTABLE, 1))
-    assert decided.reason is Reason.OTHERS_WORSE
+    decided = decide(pair(NOISY, after), CriterionFault(0, UNSTABLE, 1))
+    assert decided.reason is TrialReason.OTHERS_WORSE
     assert {figure.of for figure in decided.figures} >= {"a", "b"}
 
 
@@ -131,7 +145,7 @@ def test_people_who_contradict_each_other_label_nothing():
         {"m": rate(steady(*TRUTH))},
         {"ann": label([(True, True)] * 42), "bob": label([(False, True)] * 42)},
     )
-    pairs = Paired(ratings, ratings.judges)
+    pairs = PairedJudgements(ratings, ratings.judges)
     assert (pairs.measure(0).keys(), pairs.count_contradicting(0)) == ({Gain.STEADY}, 42)
     assert Gain.NEARER in pairs.measure(1)
 
@@ -152,9 +166,9 @@ def test_nothing_is_offered_where_nothing_differs_or_it_is_worse(rows, others, r
     size = min(len(before), len(after))
     people = [(one, more) for one, _, _, more in rows[:size]] if has_labels else None
     same = pair(before[:size], before[:size], people)
-    assert not decide(same, Fault(0, rules, 1)).is_better
+    assert not decide(same, CriterionFault(0, rules, 1)).is_better
     pairs = pair(before[:size], after[:size], people)
-    decided = decide(pairs, Fault(0, rules, 1))
+    decided = decide(pairs, CriterionFault(0, rules, 1))
     if decided.is_better:
         figures = pairs.measure(0)
         assert not any(each.loses(float(LEVEL)) for each in figures.values())
@@ -166,7 +180,7 @@ def test_nothing_is_offered_where_nothing_differs_or_it_is_worse(rows, others, r
 def test_a_split_is_met_if_all_its_parts_are():
     signature = ((True, True, False), None)
     judges = {"m": {"k": Judgement(signature, None, (signature, ((True, True, True), None)))}}
-    folded = fold(judges, ((0, 2), (1,)))["m"]["k"]
+    folded = join_splits(judges, ((0, 2), (1,)))["m"]["k"]
     assert (folded.given[0], [each[0] for each in folded.samples]) == ((False, True), [(False, True), (True, True)])
 
 
@@ -188,23 +202,23 @@ NOT = NOT_APPLICABLE
 def pair_conditional(before, after, people):
     labels = {"ann": label([(each, True) for each in people], MAY_NOT_APPLY)} if people else {}
     ratings = Ratings(MAY_NOT_APPLY, {"m": rate(before, MAY_NOT_APPLY)}, labels)
-    return Paired(ratings, {"m": rate(after, MAY_NOT_APPLY)})
+    return PairedJudgements(ratings, {"m": rate(after, MAY_NOT_APPLY)})
 
 
 @pytest.mark.parametrize(
     ("before", "after", "people", "rules", "reason", "gained"),
     [
         # A judge that no longer answers what it got wrong, or what was noisy, is not better.
-        (steady(*[True] * 90), steady(*[each or NOT for each in MORE]), MORE, WORDED, Reason.NO_BETTER, set()),
-        (steady(*MORE), steady(*[each or NOT for each in MORE]), MORE, WORDED, Reason.WORSE, set()),
-        (NOISY, steady(*[NOT] * 42), None, UNSTABLE, Reason.OTHER_MEANING, {Gain.STEADY}),
+        (steady(*[True] * 90), steady(*[each or NOT for each in MORE]), MORE, WORDED, TrialReason.NO_BETTER, set()),
+        (steady(*MORE), steady(*[each or NOT for each in MORE]), MORE, WORDED, TrialReason.WORSE, set()),
+        (NOISY, steady(*[NOT] * 42), None, UNSTABLE, TrialReason.OTHER_MEANING, {Gain.STEADY}),
         # One that answers now is, and what people leave out counts nowhere.
-        (steady(*[NOT] * 90), steady(*MORE), MORE, WORDED, Reason.BETTER, {Gain.CAUGHT, Gain.NEARER}),
-        (steady(*[True] * 42), steady(*TRUTH), [NOT] * 42, WORDED, Reason.NO_BETTER, set()),
+        (steady(*[NOT] * 90), steady(*MORE), MORE, WORDED, TrialReason.BETTER, {Gain.CAUGHT, Gain.NEARER}),
+        (steady(*[True] * 42), steady(*TRUTH), [NOT] * 42, WORDED, TrialReason.NO_BETTER, set()),
     ],
 )
 def test_what_does_not_apply_is_no_gain(before, after, people, rules, reason, gained):
-    decided = decide(pair_conditional(before, after, people), Fault(0, rules, 3))
+    decided = decide(pair_conditional(before, after, people), CriterionFault(0, rules, 3))
     assert (decided.reason, set(decided.gained)) == (reason, gained)
 
 

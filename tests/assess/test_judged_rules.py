@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from rubric_lint.assess.agreement.scales import find_cut
-from rubric_lint.assess.judged.outcomes import Decision, count_needed, share_of
+from rubric_lint.assess.judged.outcomes import JudgedStatement, count_needed, share_of
 from rubric_lint.assess.judged.rules import (
-    FINDERS,
+    JUDGED_FINDERS,
+    apply_rules,
     correlate_with_rest,
     correlate_within,
-    decide,
     find_disagreement,
     find_flat,
     find_inverse,
@@ -21,7 +21,7 @@ from rubric_lint.assess.judged.rules import (
     find_unstable,
     sort_by_criterion,
 )
-from rubric_lint.assess.judged.table import Table, make_columns
+from rubric_lint.assess.judged.table import JudgedTable, make_columns
 from rubric_lint.assess.measure.bounds import (
     incomplete_beta,
     lower_bound,
@@ -30,7 +30,7 @@ from rubric_lint.assess.measure.bounds import (
     upper_bound,
     upper_tail,
 )
-from rubric_lint.assess.measure.labelled import Cut, Labelled
+from rubric_lint.assess.measure.labelled import Cut, LabelledAnswers
 from rubric_lint.assess.measure.shares import LabelledAnswer
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.loading import load_rubrics
@@ -59,14 +59,14 @@ def table(of, *given, labels=None, flips=None, samples=(), sampled=0):
     """A table of columns, each a list of positions on the scale of its criterion."""
     columns = make_columns(of, given, labels=labels)
     keys = [f"a{number}" for number in range(len(given[0]))]
-    return Table(columns, keys, flips or {None: Fraction(0)}, samples, sampled=sampled, rubric=of)
+    return JudgedTable(columns, keys, flips or {None: Fraction(0)}, samples, sampled=sampled, rubric=of)
 
 
 def say(outcomes):
     """What each outcome decides, of which criterion, gate or answer; or why it decides nothing, and what would do."""
     return [
         f"{', '.join(map(str, each.target))}: {each.rule}: {BY_NAME[each.rule].write(each.code, each.values)}"
-        if isinstance(each, Decision)
+        if isinstance(each, JudgedStatement)
         else f"{each.rule} on {' and '.join(each.names or each.concerns)}: {each.reason}; {each.needed} {each.unit}"
         for each in outcomes
     ]
@@ -106,7 +106,7 @@ def test_the_incomplete_beta_function_holds_far_out():
 
 
 def test_an_error_budget_of_5_percent_is_shared_by_rules_and_their_tests():
-    assert len(FINDERS) == 5
+    assert len(JUDGED_FINDERS) == 5
     assert share_of(10) * 10 * 5 == Fraction(1, 20)
 
 
@@ -137,7 +137,9 @@ def people(label, judge, of=GATED):
         good = [step >= first for step in steps]
         cut = Cut(str(good.index(True) - 1), str(good.index(True)), costs=False)
     answers = tuple(LabelledAnswer(number, {"ann": good[label[number]]}, (good[judge[number]],)) for number in known)
-    return made._replace(compared={"m": {0: Labelled(tuple(made.keys[number] for number in known), answers, cut)}})
+    return made._replace(
+        compared={"m": {0: LabelledAnswers(tuple(made.keys[number] for number in known), answers, cut)}}
+    )
 
 
 def verdicts(good, judged, of=None):
@@ -145,7 +147,7 @@ def verdicts(good, judged, of=None):
     pairs = enumerate(zip(good, judged, strict=True))
     answers = tuple(LabelledAnswer(at, {"ann": label}, (run,)) for at, (label, run) in pairs)
     made = of or table(GATED, [7] * len(good), labels=[[None] * len(good)])
-    compared = {**made.compared.get("m", {}), None: Labelled(tuple(made.keys), answers)}
+    compared = {**made.compared.get("m", {}), None: LabelledAnswers(tuple(made.keys), answers)}
     return made._replace(compared={"m": compared}, bare=0 if of else len(good))
 
 
@@ -278,8 +280,8 @@ def test_only_differences_within_groups_correlate():
 
 def test_for_each_criterion_what_fired_what_did_not_and_what_cannot_be_tested():
     judged = table(checks(3), *repeat(INVERSE, 10))
-    outcomes = decide(judged)
-    assert [each.target.criterion for each in outcomes if isinstance(each, Decision)] == ["c2"]
+    outcomes = apply_rules(judged)
+    assert [each.target.criterion for each in outcomes if isinstance(each, JudgedStatement)] == ["c2"]
     found = sort_by_criterion(judged, outcomes)
     assert [each.criterion for each in found] == ["c0", "c1", "c2", None]
     told = [(quiet, [each.rule for each in lacking]) for _, quiet, lacking in found]

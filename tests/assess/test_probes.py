@@ -15,7 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.assess import probes
-from rubric_lint.assess.probes import PROBES, Levels, Outcome, choose, decide, make_variants, split_sentences
+from rubric_lint.assess.probes import (
+    PROBES,
+    ProbeLevels,
+    ProbeOutcome,
+    decide_probe,
+    draw_answers,
+    make_variants,
+    split_sentences,
+)
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_models
@@ -96,10 +104,10 @@ def test_ids_of_variants_tell_a_number_from_a_text():
 
 def test_answers_with_the_same_text_are_drawn_once_and_more_are_drawn_beside_the_first():
     answers = read(*[f"Text {number % 8}" for number in range(40)])
-    few, all_of_them = choose(answers, 5, 1), choose(answers, 40, 1)
+    few, all_of_them = draw_answers(answers, 5, 1), draw_answers(answers, 40, 1)
     assert (len(few), len(all_of_them)) == (5, 8)
     assert all_of_them[:5] == few
-    assert choose(answers, 5, 2) != few
+    assert draw_answers(answers, 5, 2) != few
 
 
 NAMES = ["a", "b", "c", "d", None]
@@ -113,24 +121,24 @@ def pairs(*sides):
 @pytest.mark.parametrize(
     ("kind", "given", "outcome", "rewarded", "needed"),
     [
-        ("padding", pairs((1, 0, 8), (0, 0, 12)), Outcome.REWARDED, ("a",), None),  # 0.5^8 is below 0.05/10
-        ("padding", pairs((1, 0, 7), (0, 0, 13)), Outcome.UNDECIDED, (), 22),
-        ("padding", pairs((1, 0, 11), (-1, 0, 1)), Outcome.REWARDED, ("a",), None),
-        ("padding", pairs((1, 0, 11), (-1, 0, 2)), Outcome.UNDECIDED, (), 15),
-        ("claimed-score", pairs((0, 1, 8)), Outcome.REWARDED, (None,), None),
-        ("omission", pairs((1, 1, 20)), Outcome.UNNOTICED, (), None),
-        ("omission", pairs((1, 0, 9), (1, -1, 4)), Outcome.BETTER, (), None),
-        ("omission", pairs((-1, 0, 9), (0, 0, 11)), Outcome.NOTICED, (), None),  # 0.5^9 is below 0.05/15
-        ("omission", pairs((-1, 0, 8), (0, 0, 12)), Outcome.UNDECIDED, (), 22),
-        ("omission", pairs((-1, 0, 4), (0, 0, 16)), Outcome.UNNOTICED, (), None),
-        ("omission", pairs((-1, 0, 5), (0, 0, 15)), Outcome.UNDECIDED, (), 26),
-        ("padding", pairs((0, 0, 6)), Outcome.RESISTED, (), None),
-        ("padding", pairs((0, 0, 5)), Outcome.UNDECIDED, (), 6),
-        ("padding", [], Outcome.UNDECIDED, (), None),
+        ("padding", pairs((1, 0, 8), (0, 0, 12)), ProbeOutcome.REWARDED, ("a",), None),  # 0.5^8 is below 0.05/10
+        ("padding", pairs((1, 0, 7), (0, 0, 13)), ProbeOutcome.UNDECIDED, (), 22),
+        ("padding", pairs((1, 0, 11), (-1, 0, 1)), ProbeOutcome.REWARDED, ("a",), None),
+        ("padding", pairs((1, 0, 11), (-1, 0, 2)), ProbeOutcome.UNDECIDED, (), 15),
+        ("claimed-score", pairs((0, 1, 8)), ProbeOutcome.REWARDED, (None,), None),
+        ("omission", pairs((1, 1, 20)), ProbeOutcome.UNNOTICED, (), None),
+        ("omission", pairs((1, 0, 9), (1, -1, 4)), ProbeOutcome.BETTER, (), None),
+        ("omission", pairs((-1, 0, 9), (0, 0, 11)), ProbeOutcome.NOTICED, (), None),  # 0.5^9 is below 0.05/15
+        ("omission", pairs((-1, 0, 8), (0, 0, 12)), ProbeOutcome.UNDECIDED, (), 22),
+        ("omission", pairs((-1, 0, 4), (0, 0, 16)), ProbeOutcome.UNNOTICED, (), None),
+        ("omission", pairs((-1, 0, 5), (0, 0, 15)), ProbeOutcome.UNDECIDED, (), 26),
+        ("padding", pairs((0, 0, 6)), ProbeOutcome.RESISTED, (), None),
+        ("padding", pairs((0, 0, 5)), ProbeOutcome.UNDECIDED, (), 6),
+        ("padding", [], ProbeOutcome.UNDECIDED, (), None),
     ],
 )
 def test_what_pairs_decide(kind, given, outcome, rewarded, needed):
-    found = decide(kind, 20, given, NAMES)
+    found = decide_probe(kind, 20, given, NAMES)
     assert (found.outcome, found.rewarded, found.needed) == (outcome, rewarded, needed)
 
 
@@ -154,7 +162,7 @@ def simulate(draws, n, *, share=0.0, noise=0.05):
             is_paid = kind == "padding"
             now = [judge([truth[0] or (is_paid and drawn.random() < share), *truth[1:]]) for truth in truths]
             several = [dict(zip(NAMES, map(int.__sub__, *each), strict=True)) for each in zip(now, was, strict=True)]
-            found.append(decide(kind, n, several, NAMES))
+            found.append(decide_probe(kind, n, several, NAMES))
         counts["rewarded"] += any(each.rewarded for each in found)
         counts["noticed"] += any(each.fell for each in found)
         counts["better"] += any(set(each.rose) - set(each.rewarded) for each in found)
@@ -191,8 +199,8 @@ def test_the_guide_says_how_often_a_criterion_that_pays_for_padding_is_found(n, 
 
 
 def test_of_what_was_not_made_nothing_is_said():
-    assert decide("omission", 0, [], NAMES).outcome is Outcome.NOT_MADE
+    assert decide_probe("omission", 0, [], NAMES).outcome is ProbeOutcome.NOT_MADE
 
 
 def test_the_budget_is_shared_by_the_tests():
-    assert Levels.of(4) == tuple(pytest.approx(0.05 / tests) for tests in (10, 15, 3))
+    assert ProbeLevels.of(4) == tuple(pytest.approx(0.05 / tests) for tests in (10, 15, 3))

@@ -6,9 +6,9 @@ from pathlib import Path
 import commands
 import pytest
 
-from rubric_lint.assess.agreement.reading import Reader
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.scoring.loading import load_rubrics
-from rubric_lint.scoring.records.streams import Asked
+from rubric_lint.scoring.records.streams import StreamOptions
 
 RUBRIC = """\
 rubrics:
@@ -121,9 +121,9 @@ def test_a_record_is_an_invalid_output_or_none_at_all_also_as_a_result(records, 
     Path("out.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     commands.run("rubric-lint", "score", "r.rubric.yaml", "out.jsonl", "-o", f"all.{form}")
     for name in ("out.jsonl", f"all.{form}"):
-        reader = Reader(load_rubrics("r.rubric.yaml", RUBRIC))
+        reader = RatingReader(load_rubrics("r.rubric.yaml", RUBRIC))
         with Path(name).open("rb") as file:
-            reader.read(name, [file.read()], asked=Asked(name=name))
+            reader.read(name, [file.read()], asked=StreamOptions(name=name))
         assert [(each.id, each.outputs) for each in reader.invalid] == [(each, count) for each in records]
 
 

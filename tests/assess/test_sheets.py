@@ -18,16 +18,16 @@ from rubric_lint.assess.agreement.reading import (
     SKIPPED,
     TWICE,
     UNKNOWN_SHEET,
-    Reader,
+    RatingReader,
 )
-from rubric_lint.assess.agreement.sheets import draw, lay_out, write_csv, write_excel
-from rubric_lint.assess.judged.run import read_records
+from rubric_lint.assess.agreement.sheets import draw_sample, make_rows, write_csv, write_excel
+from rubric_lint.assess.judged.review import read_records
 from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import decode_entry
-from rubric_lint.scoring.records.mapping import Wanted
-from rubric_lint.scoring.records.streams import Asked, read_entries
-from rubric_lint.scoring.records.verdict import ExtraFields, Reading
+from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import ExtraFields, ParseOptions
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
@@ -56,9 +56,9 @@ def sheet(rows, *, edit=lambda _: None, others=()):
 
 def read(rubrics, data, name="ann.csv", **asked):
     """What the labels of a file come to: by rater and id, what was refused, and what was left out."""
-    reader = Reader(rubrics)
+    reader = RatingReader(rubrics)
     data = data.encode() if isinstance(data, str) else data
-    reader.read(name, [data], labels=True, asked=Asked(**asked))
+    reader.read(name, [data], labels=True, asked=StreamOptions(**asked))
     people = {rater: dict(given) for ratings in reader.gather() for rater, given in ratings.people.items()}
     given = {rater: {key: each.given for key, each in found.items()} for rater, found in people.items()}
     left = {each.reason: each.records for each in reader.left_out}
@@ -158,7 +158,7 @@ def test_a_faulty_cell_is_no_empty_one_before_the_criteria_are_known(tmp_path):
     path = tmp_path / "ann.xlsx"
     path.write_bytes(sheet(rows, edit=lambda cells: [cells.merge_cells(each) for each in ("B2:B3", "C2:C3")]))
     lines = [each for lines in read_records(str(path)).lines.values() for each in lines]
-    reader = Reader(load("scores"))
+    reader = RatingReader(load("scores"))
     reader.read_records(str(path), [(each.line, each.record) for each in lines], labels=True)
     assert [(each.line, 'column `accuracy`: "B2:B3 is merged' in each.message) for each in reader.invalid] == [
         (2, True),
@@ -189,7 +189,7 @@ def test_a_sheet_without_a_known_column_is_told_if_it_has_rows():
 
 
 def test_ids_that_lost_their_zeros_in_a_spreadsheet_are_told():
-    reader = Reader(load("scores"))
+    reader = RatingReader(load("scores"))
     judged = [{"id": name, "output": {"accuracy": 9, "length": 9}} for name in ("007", "a")]
     reader.read("judge.jsonl", ["\n".join(map(json.dumps, judged)).encode()])
     reader.read("ann.csv", [b"id,accuracy,length\n7,5,5\na,6,6\n"], labels=True)
@@ -238,7 +238,7 @@ def test_a_label_with_empty_cells_has_the_verdict_that_these_cannot_change(rubri
 
 
 def test_a_label_of_which_both_the_verdict_and_a_cell_are_given_may_contradict_itself():
-    reader = Reader(load("gates"))
+    reader = RatingReader(load("gates"))
     text = "id,must,also,may,verdict\na1,no,,,pass\na2,no,,,fail\na3,,no,,fail\n"
     reader.read("ann.csv", [text.encode()], labels=True)
     assert [part in " ".join(reader.list_notes()) for part in ("1 label has", "2 labels")] == [True, False]
@@ -263,7 +263,7 @@ def test_columns_with_other_names_are_mapped():
 
 
 def test_an_id_in_a_cell_joins_a_number_if_no_result_has_the_text():
-    reader = Reader(load("scores"))
+    reader = RatingReader(load("scores"))
     output = {"accuracy": 9, "length": 9}
     judged = [{"id": name, "output": output} for name in (7, 8, "8")]
     reader.read("judge.jsonl", ["\n".join(map(json.dumps, judged)).encode()])
@@ -352,7 +352,7 @@ def test_a_field_that_says_the_same_as_the_verdict_or_nothing_contradicts_nothin
 
 def test_extra_fields_that_are_accepted_contradict_nothing():
     entry = json.dumps({"id": "a", "accuracy": 9, "length": 7, "passed": False}).encode()
-    reading = Reading(extra_fields=ExtraFields.ACCEPT)
+    reading = ParseOptions(extra_fields=ExtraFields.ACCEPT)
     assert Scorer(load("scores"), reading).score(entry, 1).to_json()["verdict"] == "pass"
 
 
@@ -396,10 +396,10 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
     answers = [{"id": name, "question": "When?", "answer": f"=In {name} days"} for name in (1, "1", "-a", "b")]
     chunks = ["\n".join(map(json.dumps, answers)).encode()]
     check_answers(chunks, rubrics)
-    drawn, total = draw(read_answers(chunks, rubrics), 3, 1)
-    again, _ = draw(reversed([*read_answers(chunks, rubrics)]), 3, 1)
+    drawn, total = draw_sample(read_answers(chunks, rubrics), 3, 1)
+    again, _ = draw_sample(reversed([*read_answers(chunks, rubrics)]), 3, 1)
     assert (total, [each.key for each in drawn]) == (4, [each.key for each in again])
-    rows = lay_out(drawn, rubrics)
+    rows = make_rows(drawn, rubrics)
     hints = ["accuracy [0 to 10]", "length [0 to 10]"]
     assert rows[0] == ["id", "question", "answer", *hints, "chosen", "rubric_hash"]
     rows[1][3:5] = [9, 7]
@@ -410,7 +410,10 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
 
 def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():
     header = ["id", "question"]
-    assert [Wanted().is_met_by(header), Wanted(judgements=frozenset({"c"})).is_met_by(header)] == [True, False]
+    assert [RequiredColumns().is_met_by(header), RequiredColumns(judgements=frozenset({"c"})).is_met_by(header)] == [
+        True,
+        False,
+    ]
 
 
 def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
@@ -445,8 +448,8 @@ def test_the_case_of_a_field_does_not_matter_in_any_kind_of_file(name, accuracy)
 def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_stay_as_they_are():
     lines = [{"ID": "a", "id": "b", "accuracy": 9, "length": 7}, {"ID": "c", "output": {}}, {"Id": "d", "accuracy": 1}]
     text = "".join(json.dumps(line) + "\n" for line in lines) + '{"ID": "e", "ID": "f"}\n'
-    wanted = Wanted(judgements=frozenset({"accuracy", "length"}))
-    *given, (line, fault) = read_entries([text.encode()], Asked(wanted=wanted))
+    wanted = RequiredColumns(judgements=frozenset({"accuracy", "length"}))
+    *given, (line, fault) = read_entries([text.encode()], StreamOptions(wanted=wanted))
     assert [decode_entry(content) for _, content in given] == [*lines[:2], {"id": "d", "accuracy": 1}]
     assert (line, fault.path, fault.record) == (4, "/ID", {})
 

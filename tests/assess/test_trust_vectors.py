@@ -7,12 +7,12 @@ from pathlib import Path
 import played_judges as played
 import pytest
 
-from rubric_lint.assess.agreement.label_scale import suspect
+from rubric_lint.assess.agreement.label_scale import find_suspicion
 from rubric_lint.assess.assess import ERROR, Standing
 from rubric_lint.assess.judged.outcomes import level_of_criterion
 from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.bounds import bound
-from rubric_lint.assess.measure.needed import Seen, count_labels
+from rubric_lint.assess.measure.needed import UnitsSoFar, count_labels
 from rubric_lint.model.schema_files import load_bundled
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data/trust.json").read_text("utf-8"))
@@ -78,12 +78,12 @@ def test_the_verdict(case):
 
 @pytest.mark.parametrize("case", VECTORS["labels_needed"])
 def test_the_labels_that_decide_with_a_chance_of_four_in_five(case):
-    assert count_labels(Seen(*case["bad"]), Seen(*case["good"]), TARGET, case["level"]) == case["expect"]
+    assert count_labels(UnitsSoFar(*case["bad"]), UnitsSoFar(*case["good"]), TARGET, case["level"]) == case["expect"]
 
 
 @pytest.mark.parametrize("case", VECTORS["scale"], ids=lambda case: str(case["expect"]))
 def test_labels_on_another_scale(case):
-    assert suspect(case["labels"], case["judged"], tuple(case["scale"])) == case["expect"]
+    assert find_suspicion(case["labels"], case["judged"], tuple(case["scale"])) == case["expect"]
 
 
 @pytest.mark.parametrize("case", VECTORS["criterion"])

@@ -13,11 +13,11 @@ from raters import CHECK, LEVELS, SCORES, lines, read, record, records
 from steps import steps
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import Plan
-from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, Reader
+from rubric_lint.assess.agreement.comparison import AgreementOptions
+from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.model.schema_files import load_bundled
-from rubric_lint.report.agreement import Findings, as_text
+from rubric_lint.report.agreement import AgreementReport, as_text
 from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -65,14 +65,14 @@ def tables(columns, name="c"):
     def entries(*records):
         return [lines(records).replace('"id": "c"', f'"id": {json.dumps(name)}').encode()]
 
-    reader = Reader(load_rubrics("r.yaml", SCORES.replace("id: c", f"id: {json.dumps(name)}")))
+    reader = RatingReader(load_rubrics("r.yaml", SCORES.replace("id: c", f"id: {json.dumps(name)}")))
     for number, judge in enumerate(("gpt", "opus")):
         reader.read("results.jsonl", entries(*records("B", judge, JUDGE[number:] + JUDGE[:number])))
     labels = [*records("B", "ana", HUMAN), *records("B", "ben", [9, *HUMAN[1:-3]], IDS[:9])]
     reader.read("labels.jsonl", entries(*labels), labels=True)
-    plan = Plan(worst=1)
+    plan = AgreementOptions(worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
-    return [*as_text(Findings(agreements, reader.invalid, reader.left_out, []), columns)]
+    return [*as_text(AgreementReport(agreements, reader.invalid, reader.left_out, []), columns)]
 
 
 def test_the_tables_of_agreement(snapshot):
@@ -201,7 +201,9 @@ def test_the_verdicts_of_many_rubrics_are_compared_together(run, tmp_path, said)
     assert len(told["agreements"]) == 26
     code, text, complaints = run("judge.jsonl", "--labels", "human.jsonl", "--fail-below", "all:alpha=0.95")
     assert code == 1
-    said(complaints, text)
+    said(complaints, text.partition("\ncase-02 ")[0])
+    assert re.findall(r"^case-(\d\d) ", text, re.MULTILINE) == [f"{number:02}" for number in range(20)]
+    assert "\n5 more rubrics, each with 1 answer or fewer; --format json has all of them.\n" in text
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "page.html", code=0)
     assert "5 more rubrics, each with 1 answer" in (tmp_path / "page.html").read_text("utf-8")
 
@@ -322,7 +324,7 @@ def test_twice_the_rubrics_are_twice_the_work():
         names = [f"case-{number}" for number in range(count)]
         tests = "".join(f"  - {{id: {name}, rubrics: [Is short]}}\n" for name in names)
         rubrics = load_rubrics("r.yaml", f"tests:\n{tests}")
-        reader = Reader(rubrics)
+        reader = RatingReader(rubrics)
         checks = {"output": {"checks": [{"id": "rubric-1", "satisfied": True}]}, "id": "a"}
         for rater, labels in (("judge", False), ("ana", True)):
             given = lines([{**checks, "rubric": name, "rater": rater} for name in names])
@@ -338,7 +340,7 @@ def test_twice_the_answers_are_twice_the_work_to_compare():
     def compare(count):
         people = (records("B", f"p{rater}", (HUMAN * count)[rater:]) for rater in range(3))
         (ratings,) = read(SCORES, records("B", "judge", JUDGE * count), [*chain(*people)]).join()
-        return partial(analyse, ratings, Plan(worst=5))
+        return partial(analyse, ratings, AgreementOptions(worst=5))
 
     few, many = (steps(compare(count)) for count in (50, 100))
     assert many < 2.2 * few

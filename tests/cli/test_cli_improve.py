@@ -16,7 +16,7 @@ from cases import as_tuples, read_cases
 from chat_server import completion, serving
 from played_judges import call, spell
 
-from rubric_lint.assess.improve.proposals import Base, Refusal, RefusedError, Writer
+from rubric_lint.assess.improve.proposals import ProposalWriter, Refusal, RefusedProposalError, RubricState
 from rubric_lint.cli.lint import improve as improving
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
@@ -338,7 +338,7 @@ def test_an_interrupt_reports_what_was_found_and_writes_nothing(calls, monkeypat
     left = [calls]
 
     def interrupt(name, fault):
-        whole = getattr(improving._Asking, name)
+        whole = getattr(improving._ModelAsker, name)
 
         def step(*given):
             left[0] -= 1
@@ -349,8 +349,8 @@ def test_an_interrupt_reports_what_was_found_and_writes_nothing(calls, monkeypat
         return step
 
     with serving(behave) as chat, monkeypatch.context() as patch:
-        patch.setattr(improving._Asking, "write", interrupt("write", KeyboardInterrupt()))
-        patch.setattr(improving._Asking, "judge", interrupt("judge", click.Abort()))
+        patch.setattr(improving._ModelAsker, "write", interrupt("write", KeyboardInterrupt()))
+        patch.setattr(improving._ModelAsker, "judge", interrupt("judge", click.Abort()))
         given = ["improve", "refund.rubric.yaml", "answers.jsonl", "--model", f"m@{chat.url}", "--write"]
         done = commands.run("rubric-lint", *given, "--format", "json")
         report = json.loads(done.stdout)
@@ -538,8 +538,8 @@ def test_a_reply_that_changes_the_scale_is_rejected(bands):
     text = b"rubrics:\n  - id: period\n    score_ranges: {0: Says little, 8: Treats the refund}\n"
     examined = examine_file("r.yaml", text, settings)
     loaded = load_examined("r.yaml", examined)["r"]
-    writer = Writer(Base("r.yaml", settings, examined, loaded, loaded.prepare()), "period", [], [])
-    with pytest.raises(RefusedError) as refused:
+    writer = ProposalWriter(RubricState("r.yaml", settings, examined, loaded, loaded.prepare()), "period", [], [])
+    with pytest.raises(RefusedProposalError) as refused:
         writer.read(json.dumps({"bands": bands}))
     assert refused.value.why is Refusal.OTHER_FIELDS
 

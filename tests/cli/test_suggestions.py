@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "rubric_lint"
 TABLES = read_cases(__file__)
 
-BUILDERS = {"suggest", "word_command", "repeat_command", "name_in"}
+BUILDERS = {"suggest", "format_command", "repeat_command", "name_in"}
 """The functions that build what is suggested."""
 
 WORDINGS = "Treats the refund well enough", "Names the refund period of 30 days"

@@ -8,7 +8,7 @@ import pytest
 from cases import read_cases
 from exports import load_text, write
 
-from rubric_lint.assess.diff.changes import compare, pair_rubrics
+from rubric_lint.assess.diff.rubric_diff import compare_rubrics, pair_rubrics
 from rubric_lint.convert.export import TARGETS
 from rubric_lint.convert.export.target import ExportError
 from rubric_lint.editor.answers.symbols import make_outline
@@ -87,7 +87,7 @@ def test_a_level_between_two_is_refused_in_both_forms():
 def test_both_forms_mean_the_same_to_a_judge_and_to_a_comparison():
     short, long = scored(SHORT), scored(LONG)
     assert write_prompt(short, JudgedCase("Why?", "So.")) == write_prompt(long, JudgedCase("Why?", "So."))
-    assert list(compare(pair_rubrics({"r": short}, {"r": long}))) == []
+    assert list(compare_rubrics(pair_rubrics({"r": short}, {"r": long}))) == []
     assert short.hash == long.hash
 
 

@@ -12,7 +12,7 @@ from chat_server import completion
 from misbehaving_server import Drip, Reset, Silence, http, judged, misbehaving
 
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
 from rubric_lint.judge.run import JudgeRun, Panel, StoppedError
@@ -192,7 +192,7 @@ async def ask(url, name):
     call = Call("judge-1", url, timeout=timeout, retries=1)
     panel = Panel([Endpoint(call, KEY, headers={"x-team": HEADER})])
     panel.watch_pauses(lambda *what: said.append(str(what)))
-    run = JudgeRun(panel, kept, Plan(max_attempts=1), lambda _, fault: said.append(fault))
+    run = JudgeRun(panel, kept, JudgeOptions(max_attempts=1), lambda _, fault: said.append(fault))
     async with panel:
         try:
             await run.judge(read_answers([line], RUBRIC))

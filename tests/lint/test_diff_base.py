@@ -367,7 +367,7 @@ def test_a_repository_cannot_have_git_start_programs(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the program is a shell script")
 def test_git_is_never_taken_from_the_current_folder(monkeypatch):
-    code = "from rubric_lint.lint.run.git import ask; print(ask('--version')[1][:11])"
+    code = "from rubric_lint.lint.run.git import run_git; print(run_git('--version')[1][:11])"
     write("git", '#!/bin/sh\necho "mine"\n')
     Path("git").chmod(0o755)
     for start in ("", ".", "./"):

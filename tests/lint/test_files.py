@@ -138,7 +138,7 @@ def test_named_files_of_other_kinds_are_not_read_unless_the_settings_include_the
     paths = ["a.csv", "b.MD", "c.ipynb", "c.js", "d.txt", "e", "f.tmpl", "in/g.txt"]
     found = [item.name for item in find(paths, SettingsFinder(), skipped)]
     assert found == ["e", "f.tmpl", "in/g.txt"]
-    said([*skipped.word_other_kinds()])
+    said([*skipped.format_other_kinds()])
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ import pytest
 from cases import read_cases
 from ruamel.yaml import YAML
 
-from rubric_lint.assess.diff.changes import compare, pair_rubrics
-from rubric_lint.assess.judged.run import RecordCache
+from rubric_lint.assess.diff.rubric_diff import compare_rubrics, pair_rubrics
+from rubric_lint.assess.judged.review import RecordCache
 from rubric_lint.convert.release import rewrite
 from rubric_lint.editor.answers.actions import Abilities, make_actions
 from rubric_lint.editor.answers.hover import make_hover
@@ -363,7 +363,7 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
         every_second = tuple((line, line) for line in range(2, lines + 1, 2))
         changes = Changes(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
         result = known(data)
-        left = ChangedLinesFilter(changes).sift(result, FileSettings())
+        left = ChangedLinesFilter(changes).filter(result, FileSettings())
         assert (len(result.findings), len(left.findings)) == (lines, lines / 2)
 
     once, twice = (work(sift, "a.jsonl", text * count) for count in (100, 200))
@@ -418,7 +418,7 @@ def test_twice_the_conditional_criteria_are_twice_the_work_to_score():
 
 
 def compare_all(old, new):
-    return list(compare(pair_rubrics(old, new)))
+    return list(compare_rubrics(pair_rubrics(old, new)))
 
 
 class Watched(str):

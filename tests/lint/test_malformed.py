@@ -7,7 +7,7 @@ from exports import write
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rubric_lint.assess.diff.changes import compare, pair_rubrics
+from rubric_lint.assess.diff.rubric_diff import compare_rubrics, pair_rubrics
 from rubric_lint.convert.export import TARGETS
 from rubric_lint.convert.export.target import ExportError
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
@@ -58,7 +58,7 @@ def try_all(text, name="r.json"):
                     with suppress(ExportError):
                         write(target, each.rubric)
             rubrics = load_rubrics(name, data, checked)
-            assert list(compare(pair_rubrics(rubrics, rubrics))) == []
+            assert list(compare_rubrics(pair_rubrics(rubrics, rubrics))) == []
             for each in rubrics.values():
                 write_prompt(each, JudgedCase("It is said."))
     return result

@@ -23,7 +23,6 @@ PARTS = (
     "tests",
     "tools",
     "docs",
-    "conformance",
     "pyproject.toml",
     "Makefile",
     "README.md",
@@ -274,7 +273,7 @@ def test_the_examples_break_no_test(tmp_path):
     copy = Copy(tmp_path)
     for heading in ("Add a rule", "Add an output format", "Add a field", "Add a dialect"):
         copy.follow(heading)
-    for command in (["tools/bundle.py"], ["tools/docs.py"], ["benchmarks/counts.py", "--write"]):
+    for command in (["tools/bundle.py"], ["tools/docs.py"], ["tools/benchmarks/counts.py", "--write"]):
         assert copy.python(*command).returncode == 0
     snapshots = ["tests/report/test_snapshots.py", "tests/convert/test_convert.py", "tests/cli/test_wrong_use.py"]
     assert copy.python("-m", "pytest", "-q", "--renew", "-p", "no:cacheprovider", *snapshots).returncode == 0

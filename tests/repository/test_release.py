@@ -376,7 +376,7 @@ class Image:
 
 def test_the_steps_of_the_image_install_what_lints(tmp_path):
     image = Image(tmp_path)
-    image.follow((ROOT / "Dockerfile").read_text("utf-8"))
+    image.follow((ROOT / ".ci/Dockerfile").read_text("utf-8"))
     (tmp_path / "work/sound.yaml").write_text(SOUND, "utf-8")
     assert (image.options["USER"], image.options["ENTRYPOINT"], image.options["CMD"]) == (
         "65532:65532",
@@ -390,6 +390,6 @@ def test_the_steps_of_the_image_install_what_lints(tmp_path):
 
 
 def test_the_image_is_given_the_files_that_it_copies():
-    given = {line.removeprefix("!") for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines()}
-    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    given = {line.removeprefix("!") for line in (ROOT / ".ci/Dockerfile.dockerignore").read_text("utf-8").splitlines()}
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / ".ci/Dockerfile").read_text("utf-8"), re.MULTILINE)
     assert {name for line in copied for name in line.split()} <= given

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_rubrics import rubrics
 
 from rubric_lint import fix_source
-from rubric_lint.assess.diff.changes import What, compare, pair_rubrics
+from rubric_lint.assess.diff.rubric_diff import ChangeKind, compare_rubrics, pair_rubrics
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -84,8 +84,8 @@ metrics_metadata:
         load(metric.format(task), "system.yaml", DEFAULTS) for task in ("Names it", "'Names  it'", "Costs it")
     )
     assert (one.hash == same.hash, one.hash == other.hash) == (True, False)
-    (change,) = compare(pair_rubrics({"m": one}, {"m": other}))
-    assert change[:5] == (What.OUTCOME, one.name, None, {"outcome": "Names it"}, {"outcome": "Costs it"})
+    (change,) = compare_rubrics(pair_rubrics({"m": one}, {"m": other}))
+    assert change[:5] == (ChangeKind.OUTCOME, one.name, None, {"outcome": "Names it"}, {"outcome": "Costs it"})
 
 
 def as_written_before(entries):
@@ -153,7 +153,7 @@ def move_bound(bands):
 @given(rubrics, st.data())
 def test_the_hash_differs_where_diff_tells_a_change_and_nowhere_else(entries, data):
     old, new = load_entries(entries), load_entries(change_one_thing(data.draw, entries))
-    told = list(compare(pair_rubrics({"r": old}, {"r": new})))
+    told = list(compare_rubrics(pair_rubrics({"r": old}, {"r": new})))
     assert (old.hash == new.hash) == (told == [])
 
 

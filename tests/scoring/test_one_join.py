@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from rubric_lint.assess.agreement.reading import Reader
-from rubric_lint.assess.diff.runs import NO_ID, ONLY, OTHER_RUBRIC, OTHER_TYPE, REPEATED, OtherRun
+from rubric_lint.assess.agreement.reading import RatingReader
+from rubric_lint.assess.diff.compare_runs import NO_ID, ONLY, OTHER_RUBRIC, OTHER_TYPE, REPEATED, OtherRun
 from rubric_lint.model.schema_files import load
 from rubric_lint.scoring.ids import make_id_key, name_key
 from rubric_lint.scoring.loading import load_rubrics
@@ -197,7 +197,7 @@ def test_every_command_joins_the_same_ids_whatever_their_types(now, before):
         (flat, False),
         ([judge(name, 3) for name in before], False),
     ):
-        reader = Reader(RUBRICS)
+        reader = RatingReader(RUBRICS)
         reader.read("now.jsonl", [lines(judge(name, 3) for name in now).encode()])
         reader.read("before.jsonl", [lines(others).encode()], labels=are_labels)
         (ratings,) = reader.gather()

@@ -6,7 +6,7 @@ import commands
 import pytest
 from jsonschema import Draft7Validator
 
-from rubric_lint.assess.diff.runs import ONLY
+from rubric_lint.assess.diff.compare_runs import ONLY
 from rubric_lint.model.schema_files import load
 
 RUBRIC = """\

@@ -3,8 +3,8 @@
 import json
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import Plan
-from rubric_lint.assess.agreement.reading import Reader
+from rubric_lint.assess.agreement.comparison import AgreementOptions
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.scoring.loading import load_rubrics
 
 CHECK = "rubrics: [{id: c, expected_outcome: Names the pivot, required_min_score: 10}]\n"
@@ -42,7 +42,7 @@ def lines(entries):
 
 def read(rubric, results=(), labels=(), **options):
     """Read records as the command reads files."""
-    reader = Reader(load_rubrics("r.yaml", rubric), **options)
+    reader = RatingReader(load_rubrics("r.yaml", rubric), **options)
     for name, entries, are_labels in (("results.jsonl", results, False), ("labels.jsonl", labels, True)):
         if entries:
             reader.read(name, [lines(entries).encode()], labels=are_labels)
@@ -52,4 +52,4 @@ def read(rubric, results=(), labels=(), **options):
 def measure(rubric, results=(), labels=(), *, plan=None):
     """Return the agreement on the only rubric."""
     (ratings,) = read(rubric, results, labels).join()
-    return analyse(ratings, plan or Plan())
+    return analyse(ratings, plan or AgreementOptions())

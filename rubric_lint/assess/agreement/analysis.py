@@ -7,27 +7,46 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.comparison import (
+    AgreementOptions,
     Between,
-    Compared,
-    Comparison,
     Contest,
-    Flips,
-    Plan,
+    RaterComparison,
+    SampleFlips,
+    ScaleComparison,
     Units,
     compare,
     compare_samples,
-    contend,
+    compare_with_labels,
 )
-from rubric_lint.assess.agreement.label_scale import Doubted
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels
 from rubric_lint.assess.agreement.ratings import Judgement, Judgements, Ratings, combine_people, pool, sort_keys
-from rubric_lint.assess.agreement.scales import Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.assess.agreement.scales import (
+    Kind,
+    Measure,
+    measure_verdicts,
+    measures_of,
+    measures_of_criteria,
+    without_bands,
+)
 from rubric_lint.assess.measure.by_verdict import bound_by_verdict
-from rubric_lint.assess.measure.decision import Reason, find_doubts, word_missing
-from rubric_lint.assess.measure.gates import Gate, find_standard, find_standard_of_criterion, measure_gate, word_gate
-from rubric_lint.assess.measure.groups import JudgeShares, measure_groups, word_ungrouped
+from rubric_lint.assess.measure.decision import Reason, find_doubts, format_missing
+from rubric_lint.assess.measure.gates import (
+    GateMeasure,
+    find_standard,
+    find_standard_of_criterion,
+    format_gate,
+    measure_gate,
+)
+from rubric_lint.assess.measure.groups import JudgeShares, format_ungrouped, measure_groups
 from rubric_lint.assess.measure.intervals import Share
-from rubric_lint.assess.measure.labelled import Labelled, count_ungrouped, find_units, lay_out, list_judges
-from rubric_lint.assess.measure.pass_rate import Chosen, Estimate, PassCounts, correct_pass_rate
+from rubric_lint.assess.measure.labelled import (
+    LabelledAnswers,
+    count_ungrouped,
+    find_units,
+    list_judges,
+    pair_with_labels,
+)
+from rubric_lint.assess.measure.pass_rate import Estimate, LabelSelection, PassCounts, correct_pass_rate
 from rubric_lint.assess.measure.shares import compare_people
 from rubric_lint.scoring.grading import AnswerValue, ScoringRubric, Verdict, stops
 from rubric_lint.scoring.ids import Key, name_key
@@ -57,7 +76,7 @@ class Disagreement(NamedTuple):
     ratings: tuple[Rating, ...]
 
 
-class Listed(NamedTuple):
+class DisagreementList(NamedTuple):
     """How many disagreements there are in all, and the worst ones."""
 
     total: int
@@ -73,24 +92,24 @@ def list_disagreements(
     measures: Sequence[Measure],
     most: int | None,
     among: Sequence[Disagreement] = (),
-) -> Listed:
+) -> DisagreementList:
     """List the disagreements of pairs of raters; the flag says whether the first one is the label.
 
     First come those `among` people, who are not of one mind on these answers, so that there is no label to compare a
     judge with. Then come criteria that the label fails and the judge passes, then the reverse, then other differences.
     Within each kind come those that turn a fail into a pass, then the largest differences.
     """
-    own = [measure for measure in measures if measure.scale.kind is not Kind.BAND]
+    own = without_bands(measures)
     first: _Rank = (-1, False, 0.0, 0, 0, 0)
-    found: list[tuple[_Rank, Disagreement]] = [(first, each) for each in among[:most]]
+    worst: list[tuple[_Rank, Disagreement]] = [(first, disagreement) for disagreement in among[:most]]
     count = len(among)
-    disputed = {each.id for each in among}
+    disputed = {disagreement.id for disagreement in among}
     for number, (raters, has_label) in enumerate(pairs):
-        ranked = [*_differ(raters, number, own, has_label=has_label)]
-        ranked = [each for each in ranked if each[1].id not in disputed]
+        differing = _rank_differences(raters, number, own, has_label=has_label)
+        ranked = [(rank, disagreement) for rank, disagreement in differing if disagreement.id not in disputed]
         count += len(ranked)
-        found = sorted([*found, *ranked], key=itemgetter(0))[:most]
-    return Listed(count, [disagreement for _, disagreement in found])
+        worst = sorted([*worst, *ranked], key=itemgetter(0))[:most]
+    return DisagreementList(count, [disagreement for _, disagreement in worst])
 
 
 def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
@@ -99,43 +118,42 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
     These are the criteria on which people differ, or the verdict if they differ on none. Nobody is right there.
     """
     verdict = measure_verdicts("verdict", line)
-    scales = [each for each in measures_of(ratings.rubric, line) if each.place is not None] if ratings.rubric else []
-    scales = [each for each in scales if each.scale.kind is not Kind.BAND]
+    scales = measures_of_criteria(ratings.rubric, line) if ratings.rubric else []
     found = []
     for key in sort_keys(set().union(*ratings.people.values())):
         labels = {person: given[key] for person, given in ratings.people.items() if key in given}
-        sides = [stops(each.given[1], line) for each in labels.values() if each.given[1] is not None]
+        sides = [stops(label.given[1], line) for label in labels.values() if label.given[1] is not None]
         is_tied = 2 * sum(sides) == len(sides)
         if len(set(sides)) < 2 or not (is_tied or all_split):
             continue
         differing = []
         for measure in scales:
-            values = {measure.find(each.given) for each in labels.values()}
+            values = {measure.find(label.given) for label in labels.values()}
             if len(values - {None}) > 1:
                 differing.append(measure)
         judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
         for measure in differing or [verdict]:
-            given = [_rate_answer(rater, each, measure) for rater, each in {**labels, **judged}.items()]
-            kept = tuple(each for each in given if each is not None)
-            found.append(Disagreement(name_key(key), measure.name, "differs", kept))
+            given = [_rate_answer(rater, judgement, measure) for rater, judgement in {**labels, **judged}.items()]
+            rated = tuple(rating for rating in given if rating is not None)
+            found.append(Disagreement(name_key(key), measure.name, "differs", rated))
     return found
 
 
 def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
+    """Return what a rater gave on a scale; None if nothing, or that the criterion does not apply."""
     answers, verdict = judgement.given
     if measure.place is None:
         return Rating(rater, verdict, verdict, None) if verdict is not None else None
     value = answers[measure.place]
-    return (
-        None
-        if value is None or measure.is_left_out(judgement.given)
-        else Rating(rater, value, verdict, judgement.reason(measure.place))
-    )
+    if value is None or measure.is_left_out(judgement.given):
+        return None
+    return Rating(rater, value, verdict, judgement.reason(measure.place))
 
 
-def _differ(
+def _rank_differences(
     raters: Mapping[str, Judgements], pair: int, measures: Sequence[Measure], *, has_label: bool
 ) -> Iterator[tuple[_Rank, Disagreement]]:
+    """Yield the values in which two raters differ, with their rank among those of all pairs."""
     (first, one), (second, two) = raters.items()
     for order, key in enumerate(sort_keys(one.keys() & two.keys())):
         left, right = one[key], two[key]
@@ -154,17 +172,15 @@ def _differ(
             if measure.is_left_out(left.given) or measure.is_left_out(right.given):
                 continue
             values = one_value, other
+            at, other_at = measure.positions[one_value], measure.positions[other]
             kind = "differs"
-            if has_label and measure.meets:
-                meets, passes = (measure.meets[measure.positions[value]] for value in values)
-                kind = kind if meets is passes else "false pass" if passes else "false fail"
-            distance = abs(scale[measure.positions[values[0]]] - scale[measure.positions[values[1]]]) / (
-                scale[-1] - scale[0]
-            )
+            if has_label and measure.meets and measure.meets[at] is not measure.meets[other_at]:
+                kind = "false pass" if measure.meets[other_at] else "false fail"
+            distance = abs(scale[at] - scale[other_at]) / (scale[-1] - scale[0])
             reasons = (None, None) if place is None else (left.reason(place), right.reason(place))
             ratings = tuple(map(Rating, (first, second), values, verdicts, reasons))
-            found = Disagreement(name_key(key), measure.name, kind, ratings)
-            yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), found
+            disagreement = Disagreement(name_key(key), measure.name, kind, ratings)
+            yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), disagreement
 
 
 MOST_PAIRED = 6
@@ -195,18 +211,18 @@ class Rater(NamedTuple):
     answers: int
 
 
-class Contests(NamedTuple):
+class JudgeContests(NamedTuple):
     """Two judges, and on each scale which of them is right."""
 
     judges: tuple[str, ...]
     measures: list[Contest]
 
 
-class Samples(NamedTuple):
+class RaterFlips(NamedTuple):
     """A rater, and how often its samples differ on each scale."""
 
     rater: str
-    measures: list[Flips]
+    measures: list[SampleFlips]
 
 
 class Agreement(NamedTuple):
@@ -218,13 +234,13 @@ class Agreement(NamedTuple):
     rubric: ScoringRubric | None
     answers: int
     raters: tuple[Rater, ...]
-    chosen: Chosen | None
-    comparisons: tuple[Comparison, ...]
+    chosen: LabelSelection | None
+    comparisons: tuple[RaterComparison, ...]
     pass_rates: tuple[PassRate, ...]
-    contests: tuple[Contests, ...]
-    samples: tuple[Samples, ...]
+    contests: tuple[JudgeContests, ...]
+    samples: tuple[RaterFlips, ...]
     groups: tuple[JudgeShares, ...]
-    disagreements: Listed
+    disagreements: DisagreementList
     ungrouped: str = ""
     runs: int = 1
     ungrouped_outputs: int = 0
@@ -246,17 +262,16 @@ class Agreement(NamedTuple):
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
-def analyse_all(several: Sequence[Ratings], plan: Plan) -> list[Agreement]:
+def analyse_all(several: Sequence[Ratings], plan: AgreementOptions) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
-    found = [analyse(ratings, plan) for ratings in several]
+    agreements = [analyse(ratings, plan) for ratings in several]
     if len(several) < 2:
-        return found
-    every = (find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several)
-    doubted = next(filter(None, every), None)
-    return [analyse(pool(several), plan, doubted), *found]
+        return agreements
+    doubted = (find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several)
+    return [analyse(pool(several), plan, next(filter(None, doubted), None)), *agreements]
 
 
-def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agreement:
+def analyse(ratings: Ratings, plan: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
     """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
 
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
@@ -272,7 +287,8 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
     gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
-    laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    by_verdict = _pair_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    grouped = set[Key]().union(*(answers.keys for answers in by_verdict.values()))
     comparisons = []
     for name, judge in labelled.items():
         comparisons.append(compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name]))
@@ -288,13 +304,14 @@ def analyse(ratings: Ratings, plan: Plan, doubted: Doubted | None = None) -> Agr
         chosen=ratings.chosen,
         comparisons=tuple(comparisons),
         pass_rates=tuple(
-            _rate(name, judge, label, ratings.chosen, is_alone=is_alone) for name, judge in labelled.items()
+            _measure_pass_rate(name, judge, label, ratings.chosen, is_alone=is_alone)
+            for name, judge in labelled.items()
         ),
-        contests=tuple(_contend(judges, label, measures, units)) if labels else (),
+        contests=tuple(_compare_judges(judges, label, measures, units)) if labels else (),
         samples=tuple(_compare_samples({**people, **judges}, measures, units)),
-        groups=tuple(measure_groups(ratings, laid_out, plan.by, plan.look)),
+        groups=tuple(measure_groups(ratings, by_verdict, plan.by, plan.look)),
         disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
-        ungrouped=word_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
+        ungrouped=format_ungrouped(ratings, grouped, plan.by),
         runs=plan.runs,
         ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
         has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
@@ -316,25 +333,32 @@ def _list_raters(ratings: Ratings) -> Iterator[Rater]:
             yield Rater(name, role, len(given))
 
 
-def _contend(
+def _compare_judges(
     judges: Mapping[str, Judgements], label: Judgements, measures: Sequence[Measure], units: Units
-) -> Iterator[Contests]:
+) -> Iterator[JudgeContests]:
     """Yield for each two judges which of them is right."""
     for two in _pairs(judges):
-        yield Contests(two, contend(label, [judges[name] for name in two], measures, units))
+        yield JudgeContests(two, compare_with_labels(label, [judges[name] for name in two], measures, units))
 
 
-def _compare_samples(raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units) -> Iterator[Samples]:
+def _compare_samples(
+    raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
+) -> Iterator[RaterFlips]:
     """Yield how often the samples of a rater differ, of each that has several."""
     for name, given in raters.items():
         flips = compare_samples(given, measures, units)
         if flips:
-            yield Samples(name, flips)
+            yield RaterFlips(name, flips)
 
 
 def _list_disagreements(
-    ratings: Ratings, labels: Mapping[str, Judgements], measures: Sequence[Measure], plan: Plan, *, are_split: bool
-) -> Listed:
+    ratings: Ratings,
+    labels: Mapping[str, Judgements],
+    measures: Sequence[Measure],
+    plan: AgreementOptions,
+    *,
+    are_split: bool,
+) -> DisagreementList:
     """List on which answers judges and people differ; without both, on which two people or two judges do."""
     judges = ratings.judges or ratings.panels
     among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
@@ -348,45 +372,48 @@ def _list_disagreements(
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], plan: Plan, known: Doubted | None
-) -> dict[str, dict[int, Gate]]:
+    ratings: Ratings, measures: Sequence[Measure], plan: AgreementOptions, known: DoubtedLabels | None
+) -> dict[str, dict[int, GateMeasure]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, plan.line, plan.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    found = dict[str, dict[int, Gate]]()
+    found = dict[str, dict[int, GateMeasure]]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
         of_verdict = find_standard(plan.target, plan.look, judges)
         of_criterion = find_standard_of_criterion(criteria, plan.look, judges)
-        every = enumerate(_lay_out(ratings, name, measure, units, plan.runs) for measure in measures)
-        laid_out = {number: each for number, each in every if each is not None}
+        labelled = dict[int, LabelledAnswers]()
+        for number, measure in enumerate(measures):
+            answers = _pair_if_decided(ratings, name, measure, units, plan.runs)
+            if answers is not None:
+                labelled[number] = answers
         # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
         last = len(measures) - 1
-        people = compare_people(laid_out[last].answers)
+        people = compare_people(labelled[last].answers)
         void = doubts.find_void(people, plan.target)
         is_invalid = ratings.has_invalid_outputs(name)
         found[name] = {}
-        for number, answers in laid_out.items():
+        for number, answers in labelled.items():
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
-            missing = word_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
+            missing = format_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
-            reason = word_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
+            reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             found[name][number] = gate._replace(reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
-            bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
+            bounds = bound_by_verdict(labelled[last], judge, plan.line, plan.runs, of_verdict.level)
             if bounds:
                 gate = found[name][last]
                 found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
     return found
 
 
-def _lay_out(
+def _pair_if_decided(
     ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int
-) -> Labelled | None:
+) -> LabelledAnswers | None:
     """Return the labelled answers on a scale; none of them if no label is of a judged answer.
 
     None if nothing tells good from bad; bands do not by themselves.
@@ -394,16 +421,16 @@ def _lay_out(
     if measure.scale.kind is Kind.BAND:
         return None
     if ratings.has_joined_labels:
-        return lay_out(ratings, judge, measure, units, runs)
-    return None if measure.meets is None else Labelled((), ())
+        return pair_with_labels(ratings, judge, measure, units, runs)
+    return None if measure.meets is None else LabelledAnswers((), ())
 
 
-def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: Plan) -> dict[str, Labelled]:
+def _pair_verdicts(ratings: Ratings, judges: Collection[str], plan: AgreementOptions) -> dict[str, LabelledAnswers]:
     """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
     measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
     names = [name for name in list_judges(ratings) if name in judges]
-    laid_out = {name: lay_out(ratings, name, measure, units, plan.runs) for name in names}
-    return {name: each for name, each in laid_out.items() if each is not None}
+    labelled = {name: pair_with_labels(ratings, name, measure, units, plan.runs) for name in names}
+    return {name: answers for name, answers in labelled.items() if answers is not None}
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
@@ -414,7 +441,7 @@ def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
 
 def _compare_side(
     between: Between, side: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
-) -> Iterator[Comparison]:
+) -> Iterator[RaterComparison]:
     """Compare the raters of one side: all together if there are more than two, and each two of them."""
     if len(side) > 2:
         yield compare(between, side, measures, units)
@@ -422,7 +449,9 @@ def _compare_side(
         yield compare(between, {name: side[name] for name in two}, measures, units)
 
 
-def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | None, *, is_alone: bool) -> PassRate:
+def _measure_pass_rate(
+    name: str, judge: Judgements, labels: Judgements, chosen: LabelSelection | None, *, is_alone: bool
+) -> PassRate:
     """Return the pass rates of the answers that the judge judged; labels of other answers do not count.
 
     If the labels are of separate answers, the rates are of the answers without a label.
@@ -431,22 +460,23 @@ def _rate(name: str, judge: Judgements, labels: Judgements, chosen: Chosen | Non
     passed = others = 0
     for key, judgement in judge.items():
         passes = judgement.given[1] is Verdict.PASS
-        if (label := labels.get(key)) and label.given[1]:
-            times[label.given[1] is Verdict.PASS, passes] += 1
+        label = labels[key].given[1] if key in labels else None
+        if label is not None:
+            times[label is Verdict.PASS, passes] += 1
         else:
             others += 1
             passed += passes
     counts = PassCounts(times, passed, others)
     reason = None
-    if chosen is Chosen.BY_VERDICT:
+    if chosen is LabelSelection.BY_VERDICT:
         reason = "the labels were chosen by the judge's verdict, so their share of passes is not that of all answers"
-    elif chosen is Chosen.SEPARATE:
+    elif chosen is LabelSelection.SEPARATE:
         reason = "the labels are of other answers, so their share of passes is not that of these"
     elif not counts.labels:
         reason = "no judged answer has a label"
-    judged = Share(passed, others) if chosen is Chosen.SEPARATE else counts.judged
+    judged = Share(passed, others) if chosen is LabelSelection.SEPARATE else counts.judged
     corrected = correct_pass_rate(counts, chosen)
-    if chosen is Chosen.BY_VERDICT and not is_alone:
+    if chosen is LabelSelection.BY_VERDICT and not is_alone:
         why = "the labels were chosen by the verdict of one judge; name it and its labels with --rater"
         corrected = Estimate(None, reason=why)
     return PassRate(name, judged, None if reason else counts.people, reason, corrected)
@@ -456,7 +486,7 @@ STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
-class Condition(NamedTuple):
+class AgreementLimit(NamedTuple):
     """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
 
     Of several rubrics, `all` is the verdicts of all rubrics together.
@@ -487,29 +517,29 @@ class Breach(NamedTuple):
         return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
 
 
-def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Condition]) -> list[Breach]:
+def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[AgreementLimit]) -> list[Breach]:
     """Return each value that breaks a condition.
 
     Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
     breaks it, and so does a condition that no value can meet.
     """
-    return [breach for condition in conditions for breach in _find_of(agreements, condition)]
+    return [breach for condition in conditions for breach in _find_breaches_of(agreements, condition)]
 
 
-def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[Breach]:
+def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
     statistic, limit, _ = condition
     for agreement in agreements:
-        with_labels = [each for each in agreement.comparisons if each.between is Between.LABEL]
+        with_labels = [comparison for comparison in agreement.comparisons if comparison.between is Between.LABEL]
         for comparison in with_labels or agreement.comparisons:
             for compared in comparison.measures:
                 if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
                     continue
-                found = _measure(compared, statistic)
-                if found is None:
+                measured = _find_statistic(compared, statistic)
+                if measured is None:
                     continue
                 is_measured = True
-                value, reason = found
+                value, reason = measured
                 if value is None or value < limit:
                     about = agreement.name, comparison.raters, compared.measure.name
                     yield Breach(*about, statistic, limit, value, reason)
@@ -519,7 +549,7 @@ def _find_of(agreements: Sequence[Agreement], condition: Condition) -> Iterator[
         yield Breach(*about, statistic, limit, None, "no comparison has this statistic")
 
 
-def _measure(compared: Compared, statistic: str) -> tuple[float | None, str | None] | None:
+def _find_statistic(compared: ScaleComparison, statistic: str) -> tuple[float | None, str | None] | None:
     """Return a value and why it is undefined; None if the comparison does not have the statistic."""
     if statistic == "alpha":
         return compared.alpha.value, compared.alpha.reason

@@ -21,11 +21,13 @@ def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: Scale) -> 
 
     `rows` has the worse of the two and `higher` the better. Their mean is not lower for an even number of outputs.
     """
-    known: dict[tuple[Row, Row], int | None] = {}
+    distances: dict[tuple[Row, Row], int | None] = {}
     for row, better in {*zip(rows, higher, strict=True)}:
-        ends = [scale.values[place] for place in (*row, *better) if place is not None]
-        known[row, better] = ends[1] - ends[0] + ends[3] - ends[2] if len(ends) == 2 * len(row) else None
-    return [known[ends] for ends in zip(rows, higher, strict=True)]
+        distances[row, better] = None
+        if None not in row and None not in better:
+            ends = [scale.values[place or 0] for place in row + better]
+            distances[row, better] = ends[1] - ends[0] + ends[3] - ends[2]
+    return [distances[ends] for ends in zip(rows, higher, strict=True)]
 
 
 def measure_distance(scale: Scale, one: int, two: int) -> int:
@@ -36,13 +38,16 @@ def measure_distance(scale: Scale, one: int, two: int) -> int:
 
 
 def _sum_distances(scale: Scale, totals: Mapping[int, int]) -> dict[int, int]:
-    """Return how far each position is from all of so many ratings at each position, without comparing each two."""
+    """Return for each position the sum of its distances to ratings, of which `totals` has the number by position.
+
+    The sum of (v - w)² over n values w is n v² - 2 v S + Q, with their sum S and the sum Q of their squares.
+    """
     n = sum(totals.values())
     if scale.kind is Kind.CHECK:
-        return {one: n - totals.get(one, 0) for one in range(len(scale.values))}
-    first = sum(times * scale.values[place] for place, times in totals.items())
-    second = sum(times * scale.values[place] ** 2 for place, times in totals.items())
-    return {one: n * value**2 - 2 * value * first + second for one, value in enumerate(scale.values)}
+        return {place: n - totals.get(place, 0) for place in range(len(scale.values))}
+    total = sum(times * scale.values[place] for place, times in totals.items())
+    squares = sum(times * scale.values[place] ** 2 for place, times in totals.items())
+    return {place: n * value**2 - 2 * value * total + squares for place, value in enumerate(scale.values)}
 
 
 def kappa(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Fraction | None:
@@ -133,7 +138,7 @@ def count_apart(values: Collection[int]) -> tuple[int, int]:
 
 
 def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Return Pearson's correlation of two columns, or None if one is constant."""
+    """Return Pearson's correlation of two columns, -1 to 1 but for rounding, or None if one is constant."""
     n = len(first)
     sum_1, sum_2 = sum(first), sum(second)
     spread_1 = n * sum(value * value for value in first) - sum_1 * sum_1

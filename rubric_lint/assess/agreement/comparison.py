@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement import coefficients
 from rubric_lint.assess.agreement.coefficients import Row
-from rubric_lint.assess.agreement.ratings import Joined, Judgement, Judgements, NotApplicable, Rated
-from rubric_lint.assess.agreement.scales import Kind, Measure
+from rubric_lint.assess.agreement.ratings import JoinedRatings, Judgement, Judgements, NotApplicableCounts, RatedAnswers
+from rubric_lint.assess.agreement.scales import Kind, Measure, without_bands
 from rubric_lint.assess.measure.bounds import lower_bound, upper_bound
-from rubric_lint.assess.measure.gates import Gate
-from rubric_lint.assess.measure.intervals import ERROR, Share, Sides, limit_alpha, measure_mean
+from rubric_lint.assess.measure.gates import GateMeasure
+from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.ids import Key
 
@@ -37,7 +37,7 @@ class Figure(NamedTuple):
     reason: str | None = None
 
 
-class Plan(NamedTuple):
+class AgreementOptions(NamedTuple):
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
     Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
@@ -54,8 +54,8 @@ class Plan(NamedTuple):
     look: int = 1
 
 
-def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:
-    """Return the figures of a scale by name."""
+def measure_figures(rated: RatedAnswers, *, is_pair: bool) -> dict[str, Figure]:
+    """Return alpha and, of two raters, kappa and the bias, by name."""
     kind = rated.measure.scale.kind
     figures = [measure_alpha(rated)]
     if is_pair:
@@ -65,7 +65,7 @@ def measure_figures(rated: Rated, *, is_pair: bool) -> dict[str, Figure]:
     return {figure.statistic: figure for figure in figures}
 
 
-def measure_alpha(rated: Rated) -> Figure:
+def measure_alpha(rated: RatedAnswers) -> Figure:
     """Return Krippendorff's alpha with its interval: nominal of checks, else with squared distances of the values."""
     scale, answers = rated.measure.scale, len(rated.rows)
     name = "alpha_nominal" if scale.kind is Kind.CHECK else "alpha_interval"
@@ -88,7 +88,7 @@ def measure_alpha(rated: Rated) -> Figure:
     return Figure(name, value, low, high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
 
 
-def _measure_kappa(rated: Rated) -> Figure:
+def _measure_kappa(rated: RatedAnswers) -> Figure:
     """Return Cohen's kappa, with quadratic weights except on checks. Papers report it; it has no interval."""
     scale = rated.measure.scale
     name = "kappa" if scale.kind is Kind.CHECK else "kappa_quadratic"
@@ -100,14 +100,14 @@ def _measure_kappa(rated: Rated) -> Figure:
     return Figure(name, float(found), reason="one rater never varies" if is_constant else None)
 
 
-def _measure_bias(rated: Rated) -> Figure:
+def _measure_bias(rated: RatedAnswers) -> Figure:
     """Return by how much the second of two raters is higher, on average over units."""
     if not rated.distances:
         return Figure("bias", None, reason=_NO_PAIR)
-    return _average("bias", [each or 0 for each in rated.distances], rated, of=2 * rated.measure.scale.unit)
+    return _average("bias", [distance or 0 for distance in rated.distances], rated, of=2 * rated.measure.scale.unit)
 
 
-def _average(name: str, values: Sequence[int], rated: Rated, of: int) -> Figure:
+def _average(name: str, values: Sequence[int], rated: RatedAnswers, of: int) -> Figure:
     """Return the mean of a value of each answer, divided by `of`, over units, with its interval."""
     mean = measure_mean(values, rated.units, of)
     value, units = float(mean.value), len(set(rated.units))
@@ -121,14 +121,14 @@ def _average(name: str, values: Sequence[int], rated: Rated, of: int) -> Figure:
 _NO_PAIR = "no answer has two ratings"
 
 
-def _explain_undefined(rated: Rated) -> str:
+def _explain_undefined(rated: RatedAnswers) -> str:
     values = {place for row in rated.rows for place in row if place is not None}
     if not values:
         return _NO_PAIR
     return f"no variation: every rating is {rated.measure.scale.names[values.pop()]}"
 
 
-def _explain_few(rated: Rated) -> str:
+def _explain_few(rated: RatedAnswers) -> str:
     units, answers = len(set(rated.units)), len(rated.units)
     if units == answers:
         return f"{count_answers(units)}: {LEAST} give a rough interval, {FIRM} a firm one"
@@ -170,10 +170,10 @@ class PairCounts(NamedTuple):
     higher: int
     lower: int
     sign_p: float | None
-    gate: Gate | None
+    gate: GateMeasure | None
 
 
-class Compared(NamedTuple):
+class ScaleComparison(NamedTuple):
     """The comparison on one scale: the answers with at least two ratings, the figures by name, the counts of a pair.
 
     `not_applicable` counts the answers that raters leave out, None if the criterion always applies.
@@ -183,7 +183,7 @@ class Compared(NamedTuple):
     answers: int
     figures: Mapping[str, Figure]
     pair: PairCounts | None
-    not_applicable: NotApplicable | None = None
+    not_applicable: NotApplicableCounts | None = None
 
     @property
     def alpha(self) -> Figure:
@@ -203,12 +203,12 @@ class Compared(NamedTuple):
         return {**name_measure(measure), "values": measure.scale.names, **fields, **counts}
 
 
-class Comparison(NamedTuple):
+class RaterComparison(NamedTuple):
     """A comparison of raters: of two (the label first, if there is one), or of all of one side."""
 
     between: Between
     raters: tuple[str, ...]
-    measures: tuple[Compared, ...]
+    measures: tuple[ScaleComparison, ...]
 
 
 def compare(
@@ -216,34 +216,34 @@ def compare(
     raters: Mapping[str, Judgements],
     measures: Sequence[Measure],
     units: Units = None,
-    gates: Mapping[int, Gate] = MappingProxyType({}),
-) -> Comparison:
+    gates: Mapping[int, GateMeasure] = MappingProxyType({}),
+) -> RaterComparison:
     """Compare raters on each scale; `gates` are those of scales by their number."""
-    joined = Joined(list(raters.values()), units)
+    joined = JoinedRatings(list(raters.values()), units)
     is_pair = len(raters) == 2
     found = []
     for number, measure in enumerate(measures):
         rated = joined.rate(measure)
         pair = _count_pair(rated, gates.get(number)) if is_pair else None
         left_out = joined.count_left_out(measure) if measure.may_not_apply else None
-        found.append(Compared(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
-    return Comparison(between, tuple(raters), tuple(found))
+        found.append(ScaleComparison(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
+    return RaterComparison(between, tuple(raters), tuple(found))
 
 
 _MOST_TABULATED = 30
 """The most values of a scale of which a table has a row and a column each: hundreds would be nearly all empty."""
 
 
-def _count_pair(rated: Rated, gate: Gate | None) -> PairCounts:
+def _count_pair(rated: RatedAnswers, gate: GateMeasure | None) -> PairCounts:
     measure = rated.measure
     size = len(measure.scale.values)
     times = Counter(rated.rows)
     tabulated = range(size if size <= _MOST_TABULATED else 0)
     confusion = [[times[first, second] for second in tabulated] for first in tabulated]
-    known = [each for each in rated.distances if each is not None]
-    above, below = sum(each > 0 for each in known), sum(each < 0 for each in known)
+    distances = [distance for distance in rated.distances if distance is not None]
+    above, below = sum(distance > 0 for distance in distances), sum(distance < 0 for distance in distances)
     exact = Share(sum(times[place, place] for place in range(size)), len(rated.rows))
-    return PairCounts(exact, confusion, above, below, Sides(above, below).exact, gate)
+    return PairCounts(exact, confusion, above, below, DiscordantPairs(above, below).exact, gate)
 
 
 class Contest(NamedTuple):
@@ -268,7 +268,7 @@ class Contest(NamedTuple):
         return {**name_measure(fields.pop("measure")), **fields}
 
 
-class Flips(NamedTuple):
+class SampleFlips(NamedTuple):
     """How often two samples of one answer differ: in the gate if the criterion has one, else in the value."""
 
     measure: Measure
@@ -285,70 +285,69 @@ def name_measure(measure: Measure) -> dict[str, Any]:
     return {"criterion": None if measure.place is None else measure.name, "scale": measure.scale.kind}
 
 
-def contend(
+def compare_with_labels(
     labels: Judgements, two: Sequence[Judgements], measures: Sequence[Measure], units: Units = None
 ) -> list[Contest]:
     """Compare two judges on the answers that all three rated."""
     shared = labels.keys() & two[0].keys() & two[1].keys()
-    joined = Joined([{key: each[key] for key in shared} for each in (labels, *two)], units)
-    return [_contend(joined.rate(measure), len(shared)) for measure in _own_scales(measures)]
+    raters = [labels, *two]
+    joined = JoinedRatings([{key: judgements[key] for key in shared} for judgements in raters], units)
+    return [_count_right(joined.rate(measure), len(shared)) for measure in without_bands(measures)]
 
 
-def _contend(rated: Rated, answers: int) -> Contest:
+def _count_right(rated: RatedAnswers, answers: int) -> Contest:
+    """Count which of two judges is right; a row has the label, then what both judges gave."""
     measure = rated.measure
     complete = [number for number, row in enumerate(rated.rows) if None not in row]
-    only = [0, 0]
+    first_right = second_right = 0
     for number in complete:
         row = rated.rows[number]
-        label, first, second = row if measure.meets is None else [measure.meets[each or 0] for each in row]
-        only[0] += first == label != second
-        only[1] += second == label != first
-    sides = Sides(*only)
-    reason = "no answer that only one of them gets right" if sides.mid is None else None
+        label, first, second = row if measure.meets is None else [measure.meets[place or 0] for place in row]
+        first_right += first == label != second
+        second_right += second == label != first
+    p = DiscordantPairs(first_right, second_right).mid
+    reason = "no answer that only one of them gets right" if p is None else None
     rows, higher = [rated.rows[number] for number in complete], [rated.higher[number] for number in complete]
-    if not rows:
-        return Contest(measure, answers, *sides, sides.mid, reason, Figure("nearer", None, reason=_NO_PAIR))
-    errors = []
-    for side in (1, 2):
-        pairs = [[(row[0], row[side]) for row in several] for several in (rows, higher)]
-        errors.append([abs(each or 0) for each in coefficients.find_distances(pairs[0], pairs[1], measure.scale)])
-    nearer = [second - first for first, second in zip(*errors, strict=True)]
-    kept = Rated(measure, rows, higher, [rated.units[number] for number in complete])
-    return Contest(
-        measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept, of=2 * measure.scale.unit)
-    )
+    nearer = Figure("nearer", None, reason=_NO_PAIR)
+    if rows:
+        errors = []
+        for judge in (1, 2):
+            lower_pairs, higher_pairs = ([(row[0], row[judge]) for row in ends] for ends in (rows, higher))
+            distances = coefficients.find_distances(lower_pairs, higher_pairs, measure.scale)
+            errors.append([abs(distance or 0) for distance in distances])
+        differences = [second - first for first, second in zip(*errors, strict=True)]
+        compared = RatedAnswers(measure, rows, higher, [rated.units[number] for number in complete])
+        nearer = _average("nearer", differences, compared, of=2 * measure.scale.unit)
+    return Contest(measure, answers, first_right, second_right, p, reason, nearer)
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[Flips]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[SampleFlips]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:
         return []
     most = max(len(judgement.samples) for judgement in sampled.values())
-    joined = Joined(
-        [
-            {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
-            for number in range(most)
-        ],
-        units,
-    )
-    return [Flips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in _own_scales(measures)]
+    columns: list[dict[Key, Judgement]] = [{} for _ in range(most)]
+    for key, judgement in sampled.items():
+        for column, sample in zip(columns, judgement.samples, strict=False):
+            column[key] = Judgement(sample)
+    joined = JoinedRatings(columns, units)
+    return [
+        SampleFlips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in without_bands(measures)
+    ]
 
 
-def _measure_flips(rated: Rated) -> Figure:
+def _measure_flips(rated: RatedAnswers) -> Figure:
     """Return the mean share of pairs of samples that differ, with exact limits."""
     meets = rated.measure.meets
     rates = []
     for row in rated.rows:
-        seen = row if meets is None else tuple(None if each is None else int(meets[each]) for each in row)
-        rates.append(coefficients.flips(seen) or Fraction(0))
+        sides = row
+        if meets is not None:
+            sides = tuple(None if place is None else int(meets[place]) for place in row)
+        rates.append(coefficients.flips(sides) or Fraction(0))
     if not rates:
         return Figure("flip_rate", None, reason="no answer has two samples")
     mean, units = measure_mean(rates, rated.units).value, len(set(rated.units))
     total = mean * units
     return Figure("flip_rate", float(mean), lower_bound(total, units, ERROR), upper_bound(total, units, ERROR))
-
-
-def _own_scales(measures: Sequence[Measure]) -> Iterator[Measure]:
-    """Yield the scales that are the judge's own answers or the verdict, not bands made of them."""
-    return (measure for measure in measures if measure.scale.kind is not Kind.BAND)

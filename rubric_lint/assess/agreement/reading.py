@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.analysis import LABEL
-from rubric_lint.assess.agreement.label_scale import EVERYBODY, Scales, rescale
+from rubric_lint.assess.agreement.label_scale import EVERYBODY, LabelScales, rescale
 from rubric_lint.assess.agreement.ratings import (
     Judgement,
     Judgements,
@@ -18,10 +18,11 @@ from rubric_lint.assess.agreement.ratings import (
     find_middle,
     sort_keys,
 )
-from rubric_lint.assess.agreement.units import About, describe
-from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.agreement.scales import Signature
+from rubric_lint.assess.agreement.units import AnswerContext, read_context
+from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.model.messages import join_words, list_names, point_to_known
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -38,33 +39,33 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
-from rubric_lint.scoring.records.entries import Entry, SkippedSheet
+from rubric_lint.scoring.records.entries import RawRecord, SkippedSheet
 from rubric_lint.scoring.records.mapping import (
-    COVERING,
     CRITERIA,
     CRITERION,
-    FIELDS,
-    HELD,
     HUMAN,
+    OUTPUT_FIELDS,
+    OVERWRITING_FIELDS,
+    RECORD_FIELDS,
     SHEET,
     fold_column,
     has_side,
-    of_side,
+    select_side,
 )
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of
 
-LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
+LABEL_FIELDS = frozenset({*RECORD_FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
 """The fields of a label besides its criteria; a criterion with such a name has a column `criteria.NAME`."""
 
 PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""
 
 
-class Source(NamedTuple):
+class RaterSource(NamedTuple):
     """Where a judgement is from, until raters have names: a written rater, or the file and the model.
 
     `is_panel` if several models judged together.
@@ -76,30 +77,33 @@ class Source(NamedTuple):
     is_panel: bool = False
 
 
-def find_source(record: Mapping[str, Any], file: str) -> Source:
+def find_source(record: Mapping[str, Any], file: str) -> RaterSource:
     """Return where a record is from."""
-    if rater := read_rater(record):
-        return Source(rater)
-    return Source(None, file, read_model(record.get("judge")))
+    rater = read_rater(record)
+    if rater:
+        return RaterSource(rater)
+    return RaterSource(None, file, read_model(record.get("judge")))
 
 
 def read_rater(record: Mapping[str, Any]) -> str | None:
     """Return the rater that a record names, if any."""
     rater = record.get("rater")
-    return (str(rater).strip() or None) if type(rater) in {str, int} else None
+    if type(rater) not in {str, int}:
+        return None
+    return str(rater).strip() or None
 
 
-def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
+def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
     """Name each source: by its `rater`, else by its model, or by its file if it names none or another has the same.
 
     Panels are named last, so that none gets the name of another rater.
     """
-    each = list(dict.fromkeys(sources))
-    names = {source: source.rater for source in each if source.rater is not None}
-    panels = [source for source in each if source.rater is None and source.is_panel]
-    single = [source for source in each if source.rater is None and not source.is_panel]
+    distinct = list(dict.fromkeys(sources))
+    names = {source: source.rater for source in distinct if source.rater is not None}
+    panels = [source for source in distinct if source.rater is None and source.is_panel]
+    single = [source for source in distinct if source.rater is None and not source.is_panel]
     written = set(names.values())
-    stems = {source.file: stem_of(source.file) or source.file for source in (*single, *panels)}
+    stems = {source.file: stem_of(source.file) or source.file for source in [*single, *panels]}
     times = Counter(stems.values())
     titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
     of_file = Counter(source.file for source in single)
@@ -116,8 +120,9 @@ def name_raters(sources: Sequence[Source]) -> dict[Source, str]:
             names[source] = f"{title}/{model}"
     for source in panels:
         title = f"{titles[source.file]}/{PANEL}"
-        numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
-        candidates = [*([PANEL] if len(panels) == 1 else []), title, *numbered]
+        candidates = [PANEL] if len(panels) == 1 else []
+        candidates.append(title)
+        candidates += [f"{title} {number}" for number in range(2, len(names) + 3)]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
 
@@ -129,7 +134,7 @@ _FIRST_IDS = 3
 """The ids to show of results and of labels of which none is of the same answer."""
 
 
-class UnusableError(Exception):
+class UnusableRatingsError(Exception):
     """Results and labels from which nothing can be computed; the message says what is missing."""
 
 
@@ -159,7 +164,7 @@ class LeftOut:
         return {"reason": self.reason, "count": self.count, "records": self.records}
 
 
-class Invalid(NamedTuple):
+class InvalidRecord(NamedTuple):
     """A record that cannot be read or scored: its place, its id if it has one, and why.
 
     So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
@@ -186,27 +191,27 @@ class Invalid(NamedTuple):
         return {name: getattr(self, name) for name in ("file", "line", "id", "path", "message")}
 
 
-class _Found(NamedTuple):
-    """A record that counts: who judged which answer, and what it came to.
+class _RatedRecord(NamedTuple):
+    """A record that counts: who judged which answer, and the judgement.
 
     `text` and `question` are those of the answer, if the record has them, and `version` the hash of its rubric.
     `invalid` is its number among the invalid records, if it is one.
     """
 
-    source: Source
+    source: RaterSource
     rubric: ScoringRubric
     key: Key
     file: str
     line: int
     judgement: Judgement
-    chosen: Chosen | None = None
+    chosen: LabelSelection | None = None
     is_of_sheet: bool = False
     text: str | None = None
     question: str | None = None
     version: str | None = None
     invalid: int | None = None
 
-    def with_texts(self, record: Mapping[str, Any]) -> "_Found":
+    def with_texts(self, record: Mapping[str, Any]) -> "_RatedRecord":
         """Return this with the texts of its answer in the record."""
         return self._replace(text=bare_text(record.get("answer")), question=bare_text(record.get("question")))
 
@@ -248,7 +253,7 @@ NO_ANSWER = "ANSWERS has no answer with the id of the label"
 OTHER_TEXT = "the label has another text in `answer` than the result with its id; label the judged answer"
 NO_ZEROS = "results have the id with leading zeros, which spreadsheets drop; import that column as text"
 OTHER_TYPE = 'a file has the id in two types, as 1 and "1", so every file has to have the right one; write them alike'
-_WAYS = tuple(map(str, Chosen))
+_WAYS = tuple(map(str, LabelSelection))
 UNKNOWN_CHOICE = f"unknown `chosen`; expected {join_words(_WAYS, 'or')}"
 REFUSALS = {
     NO_ID: "fill in `id`",
@@ -259,16 +264,16 @@ REFUSALS = {
 """What to correct in labels that are refused for what is in them, by the reason for which they are left out."""
 
 
-class Reader:
+class RatingReader:
     """A reader of results and labels for the rubrics of a file."""
 
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        reading: Reading = DEFAULT_READING,
+        reading: ParseOptions = DEFAULT_OPTIONS,
         *,
         any_version: bool = False,
-        label_scales: Scales = MappingProxyType({}),
+        label_scales: LabelScales = MappingProxyType({}),
         among: Collection[Key] = (),
         mapping: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
@@ -277,24 +282,23 @@ class Reader:
         `mapping` has the columns of fields, by the side that they are of; they do not group answers.
         """
         self._among = frozenset(among)
-        self.invalid: list[Invalid] = []
+        self.invalid: list[InvalidRecord] = []
         self.passed_over = ReadingTotals()
         self._label_scales = label_scales
-        self._about: dict[str, dict[Key, About]] = {name: {} for name in rubrics}
-        self._failed: dict[str, dict[Source, dict[Key, Outputs]]] = {}
-        known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
-        self._known = frozenset(
-            known | COVERING | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *mapping.values()}
-        )
-        self._of_people = of_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
+        self._about: dict[str, dict[Key, AnswerContext]] = {name: {} for name in rubrics}
+        self._failed: dict[str, dict[RaterSource, dict[Key, Outputs]]] = {}
+        known = {criterion.id for rubric in rubrics.values() for criterion in rubric.criteria}
+        known |= list_fields(rubrics.values()) | OVERWRITING_FIELDS | LABEL_FIELDS
+        self._known_fields = frozenset(known | {"checks", "reasoning", "overall_reasoning", *mapping.values()})
+        self._of_people = select_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
         self._files_of_results = set[str]()
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
         self._any_version = any_version
         self._left_out: dict[str, LeftOut] = {}
-        self._results: list[_Found] = []
-        self._judges: list[_Found] = []
-        self._people: list[_Found] = []
+        self._results: list[_RatedRecord] = []
+        self._judges: list[_RatedRecord] = []
+        self._people: list[_RatedRecord] = []
         self._labels, self._refused = Counter[str](), Counter[str]()
         self._contradictions = 0
         self._repeated: set[tuple[str, Key]] = set()
@@ -324,7 +328,7 @@ class Reader:
         """What is not compared, by reason."""
         return list(self._left_out.values())
 
-    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: StreamOptions = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
         wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
         asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
@@ -338,7 +342,7 @@ class Reader:
             left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
             left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
 
-    def read_records(self, file: str, entries: Iterable[Entry], *, labels: bool = False) -> int:
+    def read_records(self, file: str, entries: Iterable[RawRecord], *, labels: bool = False) -> int:
         """Read some entries of a file; return their number."""
         count = 0
         if not labels:
@@ -350,8 +354,9 @@ class Reader:
                 try:
                     record = decode_entry(content)
                 except OutputError as fault:
-                    known = self._scorer.score(fault).record
-                    record = {name: _UNREAD if name in HELD else value for name, value in known.items()}  # none counts
+                    readable = self._scorer.score(fault).record
+                    # None of its outputs counts.
+                    record = {name: _UNREAD if name in OUTPUT_FIELDS else value for name, value in readable.items()}
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
@@ -360,10 +365,10 @@ class Reader:
                     self._labels[self._name_rubric(record)] += 1
                     continue
                 path = place_inside(content, fault).path
-                invalid = Invalid(file, line, record.get("id"), path, fault.message, is_label=labels)
+                invalid = InvalidRecord(file, line, record.get("id"), path, fault.message, is_label=labels)
                 if labels:
                     self._refused[self._name_rubric(record)] += 1
-                self.invalid.append(invalid if labels else self._take_failed(invalid, record))
+                self.invalid.append(invalid if labels else self._add_invalid_outputs(invalid, record))
             if labels:
                 self._labels[self._name_rubric(record)] += 1
         return count
@@ -378,24 +383,24 @@ class Reader:
         if is_of_both:
             record = self._drop_judge(record, self._of_people or {})
         label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
-        if is_of_both and label is None and not any(map(record.get, HELD)):
+        if is_of_both and label is None and not any(map(record.get, OUTPUT_FIELDS)):
             self._leave_out(SKIPPED, f"{file}:{line}")
             return
         if label and labels:
-            self._take_label(record, *label, file, line)
+            self._add_label(record, *label, file, line)
             return
         if label and label[1].verdict and not any(answer is not None for answer in label[1].answers):
-            self._take_verdict(record, *label, file, line)
+            self._add_verdict(record, *label, file, line)
             return
         result = self._scorer.score_record(record)
         if result.error:
             raise result.error
         result.line, result.file = line, file
-        self._take(result, labels=labels)
+        self._add_result(result, labels=labels)
 
     def _drop_judge(self, record: Mapping[str, Any], of_people: Mapping[str, str]) -> dict[str, Any]:
         """Return a record without the judgements that --map does not give to people."""
-        judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *HELD, *JUDGEMENTS, CRITERIA}
+        judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *OUTPUT_FIELDS, *JUDGEMENTS, CRITERIA}
         is_listed = CRITERIA in of_people
         return {
             name: value
@@ -410,7 +415,7 @@ class Reader:
         except OutputError:
             return ""
 
-    def _take_failed(self, invalid: Invalid, value: Mapping[str, Any]) -> Invalid:
+    def _add_invalid_outputs(self, invalid: InvalidRecord, value: Mapping[str, Any]) -> InvalidRecord:
         """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
 
         What the record says of the answer is true all the same.
@@ -425,19 +430,21 @@ class Reader:
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
             return invalid._replace(reason=OTHER_MEANING)
-        self._describe(value, rubric, key)
+        self._add_context(value, rubric, key)
         if lacks_output(value, rubric):
             return invalid._replace(reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
-        valid = [each for each in outputs if each is not None]
+        valid = [output for output in outputs if output is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
-        each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
-        judgement = judgement._replace(outputs=each_given, **_describe_text(value))
-        found = _Found(source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number)
-        self._results.append(found.with_texts(value))
+        signatures = tuple(None if output is None else _judge_samples(output).given for output in outputs)
+        judgement = judgement._replace(outputs=signatures, **_describe_text(value))
+        rated = _RatedRecord(
+            source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number
+        )
+        self._results.append(rated.with_texts(value))
         return invalid._replace(outputs=outputs.count(None))
 
-    def _leave_out_invalid(self, record: _Found, reason: str) -> None:
+    def _leave_out_invalid(self, record: _RatedRecord, reason: str) -> None:
         """Say why the outputs of an invalid record do not count."""
         if record.invalid is not None:
             self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
@@ -455,21 +462,21 @@ class Reader:
                 continue
             yield self._scorer.score_record({**head, "output": output}).result
 
-    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
+    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, SheetRow] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
 
         Raises:
             OutputError: if its rubric is unknown, or a value is not allowed.
         """
-        if not HELD.isdisjoint(value) or "checks" in value or "criteria" in value:
+        if not OUTPUT_FIELDS.isdisjoint(value) or "checks" in value or "criteria" in value:
             return None
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
-        flat = read_flat(value, rubric)
+        flat = read_sheet_row(value, rubric)
         return None if flat is None else (rubric, flat)
 
-    def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
         if name in _NO_ID:
@@ -487,17 +494,17 @@ class Reader:
         source, text = find_source(value, file), bare_text(value.get("answer"))
         # An empty cell of a sheet is no empty answer.
         texts = {"question": value.get("question"), "answer": value.get("answer") or None}
-        self._describe(texts, rubric, make_id_key(name))
+        self._add_context(texts, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.layout.used)
-        found = _Found(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
+        rated = _RatedRecord(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
-            self._leave_out(SKIPPED, found.place)
-        elif self._take_person(found, value.get("chosen"), is_of_other=other) and verdict is None:
-            self._leave_out(NO_VERDICT, found.place, "label")
+            self._leave_out(SKIPPED, rated.place)
+        elif self._add_person(rated, value.get("chosen"), is_of_other=other) and verdict is None:
+            self._leave_out(NO_VERDICT, rated.place, "label")
 
-    def _take(self, result: RecordResult, *, labels: bool) -> None:
+    def _add_result(self, result: RecordResult, *, labels: bool) -> None:
         """Keep a valid judge output, or a label in that form."""
         record, scored, file, line = result.record, result.scored, result.file or "", result.line
         if scored is None:
@@ -515,48 +522,50 @@ class Reader:
         else:
             reasons = result.output.reasons
             judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
-        found = self._find(record, scored.rubric, judgement, file, line)
+        rated = self._rate(record, scored.rubric, judgement, file, line)
         if labels and self._label_scales:
-            answers = self._rescale(judgement.given[0], scored.rubric, found.source, file)
-            output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
+            answers = self._rescale(judgement.given[0], scored.rubric, rated.source, file)
+            output = JudgeOutput(tuple(answer for answer in answers if answer is not None), (None,) * len(answers))
             verdict = scored.rubric.grade(output).verdict
-            found = found._replace(judgement=Judgement((answers, verdict), judgement.reasons))
+            rated = rated._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
-            is_mapped = self._of_people is not None and not HELD.isdisjoint(self._of_people)
-            found = found._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
-            self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
+            is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
+            rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
+            self._add_person(rated, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
-            self._leave_out(OTHER_MEANING, found.place)
+            self._leave_out(OTHER_MEANING, rated.place)
         else:
-            self._results += _split(found, result) or [found]
+            self._results += _split_panel(rated, result) or [rated]
 
-    def _take_verdict(self, record: Mapping[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+    def _add_verdict(
+        self, record: Mapping[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int
+    ) -> None:
         """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
         if record.get("id") in _NO_ID:
             self._leave_out(NO_ID, f"{file}:{line}")
             return
-        found = self._find(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
-        if found.version not in {None, rubric.hash} and not self._any_version:
-            self._leave_out(OTHER_MEANING, found.place)
+        rated = self._rate(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
+        if rated.version not in {None, rubric.hash} and not self._any_version:
+            self._leave_out(OTHER_MEANING, rated.place)
         else:
-            self._results.append(found)
+            self._results.append(rated)
 
-    def _find(
+    def _rate(
         self, record: Mapping[str, Any], rubric: ScoringRubric, judgement: Judgement, file: str, line: int
-    ) -> _Found:
+    ) -> _RatedRecord:
         """Return a judgement with what its record says of the answer, which is kept."""
         source, key, version = find_source(record, file), make_id_key(record["id"]), read_judged_by(record)
-        self._describe(record, rubric, key)
+        self._add_context(record, rubric, key)
         judgement = judgement._replace(**_describe_text(record))
-        return _Found(source, rubric, key, file, line, judgement, version=version).with_texts(record)
+        return _RatedRecord(source, rubric, key, file, line, judgement, version=version).with_texts(record)
 
-    def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
-        """Keep what a record says of its answer."""
-        about, known = describe(value, self._known), self._about[rubric.name]
-        known[key] = known[key].or_else(about) if key in known else about
+    def _add_context(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
+        """Keep what a record says of its answer; earlier records come first."""
+        context, known = read_context(value, self._known_fields), self._about[rubric.name]
+        known[key] = known[key].or_else(context) if key in known else context
 
     def _rescale(
-        self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric, source: Source, file: str
+        self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric, source: RaterSource, file: str
     ) -> tuple[AnswerValue | None, ...]:
         """Return the scores or levels of a label on the scale of the rubric; a file may be named as its person.
 
@@ -566,36 +575,37 @@ class Reader:
             OutputError: if one is outside the scale of the labels.
         """
         people = [source.rater] if source.rater else [file, stem_of(file)]
-        scale = next((self._label_scales[each] for each in (*people, EVERYBODY) if each in self._label_scales), None)
+        people.append(EVERYBODY)
+        scale = next((self._label_scales[person] for person in people if person in self._label_scales), None)
         if scale is None:
             return tuple(answers)
-        found: list[AnswerValue | None] = []
+        rescaled: list[AnswerValue | None] = []
         for criterion, answer in zip(rubric.criteria, answers, strict=True):
             allowed = criterion.numbers
             if answer is None or answer == NOT_APPLICABLE or not allowed:
-                found.append(answer)
+                rescaled.append(answer)
                 continue
             if min(scale) < allowed[0] or max(scale) > allowed[-1]:
                 self._kept_scales[criterion.id] = f"{allowed[0]}..{allowed[-1]}"
-                found.append(answer)
+                rescaled.append(answer)
                 continue
             try:
                 is_turned = criterion.grades[0].score > criterion.grades[-1].score
-                found.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
+                rescaled.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
-        return tuple(found)
+        return tuple(rescaled)
 
-    def _take_person(self, found: _Found, chosen: object, *, is_of_other: bool) -> bool:
+    def _add_person(self, label: _RatedRecord, chosen: object, *, is_of_other: bool) -> bool:
         """Keep a label, or say why not; return whether it is kept."""
         if is_of_other and not self._any_version:
-            self._leave_out(OTHER_MEANING, found.place)
-        elif found.source.rater is None and not found.is_of_sheet:
-            self._refuse(found.rubric, NO_RATER, found.place)
+            self._leave_out(OTHER_MEANING, label.place)
+        elif label.source.rater is None and not label.is_of_sheet:
+            self._refuse(label.rubric, NO_RATER, label.place)
         elif chosen and chosen not in _WAYS:
-            self._refuse(found.rubric, UNKNOWN_CHOICE, found.place)
+            self._refuse(label.rubric, UNKNOWN_CHOICE, label.place)
         else:
-            self._people.append(found._replace(chosen=Chosen(str(chosen)) if chosen else None))
+            self._people.append(label._replace(chosen=LabelSelection(str(chosen)) if chosen else None))
             return True
         return False
 
@@ -607,47 +617,49 @@ class Reader:
     def _leave_out(self, reason: str, place: str, noun: str = "record") -> None:
         self._left_out.setdefault(reason, LeftOut(reason, noun=noun)).add(place)
 
-    def join(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
+    def join(self, raters: Sequence[str] = (), chosen: LabelSelection | None = None) -> list[Ratings]:
         """Return the judgements by rubric and rater, of all raters or only of those named.
 
         `chosen` is how labels were chosen that do not say it themselves.
 
         Raises:
-            UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
+            UnusableRatingsError: if a rater is unknown, two have one name, or nothing can be compared.
         """
-        found = self.gather(raters, chosen)
-        names = dict.fromkeys(name for ratings in found for name, given in ratings.raters.items() if given)
-        for ratings in found:
-            every = list(ratings.raters.values())
-            is_shared = len(set[Key]().union(*every)) < sum(map(len, every))
-            if is_shared or any(len(judgement.samples) > 1 for given in every for judgement in given.values()):
-                return found
+        of_rubrics = self.gather(raters, chosen)
+        names = dict[str, None]()
+        for ratings in of_rubrics:
+            names |= dict.fromkeys(name for name, judgements in ratings.raters.items() if judgements)
+            sides = list(ratings.raters.values())
+            is_shared = len(set[Key]().union(*sides)) < sum(map(len, sides))
+            if is_shared or any(len(judgement.samples) > 1 for side in sides for judgement in side.values()):
+                return of_rubrics
         if not names:
-            raise UnusableError("nothing to compare: no record is usable")
+            raise UnusableRatingsError("nothing to compare: no record is usable")
         if len(names) > 1:
-            raise UnusableError(
+            raise UnusableRatingsError(
                 f"no answer has ratings of two of the raters {join_words([f'`{name}`' for name in names])}; they are "
                 "joined by `rubric` and `id`, which have to be the same in all files"
             )
         only = f"only one rater, `{next(iter(names))}`; agreement needs two"
         if raters:
-            raise UnusableError(f"{only}: name another with --rater, or leave --rater out")
+            raise UnusableRatingsError(f"{only}: name another with --rater, or leave --rater out")
         if self._people and not self._judges and self.invalid:
-            raise UnusableError(f"{only}: no judge output could be used, as every one is invalid")
+            raise UnusableRatingsError(f"{only}: no judge output could be used, as every one is invalid")
         if self._labels.total() and not self._people:
-            raise UnusableError(f"{only}, and no label is usable: correct the labels")
-        raise UnusableError(f"{only}: add --labels, results of another judge, or samples (`judge --samples 3`)")
+            raise UnusableRatingsError(f"{only}, and no label is usable: correct the labels")
+        raise UnusableRatingsError(f"{only}: add --labels, results of another judge, or samples (`judge --samples 3`)")
 
-    def gather(self, raters: Sequence[str] = (), chosen: Chosen | None = None) -> list[Ratings]:
+    def gather(self, raters: Sequence[str] = (), chosen: LabelSelection | None = None) -> list[Ratings]:
         """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.
 
         Raises:
-            UnusableError: if a rater is unknown or two have one name.
+            UnusableRatingsError: if a rater is unknown or two have one name.
         """
         self._settle_ids()
         self._settle_results()
-        failing = [source for failed in self._failed.values() for source in failed]
-        names = name_raters([*(record.source for record in self._judges), *failing])
+        sources = [record.source for record in self._judges]
+        sources += [source for failed in self._failed.values() for source in failed]
+        names = name_raters(sources)
         self._settle_labels({*names.values(), LABEL})
         panels = {name for source, name in names.items() if source.is_panel}
         judges = self._collect(self._judges, names)
@@ -656,28 +668,30 @@ class Reader:
                 judges.setdefault((names[source], name), {})
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
         _check_names([name for name, _ in judges], [name for name, _ in people], raters)
-        if not people and (asked := [name for name in raters if name in panels]):
-            raise UnusableError(f"the panel `{asked[0]}` is compared only with people; add --labels")
+        named_panel = next((name for name in raters if name in panels), None)
+        if not people and named_panel is not None:
+            raise UnusableRatingsError(f"the panel `{named_panel}` is compared only with people; add --labels")
         of_rubric: dict[str, tuple[dict[str, Judgements], dict[str, Judgements]]] = {}
         for place, side in enumerate((judges, people)):
             for (rater, name), given in side.items():
                 if not raters or rater in raters:
                     of_rubric.setdefault(name, ({}, {}))[place][rater] = given
-        labels: dict[str, list[_Found]] = {}
+        labels: dict[str, list[_RatedRecord]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
-        found = []
+        gathered = []
         for name, rubric in self._rubrics.items():
-            if name in of_rubric:
-                judged, labelled = of_rubric[name]
-                together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
-                single = {rater: given for rater, given in judged.items() if rater not in panels}
-                of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
-                refused = self._count_refused(name)
-                ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
-                ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
-                found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
-        return found
+            if name not in of_rubric:
+                continue
+            judged, labelled = of_rubric[name]
+            together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
+            single = {rater: given for rater, given in judged.items() if rater not in panels}
+            of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+            refused = self._count_refused(name)
+            ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
+            ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
+            gathered.append(ratings._replace(people=self._list_labels_without_result(ratings)))
+        return gathered
 
     def _count_refused(self, rubric: str) -> tuple[int, int]:
         """Return how many labels of a rubric are refused, with those that name none, and how many there are."""
@@ -691,7 +705,7 @@ class Reader:
         Of labels in a sheet, blanks around an id go unless another file has it so.
         """
         same: dict[str, dict[RecordId, RecordId]] = {}
-        for record in (*self._results, *self._people):
+        for record in [*self._results, *self._people]:
             same.setdefault(record.file, {})[record.at] = record.at
         sheets = {record.file for record in self._people if record.is_of_sheet}
         known = {(rubric, key) for rubric in self._rubrics for key in self._among}
@@ -705,7 +719,7 @@ class Reader:
             for (rubric, key), (_, settled) in ids.items():
                 about = self._about[rubric]
                 if key != settled and (rubric, key) not in known and key in about:
-                    about[settled] = about.get(settled, About()).or_else(about[key])
+                    about[settled] = about.get(settled, AnswerContext()).or_else(about[key])
         self._results = [record._replace(key=same[record.file][record.at][1]) for record in self._results]
         self._people = [record._replace(key=same[record.file][record.at][1]) for record in self._people]
 
@@ -716,7 +730,7 @@ class Reader:
         invalid outputs is one too. Nobody knows whose they are if there are several.
         """
         known = dict.fromkeys(record.source for record in self._results if record.is_valid)
-        joined: dict[tuple[Source, str, Key], list[_Found]] = {}
+        joined: dict[tuple[RaterSource, str, Key], list[_RatedRecord]] = {}
         for record in self._results:
             owner = record.source if record.is_valid else _find_owner(record.source, known)
             if owner is None:
@@ -745,7 +759,7 @@ class Reader:
         for place, conflict in conflicts.items():  # a record of a panel has several judges
             self._leave_out(conflict, place)
 
-    def _settle_labels(self, taken: Collection[str]) -> None:
+    def _settle_labels(self, reserved: Collection[str]) -> None:
         """Give labels of sheets the rater whom their cells do not name, and leave out those of another text.
 
         A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
@@ -763,8 +777,8 @@ class Reader:
                     self._refuse(record.rubric, NO_RATER, record.place)
                     continue
                 name = stem_of(record.file)
-                rater = name if name and name not in taken else record.file
-                record = record._replace(source=Source(rater))  # noqa: PLW2901
+                rater = name if name and name not in reserved else record.file
+                record = record._replace(source=RaterSource(rater))  # noqa: PLW2901
             judged = texts.get((record.rubric.name, record.key))
             if judged and record.text is not None and record.text not in judged:
                 self._leave_out(OTHER_TEXT, record.place)
@@ -773,29 +787,35 @@ class Reader:
         self._people = people
 
     def _collect(
-        self, records: Sequence[_Found], names: Mapping[Source, str]
+        self, records: Sequence[_RatedRecord], names: Mapping[RaterSource, str]
     ) -> dict[tuple[str, str], dict[Key, Judgement]]:
         """Return the judgements by rater and rubric, without those of ids to which one gave different labels."""
-        found: dict[tuple[str, str], dict[Key, _Found]] = {}
-        repeated: set[tuple[str, str, Key]] = set()
+        firsts: dict[tuple[str, str], dict[Key, _RatedRecord]] = {}
+        contradicted: set[tuple[str, str, Key]] = set()
         for record in records:
             rater, rubric = names[record.source], record.rubric.name
-            first = found.setdefault((rater, rubric), {}).setdefault(record.key, record)
+            first = firsts.setdefault((rater, rubric), {}).setdefault(record.key, record)
             if (record.judgement, record.chosen) != (first.judgement, first.chosen):
-                repeated.add((rater, rubric, record.key))
-        for rater, rubric, key in repeated:
-            del found[rater, rubric][key]
-        for record in records if repeated else ():
-            if (names[record.source], record.rubric.name, record.key) in repeated:
+                contradicted.add((rater, rubric, record.key))
+        for rater, rubric, key in contradicted:
+            del firsts[rater, rubric][key]
+        for record in records if contradicted else ():
+            if (names[record.source], record.rubric.name, record.key) in contradicted:
                 self._refuse(record.rubric, TWICE, record.place, "label")
-        return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
+        collected: dict[tuple[str, str], dict[Key, Judgement]] = {}
+        for owner, by_key in firsts.items():
+            if by_key:
+                collected[owner] = {key: record.judgement for key, record in by_key.items()}
+        return collected
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
         people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
-        missing = {name_key(make_id_key(each.id)) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
+        missing = {
+            name_key(make_id_key(record.id)) for record in self.invalid if record.reason in {NO_OUTPUT, OTHER_RUBRIC}
+        }
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         labelled = set().union(*ratings.people.values())
         no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
@@ -827,29 +847,29 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
     """Refuse one name for two raters, and names of raters that do not exist.
 
     Raises:
-        UnusableError: naming one.
+        UnusableRatingsError: naming one.
     """
     known = dict.fromkeys([*judges, *people])
     both = {*judges} & {*people}
     if both or LABEL in known:
         name = min(both) if both else LABEL
         why = "both the results and the labels" if both else "the combined labels"
-        raise UnusableError(f"`{name}` names {why}; give this rater another name")
+        raise UnusableRatingsError(f"`{name}` names {why}; give this rater another name")
     unknown = [name for name in raters if name not in known]
     if unknown:
-        raise UnusableError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
+        raise UnusableRatingsError(f"no rater is named `{unknown[0]}`; {point_to_known(unknown[0], known)}")
 
 
-def _find_owner(source: Source, known: Collection[Source]) -> Source | None:
+def _find_owner(source: RaterSource, known: Collection[RaterSource]) -> RaterSource | None:
     """Return the judge that gave invalid outputs, None if it may be one of several of its file."""
     if source.rater is not None or source.model is not None or source in known:
         return source
-    of_file = [each for each in known if each.file == source.file]
-    owners = [each for each in of_file if each.is_panel] or of_file or [source]
+    of_file = [judge for judge in known if judge.file == source.file]
+    owners = [judge for judge in of_file if judge.is_panel] or of_file or [source]
     return owners[0] if len(owners) == 1 else None
 
 
-def _find_conflict(records: Sequence[_Found]) -> str | None:
+def _find_conflict(records: Sequence[_RatedRecord]) -> str | None:
     """Return why the records of one judge for one id are not outputs for one answer, None if they are."""
     texts = {record.text for record in records} - {None}
     questions = {record.question for record in records} - {None}
@@ -859,12 +879,14 @@ def _find_conflict(records: Sequence[_Found]) -> str | None:
     return SEVERAL_VERSIONS if len(versions) > 1 else None
 
 
-def _find_text(records: Sequence[_Found]) -> str | None:
+def _find_text(records: Sequence[_RatedRecord]) -> str | None:
     """Return the first text of the answer that a record has."""
     return next((record.text for record in records if record.text is not None), None)
 
 
-def _count_ways(ratings: Ratings, labels: Iterable[_Found], default: Chosen | None) -> Counter[Chosen | None]:
+def _count_ways(
+    ratings: Ratings, labels: Iterable[_RatedRecord], default: LabelSelection | None
+) -> Counter[LabelSelection | None]:
     """Count the labels that are compared by how they were chosen."""
     judged = ratings.judged
     return Counter(
@@ -914,38 +936,42 @@ def _find_of_varying(known: Mapping[int, Grade], rubric: ScoringRubric) -> Verdi
 
 def bare_text(text: object) -> str | None:
     """Return the letters and digits of a text, which a spreadsheet keeps as they are; None if it has none."""
-    return "".join(filter(str.isalnum, text)) or None if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return None
+    return "".join(filter(str.isalnum, text)) or None
 
 
-def _split(found: _Found, result: RecordResult) -> list[_Found]:
+def _split_panel(rated: _RatedRecord, result: RecordResult) -> list[_RatedRecord]:
     """Return the judgements of each model of a panel, and that of the panel; empty if one rater judged."""
     median = result.scored
     if median is None or not median.models or read_rater(result.record) is not None:
         return []
-    given: dict[str, list[Scored]] = {}
+    of_model: dict[str, list[Scored]] = {}
     for model, sample in zip(median.models, median.samples, strict=True):
-        given.setdefault(model, []).append(sample)
-    members = []
-    for model, samples in given.items():
-        judgement = _judge_samples(combine_samples(samples))._replace(
-            length=found.judgement.length,
-            text=found.judgement.text,
-        )
-        members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
-    panel = found.source._replace(model=None, is_panel=True)
-    return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
+        of_model.setdefault(model, []).append(sample)
+    whole = rated.judgement
+    records = []
+    for model, samples in of_model.items():
+        judgement = _judge_samples(combine_samples(samples))._replace(length=whole.length, text=whole.text)
+        records.append(rated._replace(source=rated.source._replace(model=model), judgement=judgement))
+    panel = rated.source._replace(model=None, is_panel=True)
+    records.append(rated._replace(source=panel, judgement=whole._replace(samples=())))
+    return records
 
 
 def _judge_samples(result: Scored) -> Judgement:
-    reasons = tuple(each.reasoning for each in result.criteria)
-    own, *samples = (
-        (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
-    )
+    """Return the judgement of a scored output, with its samples if it has several."""
+    reasons = tuple(criterion.reasoning for criterion in result.criteria)
+    samples = tuple(_sign(sample) for sample in result.samples)
     higher = find_middle(samples, result.rubric.criteria, better=True) if samples else None
-    return Judgement(own, reasons if any(reasons) else None, tuple(samples), higher=higher)
+    return Judgement(_sign(result), reasons if any(reasons) else None, samples, higher=higher)
 
 
-def list_invalid(invalid: Sequence[Invalid], most: int = 20) -> Iterator[str]:
+def _sign(result: Scored) -> Signature:
+    return tuple(criterion.grade.answer for criterion in result.criteria), result.verdict
+
+
+def list_invalid(invalid: Sequence[InvalidRecord], most: int = 20) -> Iterator[str]:
     """Yield a line for each of the first invalid records, and one that counts the others."""
     yield from map(str, invalid[:most])
     if len(invalid) > most:

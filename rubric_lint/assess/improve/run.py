@@ -1,41 +1,40 @@
-"""Mend the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
+"""Fix the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
 from rubric_lint.assess.agreement.ratings import Ratings, combine_people
-from rubric_lint.assess.agreement.reading import Reader
-from rubric_lint.assess.assess import Assessed, Assessment, Evidence, Standing
+from rubric_lint.assess.agreement.reading import RatingReader
+from rubric_lint.assess.assess import AssessedCriterion, Assessment, Evidence, Standing
 from rubric_lint.assess.improve.proposals import (
     MODEL,
-    Base,
+    ProposalWriter,
     Refusal,
-    RefusedError,
-    Shown,
-    Writer,
-    apply,
-    find_own,
+    RefusedProposalError,
+    RubricState,
+    ShownAnswer,
+    apply_fix,
+    find_findings,
     list_texts,
 )
 from rubric_lint.assess.improve.trial import (
     ASIDE,
-    Decided,
-    Fault,
-    Fold,
-    Paired,
-    Reason,
+    CriterionFault,
+    PairedJudgements,
+    PartPlaces,
+    TrialReason,
+    TrialResult,
     can_gain,
     decide,
-    fold,
     join_parts,
-    keep,
+    join_splits,
+    keep_answers,
 )
-from rubric_lint.assess.rubric_tests.running import Ran, find_unmet
+from rubric_lint.assess.rubric_tests.running import ScoredTest, find_unmet
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.prompt import JudgedCase, Message
 from rubric_lint.lint.fix import Applied, Fixed
@@ -63,7 +62,7 @@ _MOST_QUOTED = 500
 """The most characters of a reply that cannot be read."""
 
 
-class Left(StrEnum):
+class StopReason(StrEnum):
     """Why nothing was tried for a criterion, or no more."""
 
     FEW = "too-few-answers"
@@ -80,11 +79,11 @@ class EndedError(Exception):
     """Nothing more can be asked; the arguments are why, and details."""
 
 
-class LeftError(Exception):
+class StoppedError(Exception):
     """Nothing more is tried for a criterion; the arguments are why, and details."""
 
 
-class Asker(Protocol):
+class ModelAsker(Protocol):
     """What asks models; both methods raise `EndedError` if a limit or an endpoint forbids it."""
 
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
@@ -94,15 +93,15 @@ class Asker(Protocol):
         """Return the reply of the model that proposes; the `number` tells equal requests apart."""
 
 
-class Tried(NamedTuple):
-    """A proposal: where it is from, what it does, and why it was rejected, or the trial it passed or failed."""
+class TriedProposal(NamedTuple):
+    """A proposal: its origin, its texts, and why it was rejected, or the trial it passed or failed."""
 
     origin: str
     title: str
     texts: Mapping[str, str]
     parts: tuple[str, ...] = ()
-    refused: RefusedError | None = None
-    decided: Decided | None = None
+    refused: RefusedProposalError | None = None
+    decided: TrialResult | None = None
     fixed: Fixed | None = None
 
     @property
@@ -112,30 +111,32 @@ class Tried(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The code of what became of it."""
-        return str(self.refused.why if self.refused else self.decided.reason if self.decided else "")
+        """The code of the reason for which it was rejected or offered; empty before."""
+        if self.refused:
+            return str(self.refused.why)
+        return str(self.decided.reason) if self.decided else ""
 
 
 @dataclass
-class Outcome:
+class CriterionImprovement:
     """A criterion to fix: what was found, what was tried, and why nothing more was.
 
     `proposals` is the number of tests that share the level of error, 0 if it came to none. `contradicting` counts the
     answers to prove on for which as many people say one thing as another.
     """
 
-    assessed: Assessed
+    assessed: AssessedCriterion
     texts: Mapping[str, str] = field(default_factory=dict)
-    tried: list[Tried] = field(default_factory=list)
-    left: Left | None = None
+    tried: list[TriedProposal] = field(default_factory=list)
+    left: StopReason | None = None
     detail: str = ""
     proposals: int = 0
     contradicting: int = 0
 
     @property
-    def offered(self) -> Tried | None:
+    def offered(self) -> TriedProposal | None:
         """The proposal that is offered."""
-        return next((each for each in self.tried if each.is_offered), None)
+        return next((tried for tried in self.tried if tried.is_offered), None)
 
 
 @dataclass
@@ -145,23 +146,23 @@ class Improvement:
     assessment: Assessment
     written_from: int
     proved_on: int
-    outcomes: list[Outcome]
+    outcomes: list[CriterionImprovement]
     unasked_tests: int = 0
 
     @property
     def whole(self) -> list[Evidence]:
-        """What was found in the rubric as a whole, which no wording of one criterion mends."""
-        return [each for each in self.assessment.evidence if each.is_blocking]
+        """The evidence against the rubric as a whole, which no wording of one criterion fixes."""
+        return [evidence for evidence in self.assessment.evidence if evidence.is_blocking]
 
 
-class Held(NamedTuple):
+class PassedTest(NamedTuple):
     """A rubric test that held before, and the case that a judge is shown; None if the test has no answer."""
 
-    ran: Ran
+    ran: ScoredTest
     case: JudgedCase | None
 
 
-def divide(keys: Sequence[Key], texts: Mapping[Key, object]) -> tuple[set[Key], set[Key]]:
+def divide_answers(keys: Sequence[Key], texts: Mapping[Key, object]) -> tuple[set[Key], set[Key]]:
     """Divide answers by a hash of their ids: those to write from, and those to prove on, half but at least `ASIDE`.
 
     Answers with one text stay together, by the first of their ids: what is proved must not have been read.
@@ -184,104 +185,115 @@ class Improver:
     """Improves one rubric. `base` is the file with what is offered so far; `found` is kept up to date."""
 
     def __init__(
-        self, assessment: Assessment, base: Base, answers: Sequence[Answer], tests: Sequence[Held], asker: Asker
+        self,
+        assessment: Assessment,
+        base: RubricState,
+        answers: Sequence[Answer],
+        tests: Sequence[PassedTest],
+        asker: ModelAsker,
     ) -> None:
         self.base = base
         self._asker = asker
         self._tests = tests
         self._rubric, self._loaded = base.rubric, base.loaded
         ratings = assessment.review.ratings or Ratings(base.rubric, {}, {})
-        self._answers = {make_id_key(each.record["id"]): each for each in answers}
+        self._answers = {make_id_key(answer.record["id"]): answer for answer in answers}
         judged = set[Key]().union(*ratings.judges.values()) & self._answers.keys()
         texts = {key: " ".join(self._answers[key].case.answer.split()) for key in judged}
-        writing, proving = divide(sorted(judged, key=str), texts)
-        self._written = keep(ratings, writing)
-        self._before = keep(ratings, proving)
-        self._fold: Fold = tuple((place,) for place in range(len(base.ids)))
-        mend = [Outcome(each) for each in assessment.list(Standing.FIX)]
-        unasked = sum(each.case is None for each in tests)
-        self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
+        writing, proving = divide_answers(sorted(judged, key=str), texts)
+        self._written = keep_answers(ratings, writing)
+        self._before = keep_answers(ratings, proving)
+        self._fold: PartPlaces = tuple((place,) for place in range(len(base.ids)))
+        outcomes = [CriterionImprovement(criterion) for criterion in assessment.list(Standing.FIX)]
+        unasked = sum(test.case is None for test in tests)
+        self.found = Improvement(assessment, len(writing), len(proving), outcomes, unasked)
 
     def run(self, tries: int) -> None:
         """Try to fix each criterion, with at most `tries` proposals of a model for each."""
         outcomes = self.found.outcomes
         for number, outcome in enumerate(outcomes):
             try:
-                self._mend(outcome, tries)
-            except LeftError as left:
-                outcome.left, outcome.detail = left.args
+                self._improve(outcome, tries)
+            except StoppedError as stop:
+                outcome.left, outcome.detail = stop.args
             except EndedError as end:
-                for each in outcomes[number:]:
-                    each.left, each.detail = end.args
+                for waiting in outcomes[number:]:
+                    waiting.left, waiting.detail = end.args
                 return
             except BaseException:  # Ctrl+C: what was found stays
-                for each in outcomes[number:]:
-                    each.left = Left.INTERRUPTED
+                for waiting in outcomes[number:]:
+                    waiting.left = StopReason.INTERRUPTED
                 raise
 
-    def _mend(self, outcome: Outcome, tries: int) -> None:
+    def _improve(self, outcome: CriterionImprovement, tries: int) -> None:
         """Look for a better wording of a criterion.
 
         Raises:
-            LeftError: if it cannot be looked for, or not any more.
+            StoppedError: if it cannot be looked for, or not any more.
         """
         name = outcome.assessed.id
         base = self.base
-        outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}
-        if fixable := {finding.rule for finding in find_own(base, name) if finding.fix is not None}:
-            raise LeftError(Left.FIX_FIRST, join_words(sorted(fixable)))
-        if (answers := self.found.written_from + self.found.proved_on) < NEEDED:
-            raise LeftError(Left.FEW, str(answers))
-        place = [each.id for each in self.found.assessment.criteria].index(name)
+        outcome.texts = {text.key: text.text for text in list_texts(base.loaded, name)}
+        fixable = {finding.rule for finding in find_findings(base, name) if finding.fix is not None}
+        if fixable:
+            raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(fixable)))
+        answers = self.found.written_from + self.found.proved_on
+        if answers < NEEDED:
+            raise StoppedError(StopReason.FEW, str(answers))
+        place = [criterion.id for criterion in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
         outcome.proposals = len(choices) + tries
-        rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
-        fault = Fault(place, rules, outcome.proposals)
-        outcome.contradicting = Paired(self._before, self._before.judges).count_contradicting(place)
+        rules = frozenset(finding.rule for finding in outcome.assessed.findings if finding.is_blocking)
+        fault = CriterionFault(place, rules, outcome.proposals)
+        outcome.contradicting = PairedJudgements(self._before, self._before.judges).count_contradicting(place)
         if choices:
             self._require_gain(fault)
         if not any(self._try(outcome, tried, made, fault) for tried, made in choices):
             self._ask_model(outcome, fault, tries)
 
-    def _ask_model(self, outcome: Outcome, fault: Fault, tries: int) -> None:
+    def _ask_model(self, outcome: CriterionImprovement, fault: CriterionFault, tries: int) -> None:
         """Have a model write the criterion anew, until a wording is better."""
-        faults = [each.plain for each in outcome.assessed.findings]
-        writer = Writer(self.base, outcome.assessed.id, faults, list(self._choose_shown(fault.place)))
+        faults = [finding.plain for finding in outcome.assessed.findings]
+        writer = ProposalWriter(self.base, outcome.assessed.id, faults, list(self._choose_shown(fault.place)))
         try:
-            if tries and (lasting := writer.find_lasting()):
-                raise LeftError(Left.FIX_FIRST, join_words(sorted(lasting)))
-        except RefusedError as refused:
-            raise LeftError(Left.NOT_WRITABLE, refused.detail) from None
+            lasting = writer.find_lasting() if tries else set()
+        except RefusedProposalError as refused:
+            raise StoppedError(StopReason.NOT_WRITABLE, refused.detail) from None
+        if lasting:
+            raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
         self._require_gain(fault)
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
                 break
 
-    def _require_gain(self, fault: Fault) -> None:
+    def _require_gain(self, fault: CriterionFault) -> None:
         if not can_gain(self._before, fault):
-            raise LeftError(Left.FEW_WRONG, str(self.found.proved_on))
+            raise StoppedError(StopReason.FEW_WRONG, str(self.found.proved_on))
 
-    def _list_choices(self, outcome: Outcome) -> Iterator[tuple[Tried, Base]]:
+    def _list_choices(self, outcome: CriterionImprovement) -> Iterator[tuple[TriedProposal, RubricState]]:
         """Yield the choices of the fixer that can be judged; keep the others as rejected."""
         name, base = outcome.assessed.id, self.base
-        for finding, fix in [(each, fix) for each in find_own(base, name) for fix in each.choices]:
+        choices = [(finding.rule, fix) for finding in find_findings(base, name) for fix in finding.choices]
+        for rule, fix in choices:
             try:
-                made = apply(base, name, fix, may_split=True)
-            except RefusedError as refused:
-                outcome.tried.append(Tried(finding.rule, fix.title, {}, refused=refused))
+                made = apply_fix(base, name, fix, may_split=True)
+            except RefusedProposalError as refused:
+                outcome.tried.append(TriedProposal(rule, fix.title, {}, refused=refused))
             else:
-                yield self._describe(finding.rule, fix, made), made
+                yield self._describe(rule, fix, made), made
 
-    def _try_model(self, outcome: Outcome, writer: Writer, fault: Fault, number: int) -> bool:
+    def _try_model(
+        self, outcome: CriterionImprovement, writer: ProposalWriter, fault: CriterionFault, number: int
+    ) -> bool:
         name, base = writer.criterion, writer.base
-        earlier = [f"{' / '.join(each.parts or each.texts.values())}: {each.reason}" for each in outcome.tried]
+        earlier = [f"{' / '.join(tried.parts or tried.texts.values())}: {tried.reason}" for tried in outcome.tried]
         reply = self._asker.write(writer.ask(earlier), writer.schema, number)
-        tried = Tried(MODEL, "write it anew", {"reply": reply.strip()[:_MOST_QUOTED]})
+        tried = TriedProposal(MODEL, "write it anew", {"reply": reply.strip()[:_MOST_QUOTED]})
         try:
             title, texts, parts, fix = writer.read(reply)
-            tried = Tried(MODEL, title, texts, parts)
-            made = apply(base, name, fix, may_split=bool(parts))
-        except RefusedError as refused:
+            tried = TriedProposal(MODEL, title, texts, parts)
+            made = apply_fix(base, name, fix, may_split=bool(parts))
+        except RefusedProposalError as refused:
             said, divided = refused.said
             tried = tried._replace(texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
             outcome.tried.append(tried)
@@ -289,58 +301,63 @@ class Improver:
         tried = self._describe(MODEL, fix, made)._replace(texts=texts, parts=parts)
         return self._try(outcome, tried, made, fault)
 
-    def _describe(self, origin: str, fix: Fix, made: Base) -> Tried:
+    def _describe(self, origin: str, fix: Fix, made: RubricState) -> TriedProposal:
         """Return a proposal that can be judged, with the criteria that a split adds, and the change of the file."""
         old = self.base.examined.result.source
         fixed = Fixed(old, old.to_bytes(old.text), made.examined.result, (Applied(origin, fix.title),))
-        added = [each for each in made.ids if each not in self.base.ids]
+        added = [criterion for criterion in made.ids if criterion not in self.base.ids]
         texts = {name: text.text for name in added for text in list_texts(made.loaded, name)}
-        return Tried(origin, fix.title, texts, fixed=fixed)
+        return TriedProposal(origin, fix.title, texts, fixed=fixed)
 
-    def _try(self, outcome: Outcome, tried: Tried, made: Base, fault: Fault) -> bool:
+    def _try(
+        self, outcome: CriterionImprovement, tried: TriedProposal, made: RubricState, fault: CriterionFault
+    ) -> bool:
         """Have the answers to prove on judged anew, and keep the change if it is better."""
         text = made.examined.result.source.text
-        if any(each.decided and each.fixed and each.fixed.result.source.text == text for each in outcome.tried):
-            outcome.tried.append(tried._replace(refused=RefusedError(Refusal.REPEATED)))
+        if any(
+            earlier.decided and earlier.fixed and earlier.fixed.result.source.text == text for earlier in outcome.tried
+        ):
+            outcome.tried.append(tried._replace(refused=RefusedProposalError(Refusal.REPEATED)))
             return False
         name = outcome.assessed.id
-        added = [each for each in made.ids if each not in self.base.ids]
+        added = [criterion for criterion in made.ids if criterion not in self.base.ids]
         named = [[self.base.ids[part] for part in parts] for parts in self._fold]
         named[fault.place] += added
         places = tuple(tuple(map(made.ids.index, names)) for names in named)
         keys = set[Key]().union(*self._before.judges.values())
-        answers = [each._replace(rubric=made.rubric) for key, each in self._answers.items() if key in keys]
-        number = sum(each.decided is not None for each in outcome.tried) + 1
+        answers = [answer._replace(rubric=made.rubric) for key, answer in self._answers.items() if key in keys]
+        number = sum(earlier.decided is not None for earlier in outcome.tried) + 1
         records = self._asker.judge(answers, f"`{name}`, proposal {number} of at most {outcome.proposals}")
-        reader = Reader({made.rubric.name: made.rubric})
+        reader = RatingReader({made.rubric.name: made.rubric})
         reader.read_records("held-out", ((number, dict(record)) for number, record in enumerate(records, 1)))
-        judges = next((each.judges for each in reader.gather()), {})  # without records that have no valid output
-        pairs = Paired(self._before, fold(judges, places))
+        judges = next((ratings.judges for ratings in reader.gather()), {})  # without records that have no valid output
+        pairs = PairedJudgements(self._before, join_splits(judges, places))
         decided = decide(pairs, fault)
-        if decided.is_better and (failed := self._run_tests(made, places, name)):
-            decided = decided._replace(reason=Reason.FAILS_TEST, failed_tests=failed)
+        failed = self._run_tests(made, places, name) if decided.is_better else ()
+        if failed:
+            decided = decided._replace(reason=TrialReason.FAILS_TEST, failed_tests=failed)
         outcome.tried.append(tried._replace(decided=decided))
-        if decided.reason is Reason.FEW:  # the next trial would have as few
-            raise LeftError(Left.FEW_OUTPUTS, str(decided.answers))
+        if decided.reason is TrialReason.FEW:  # the next trial would have as few
+            raise StoppedError(StopReason.FEW_OUTPUTS, str(decided.answers))
         if decided.is_better:
             self.base, self._fold, self._before = made, places, pairs.after
         return decided.is_better
 
-    def _run_tests(self, made: Base, places: Fold, name: str) -> tuple[str, ...]:
+    def _run_tests(self, made: RubricState, places: PartPlaces, name: str) -> tuple[str, ...]:
         """Return the rubric tests that held before, and no longer do."""
-        asked = [each for each in self._tests if each.case is not None]
-        answers = [
-            Answer(json.dumps(f"test {number}"), made.rubric, each.case, {"id": f"test {number}"})
-            for number, each in enumerate(asked)
-            if each.case
-        ]
+        asked = [test for test in self._tests if test.case is not None]
+        answers = []
+        for number, passed in enumerate(asked):
+            name_of_test = f"test {number}"
+            if passed.case:
+                answers.append(Answer(json.dumps(name_of_test), made.rubric, passed.case, {"id": name_of_test}))
         if not answers:
             return ()
-        records = {each["id"]: each for each in self._asker.judge(answers, f"`{name}`, rubric tests")}
+        records = {record["id"]: record for record in self._asker.judge(answers, f"`{name}`, rubric tests")}
         scorer, failed = Scorer({made.rubric.name: made.rubric}), []
         spots = RubricPlaces(self._loaded)
-        for number, each in enumerate(asked):
-            test, document = each.ran.test, each.ran.file.document
+        for number, passed in enumerate(asked):
+            test, document = passed.ran.test, passed.ran.file.document
             record = records.get(f"test {number}", {})
             result = scorer.score_record({key: value for key, value in record.items() if key != "rubric"}).result
             if result is None:
@@ -349,35 +366,38 @@ class Improver:
             criteria = []  # those of the first rubric; what was split is met if all its parts are
             for criterion, parts in zip(self._rubric.criteria, places, strict=True):
                 given = [result.criteria[place] for place in parts]
-                answer = join_parts([each.grade.answer for each in given])
-                if answer is not None and (grade := criterion.grade(answer)):
+                answer = join_parts([part.grade.answer for part in given])
+                grade = None if answer is None else criterion.grade(answer)
+                if grade:
                     criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
             result = replace(result, criteria=tuple(criteria), samples=())
             if next(find_unmet(test, document, result, spots), None):
                 failed.append(str(test.id))
         return tuple(failed)
 
-    def _choose_shown(self, place: int) -> Iterator[Shown]:
+    def _choose_shown(self, place: int) -> Iterator[ShownAnswer]:
         """Yield the answers to write from that tell most: people say otherwise, or samples differ."""
-        pairs = Paired(self._written, self._written.judges)
+        pairs = PairedJudgements(self._written, self._written.judges)
         if not pairs.keys:
             return
         column = pairs.tables[0].columns[place]
         names, find = column.measure.scale.names, column.measure.find
         people = combine_people(self._written.people, self._written.rubric) if self._written.people else {}
-        ranked: list[tuple[Fraction, Key, str]] = []
+        ranked: list[tuple[int, Key, str]] = []
         for number, key in enumerate(pairs.keys):
-            samples = [
-                find(given)
-                for judge in self._written.judges.values()
-                if key in judge
-                for given in judge[key].samples or (judge[key].given,)
-            ]
-            label = column.measure.find(people[key].given) if key in people else None
-            told = f"judge: {', '.join('does not apply' if each is None else names[each] for each in samples)}"
-            told += "" if label is None else f"; people: {names[label]}"
-            differs = Fraction(label is not None and label != column.given[number])
-            ranked.append((differs * 2 + len(set(samples)) - 1, key, told))
-        ranked.sort(key=lambda each: (-each[0], str(each[1])))
-        for _, key, told in ranked[:_MOST_SHOWN]:
-            yield Shown(self._answers[key].case, told)
+            samples = list[int | None]()
+            for judge in self._written.judges.values():
+                if key in judge:
+                    samples += map(find, judge[key].samples or (judge[key].given,))
+            given = ["does not apply" if position is None else names[position] for position in samples]
+            statements = f"judge: {', '.join(given)}"
+            rank = len(set(samples)) - 1
+            label = find(people[key].given) if key in people else None
+            if label is not None:
+                statements += f"; people: {names[label]}"
+                if label != column.given[number]:
+                    rank += 2
+            ranked.append((rank, key, statements))
+        ranked.sort(key=lambda entry: (-entry[0], str(entry[1])))
+        for _, key, statements in ranked[:_MOST_SHOWN]:
+            yield ShownAnswer(self._answers[key].case, statements)

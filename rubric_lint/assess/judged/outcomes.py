@@ -1,4 +1,4 @@
-"""What the rules on judged data come to, and the budget of false alarms that they share.
+"""The outcomes of rules on judged data, and the budget of false alarms that they share.
 
 The warnings raise a false alarm on at most 5% of rubrics with nothing wrong, and each hint on at most 1%: that is
 divided by the number of tests on the rubric (Bonferroni), which the rubric alone fixes.
@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.judged.table import Column, Table
+from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
 from rubric_lint.model.messages import join_words
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import AnswerValue
 from rubric_lint.scoring.ids import name_key
 
 
-class Target(NamedTuple):
+class RubricTarget(NamedTuple):
     """A place in a rubric: all of it (without a criterion), a criterion, its gate, or what one answer earns."""
 
     criterion: str | None = None
@@ -25,14 +25,14 @@ class Target(NamedTuple):
     answer: AnswerValue | None = None
 
 
-class Decision(NamedTuple):
+class JudgedStatement(NamedTuple):
     """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
-    target: Target
+    target: RubricTarget
     code: str
     values: Mapping[str, object]
-    other: Target | None = None
+    other: RubricTarget | None = None
 
 
 class Untested(NamedTuple):
@@ -55,11 +55,16 @@ class Untested(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        rule, names, reason, needed, unit, _ = self
-        return {"rule": rule, "of": names, "reason": reason, "needed": needed, "unit": unit}
+        return {
+            "rule": self.rule,
+            "of": self.names,
+            "reason": self.reason,
+            "needed": self.needed,
+            "unit": self.unit,
+        }
 
 
-Outcomes = Iterator[Decision | Untested]
+Outcomes = Iterator[JudgedStatement | Untested]
 
 
 @cache
@@ -104,18 +109,20 @@ def at_most(share: float, target: Fraction | None = None) -> str:
     """Write an upper bound, rounded up: `at most 7.4%`; one below a target has the digits that show it."""
     digits = 1
     if target is not None and share < target:
-        kept = (n for n in range(1, _MOST_DIGITS) if math.ceil(share * 10 ** (n + 2)) < target * 10 ** (n + 2))
-        digits = next(kept, _MOST_DIGITS)
-    return f"at most {min(math.ceil(share * 10 ** (digits + 2)) / 10**digits, 100):.{digits}f}%"
+        enough = (n for n in range(1, _MOST_DIGITS) if math.ceil(share * 10 ** (n + 2)) < target * 10 ** (n + 2))
+        digits = next(enough, _MOST_DIGITS)
+    rounded = math.ceil(share * 10 ** (digits + 2)) / 10**digits
+    return f"at most {min(rounded, 100):.{digits}f}%"
 
 
 def at_least(share: float, target: Fraction | None = None) -> str:
     """Write a lower bound, rounded down: `at least 83.1%`; one that reaches a target has the digits that show it."""
     digits = 1
     if target is not None and share >= target:
-        kept = (n for n in range(1, _MOST_DIGITS) if math.floor(share * 10 ** (n + 2)) >= target * 10 ** (n + 2))
-        digits = next(kept, _MOST_DIGITS)
-    return f"at least {math.floor(share * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
+        enough = (n for n in range(1, _MOST_DIGITS) if math.floor(share * 10 ** (n + 2)) >= target * 10 ** (n + 2))
+        digits = next(enough, _MOST_DIGITS)
+    rounded = math.floor(share * 10 ** (digits + 2)) / 10**digits
+    return f"at least {rounded:.{digits}f}%"
 
 
 def corrected(tests: int) -> str:
@@ -123,11 +130,11 @@ def corrected(tests: int) -> str:
     return f"corrected for {tests} test{'' if tests == 1 else 's'}"
 
 
-def names_of(columns: Iterable[Column]) -> tuple[str, ...]:
+def names_of(columns: Iterable[JudgedColumn]) -> tuple[str, ...]:
     """Return the ids of criteria."""
     return tuple(column.name for column in columns)
 
 
-def name_answers(table: Table, numbers: Sequence[int]) -> str:
+def name_answers(table: JudgedTable, numbers: Sequence[int]) -> str:
     """Name the first answers to look at."""
     return join_words([f"`{name_key(table.keys[number])}`" for number in numbers[:3]])

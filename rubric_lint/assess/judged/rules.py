@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import correlate, rank
 from rubric_lint.assess.judged.outcomes import (
-    Decision,
+    JudgedStatement,
     Outcomes,
-    Target,
+    RubricTarget,
     Untested,
     at_least,
     at_most,
@@ -23,10 +23,10 @@ from rubric_lint.assess.judged.outcomes import (
     names_of,
     share_of,
 )
-from rubric_lint.assess.judged.table import Column, Table
+from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
 from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, upper_bound, upper_tail
 from rubric_lint.assess.measure.decision import Reason
-from rubric_lint.assess.measure.labelled import Labelled
+from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.messages import join_words, percent
 from rubric_lint.scoring.ids import name_key
@@ -50,11 +50,12 @@ _LEAST_LENGTHS = 60
 """The fewest answers for a statement about lengths."""
 
 
-def find_flat(table: Table) -> Outcomes:
+def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
-    tests, columns = len(table.columns), [column for column in table.columns if not column.is_failure]
+    tests = len(table.columns)
+    columns = [column for column in table.columns if not column.is_failure]
     needed = count_needed(_MOST_ALIKE, share_of(tests))
-    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in columns], needed)
+    yield from _list_few("judged-flat", table, [(column, len(column.known)) for column in columns], needed)
     for column in columns:
         n = len(column.known)
         if n < needed:
@@ -65,8 +66,9 @@ def find_flat(table: Table) -> Outcomes:
         if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
             continue
         code = "alike"
+        share = f"all {n}" if count == n else f"{count} of {n}"
         values: dict[str, object] = {
-            "share": f"{'all ' if count == n else f'{count} of '}{n} judged answers",
+            "share": f"{share} judged answers",
             "value": _name_step(column, usual),
             "bound": at_least(lower_bound(count, n, level_of(tests))),
             "budget": corrected(tests),
@@ -78,10 +80,10 @@ def find_flat(table: Table) -> Outcomes:
         if differing and not table.void:
             code, look = "labels-differ", name_answers(table, differing)
             values |= {"differing": len(differing), "labelled": len(labels), "look": look}
-        yield Decision("judged-flat", Target(column.name), code, values)
+        yield JudgedStatement("judged-flat", RubricTarget(column.name), code, values)
 
 
-def _name_step(column: Column, step: int) -> str:
+def _name_step(column: JudgedColumn, step: int) -> str:
     """Say what an answer got: a check, a band, a level or a score."""
     if column.is_check:
         return "met it" if step else "missed it"
@@ -89,9 +91,11 @@ def _name_step(column: Column, step: int) -> str:
     return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
 
 
-def _list_few(rule: str, table: Table, counts: Iterable[tuple[Column, int]], needed: int) -> Iterator[Untested]:
+def _list_few(
+    rule: str, table: JudgedTable, counts: Iterable[tuple[JudgedColumn, int]], needed: int
+) -> Iterator[Untested]:
     """Yield the criteria with fewer answers than a rule needs, those with equally many together."""
-    few: dict[int, list[Column]] = {}
+    few: dict[int, list[JudgedColumn]] = {}
     for column, n in counts:
         if n < needed:
             few.setdefault(n, []).append(column)
@@ -108,7 +112,7 @@ def _all(n: int) -> str:
     return "the only answer" if n == 1 else f"all {n} answers"
 
 
-def find_unstable(table: Table) -> Outcomes:
+def find_unstable(table: JudgedTable) -> Outcomes:
     """Find gates and verdicts that change between samples of one answer.
 
     The number of answers that flip is the sum of their shares of differing pairs, rounded down, and its bound that of
@@ -118,9 +122,8 @@ def find_unstable(table: Table) -> Outcomes:
     level, sampled = level_of_criterion(len(table.columns)) / table.look, table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
-        names = names_of(gated)
-        unit = "answers with samples"
-        yield Untested("judged-unstable", (*names, "verdict"), have, _LEAST, unit, (*names, None))
+        unit, gates = "answers with samples", names_of(gated)
+        yield Untested("judged-unstable", (*gates, "verdict"), have, _LEAST, unit, (*gates, None))
         return
     samples = join_words([str(size) for size in table.samples], "or")
     for place, rate in table.flips.items():
@@ -141,7 +144,7 @@ def find_unstable(table: Table) -> Outcomes:
             "samples": samples,
         }
         if place is None:
-            yield Decision("judged-unstable", Target(), "verdict", values)
+            yield JudgedStatement("judged-unstable", RubricTarget(), "verdict", values)
         else:
             column = table.columns[place]
             meets, names = column.measure.meets or (), column.measure.scale.names
@@ -149,10 +152,12 @@ def find_unstable(table: Table) -> Outcomes:
             advice = f"say what separates {names[gate - 1]} from {names[gate]}"
             if column.is_check:
                 advice = "say what an answer must have to meet it"
-            yield Decision("judged-unstable", Target(column.name, is_gate=True), "gate", {**values, "advice": advice})
+            yield JudgedStatement(
+                "judged-unstable", RubricTarget(column.name, is_gate=True), "gate", {**values, "advice": advice}
+            )
 
 
-def find_inverse(table: Table) -> Outcomes:
+def find_inverse(table: JudgedTable) -> Outcomes:
     """Find the criterion whose worth falls most clearly when that of the others rises."""
     columns, n, rule = table.columns, table.answers, "judged-inverse"
     if len(columns) < 3:
@@ -169,26 +174,31 @@ def find_inverse(table: Table) -> Outcomes:
     # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
     quantile = NormalDist().inv_cdf(level_of(tests))
     hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, found, strict=True) if n >= _LEAST}
-    ranked = [((1.0 if r is None else r) * math.sqrt(n - 1), name) for name, (_, r, n) in hidden.items()]
-    lowest, name = min(ranked, default=(0.0, ""), key=lambda each: each[0])
+    lowest, name = 0.0, ""
+    for candidate, (_, r, n) in hidden.items():
+        score = (1.0 if r is None else r) * math.sqrt(n - 1)
+        if not name or score < lowest:
+            lowest, name = score, candidate
     if lowest < quantile:
         column, r, n = hidden.pop(name)
         critical = quantile / math.sqrt(n - 1)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
         values = {"r": f"{r:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
         code = "turned" if column.is_turned else "correlation"
-        yield Decision(rule, Target(column.name), code, {**values, "advice": advice})
+        yield JudgedStatement(rule, RubricTarget(column.name), code, {**values, "advice": advice})
     for n in dict.fromkeys(n for _, _, n in hidden.values()):
         yield from _list_hidden([(column, r) for column, r, of in hidden.values() if of == n], n)
 
 
-def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Iterator[Untested]:
+def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) -> Iterator[Untested]:
     """Yield the criteria whose direction the answers hide, by their correlations."""
     constant, alone, blind, needed = list[str](), list[str](), list[str](), 0
     for column, r in hidden:
         off = len(column.known) - max(column.known.count(position) for position in set(column.known))
-        if r is None:
-            (alone if off else constant).append(column.name)
+        if r is None and not off:
+            constant.append(column.name)
+        elif r is None:
+            alone.append(column.name)
         elif 10 * off <= n:
             blind.append(column.name)
             # With k more answers off the commonest value, their share is above a tenth.
@@ -204,7 +214,7 @@ def _list_hidden(hidden: Iterable[tuple[Column, float | None]], n: int) -> Itera
         yield Untested("judged-inverse", tuple(blind), reason, needed, "more answers with another value")
 
 
-def correlate_with_rest(columns: Sequence[Column]) -> list[tuple[float | None, int]]:
+def correlate_with_rest(columns: Sequence[JudgedColumn]) -> list[tuple[float | None, int]]:
     """Return for each column the correlation of its worth with the mean of the others, and of how many answers.
 
     It is None if one of the two is constant. Criteria that do not apply to an answer are left out of its mean.
@@ -213,23 +223,23 @@ def correlate_with_rest(columns: Sequence[Column]) -> list[tuple[float | None, i
     unit = math.lcm(*(worth.denominator for column in columns for worth in column.worth))
     values: list[list[int | None]] = []
     for column in columns:
-        worth = [int(each * unit) for each in column.worth]
+        worth = [int(share * unit) for share in column.worth]
         values.append([None if position is None else worth[position] for position in column.given])
     rows = [[value for value in row if value is not None] for row in zip(*values, strict=True)]
     whole = math.lcm(*({len(row) - 1 for row in rows} - {0, -1}))  # means as integers
-    found = []
-    for each in values:
-        pairs = [
-            (value, (sum(row) - value) * (whole // (len(row) - 1)))
-            for value, row in zip(each, rows, strict=True)
-            if value is not None and len(row) > 1
-        ]
-        r = correlate(*(rank(side) for side in zip(*pairs, strict=True))) if pairs else None
-        found.append((r, len(pairs)))
-    return found
+    correlations = []
+    for column_values in values:
+        own, rest = list[int](), list[int]()
+        for value, row in zip(column_values, rows, strict=True):
+            if value is not None and len(row) > 1:
+                own.append(value)
+                rest.append((sum(row) - value) * (whole // (len(row) - 1)))
+        r = correlate(rank(own), rank(rest)) if own else None
+        correlations.append((r, len(own)))
+    return correlations
 
 
-def find_disagreement(table: Table) -> Outcomes:
+def find_disagreement(table: JudgedTable) -> Outcomes:
     """Find criteria on which a judge surely catches too few bad answers, or passes too few good ones, or else verdicts.
 
     That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
@@ -243,30 +253,31 @@ def find_disagreement(table: Table) -> Outcomes:
         yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
-    compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
+    compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
     if not compared:
         yield from _list_void(table, needed)
         return
-    bounds = _Bounds(level, needed, corrected(tests), judges)
+    bounds = _ComparisonBounds(level, needed, corrected(tests), judges)
     is_reported = False
-    for place, column in (*enumerate(table.columns), (None, None)):
-        laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
-        if column is None and (is_reported or not laid_out or not table.labelled):
+    criteria = list[tuple[int | None, JudgedColumn | None]](enumerate(table.columns))
+    for place, column in [*criteria, (None, None)]:
+        labelled = {judge: answers[place].without_invalid() for judge, answers in compared.items() if place in answers}
+        if column is None and (is_reported or not labelled or not table.labelled):
             break
         if column is not None and column.is_idle:
             continue
-        outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
-        if isinstance(outcome, Decision):
+        outcome = _explain_missing(table, column) or _compare(labelled, bounds, column)
+        if isinstance(outcome, JudgedStatement):
             is_reported = True
             yield outcome
         elif outcome:
             lacking.setdefault(outcome, []).append(column.name if column else None)
     for why, names in lacking.items():
-        criteria = tuple(name for name in names if name is not None)
-        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=criteria)
+        ids = tuple(name for name in names if name is not None)
+        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=ids)
 
 
-class _Bounds(NamedTuple):
+class _ComparisonBounds(NamedTuple):
     """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
 
     `judges` is the number of judges.
@@ -278,9 +289,9 @@ class _Bounds(NamedTuple):
     judges: int
 
 
-def _word_missing(table: Table, column: Column | None) -> str:
-    """Return that nothing says anything about a criterion, with what labels or outputs say instead; else nothing."""
-    missing = word_missing_labels(column) if column else ""
+def _explain_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
+    """Say that nothing is known of a criterion, and what labels or outputs have instead; empty if something is."""
+    missing = explain_missing_labels(column) if column else ""
     if missing and table.bare:
         what = "label" if table.answers else "labelled answer"
         verb = "is" if table.answers else "has an output"
@@ -290,26 +301,28 @@ def _word_missing(table: Table, column: Column | None) -> str:
     return missing
 
 
-def _compare(laid_out: Mapping[str, Labelled], bounds: _Bounds, column: Column | None = None) -> Decision | str:
+def _compare(
+    labelled: Mapping[str, LabelledAnswers], bounds: _ComparisonBounds, column: JudgedColumn | None = None
+) -> JudgedStatement | str:
     """Return that the worst judge surely errs too often on a criterion or the verdict, or why nothing can be said.
 
     An empty text: nothing is found.
     """
-    found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
-    if not found:
-        return ALIKE if column is None else word_unmeasured(column)
-    if any(shares.people.disagree(TARGET) for shares in found.values()):
+    measured = {judge: measure_shares(answers.answers, bounds.level) for judge, answers in labelled.items()}
+    if not measured:
+        return ALIKE if column is None else explain_unmeasured(column)
+    if any(shares.people.disagree(TARGET) for shares in measured.values()):
         return "people disagree with each other"
-    name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
-    worst, of = found[name], laid_out[name]
+    name = min(measured, key=lambda judge: min(measured[judge].bad_caught.high, measured[judge].good_passed.high))
+    worst, of = measured[name], labelled[name]
     if worst.is_below(TARGET):
         gap = _describe_gap(worst, of, f"`{name}`" if bounds.judges > 1 else "the judge", column)
-        target, code = Target(), "verdict"
+        target, code = RubricTarget(), "verdict"
         if column is not None:
-            target, code = Target(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
-        return Decision("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
+            target, code = RubricTarget(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
+        return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
     if min(units for _, units in worst.asked) < bounds.needed:
-        asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+        asked = "" if all(answer.was_asked for answer in of.answers) else " with a valid output"
         if of.inapplicable and of.inapplicable.judge:
             asked = " to which the judge says it applies"
         return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
@@ -321,23 +334,23 @@ IN_ONE_BAND = "its labels are all in one band, and it has no gate"
 IDLE = "its weight is 0, and it has no gate"
 
 
-def word_unmeasured(column: Column) -> str:
-    """Return why nothing tells good from bad on a criterion."""
+def explain_unmeasured(column: JudgedColumn) -> str:
+    """Say why nothing tells good from bad on a criterion."""
     if column.is_idle:
         return IDLE
     return ALIKE if len({*column.labels} - {None}) == 1 else IN_ONE_BAND
 
 
-def word_missing_labels(column: Column) -> str:
-    """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
+def explain_missing_labels(column: JudgedColumn) -> str:
+    """Say that no label, or no judge output, has a value for a criterion; empty if one has."""
     if not column.known:
         return "by the judge it applies to no answer" if column.given else "no judge output has a value for it"
-    if column.left_out and not any(label is not None for label in column.labels):
-        return "by people it applies to no judged answer"
-    return "" if any(label is not None for label in column.labels) else "no label has a value for it"
+    if any(label is not None for label in column.labels):
+        return ""
+    return "by people it applies to no judged answer" if column.left_out else "no label has a value for it"
 
 
-def _list_void(table: Table, needed: int) -> Outcomes:
+def _list_void(table: JudgedTable, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
         yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
@@ -354,10 +367,13 @@ _OF_VOID = {
 
 
 def _lack(reason: str, needed: int) -> Untested:
+    """Return that labels cannot decide, for a reason."""
     return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
 
 
-def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | None = None) -> dict[str, object]:
+def _describe_gap(
+    shares: Shares, of: LabelledAnswers, judge: str, column: JudgedColumn | None = None
+) -> dict[str, object]:
     """Return the values of a message on the worse of the two shares of a judge, on a criterion or on the verdict."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
     x, n = shares.asked[0 if is_bad else 1]
@@ -370,7 +386,7 @@ def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | Non
     elif is_bad:
         advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     if of.cut is not None:
-        gap = f"of {n:,} answers that people put {of.cut.word(is_bad=is_bad)} {judge} put {worse.shown} there"
+        gap = f"of {n:,} answers that people put {of.cut.describe(is_bad=is_bad)} {judge} put {worse.shown} there"
         advice = f"say what separates {of.cut.below} from {of.cut.start}"
     wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     return {
@@ -381,7 +397,7 @@ def _describe_gap(shares: Shares, of: Labelled, judge: str, column: Column | Non
     }
 
 
-def find_length(table: Table) -> Outcomes:
+def find_length(table: JudgedTable) -> Outcomes:
     """Find criteria, and a score, by which longer answers get other values, of answers that people judge alike.
 
     Without labels nothing is found: longer answers may be better.
@@ -391,7 +407,8 @@ def find_length(table: Table) -> Outcomes:
     tests, names = len(of), tuple("score" if name is None else name for name in of)
     rows = enumerate(zip(*(column.labels for column in columns), strict=True))
     labelled = {number: row for number, row in rows if _is_whole(columns, number, row)}
-    known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
+    lengths = {number: table.lengths[number] if table.lengths else None for number in labelled}
+    known = {number: row for number, row in labelled.items() if lengths[number] is not None}
     n = len(known)
     if n < _LEAST_LENGTHS:
         what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
@@ -400,42 +417,54 @@ def find_length(table: Table) -> Outcomes:
             have += f", and {n or 'none'} of them a text in `answer`"
         yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", of)
         return
-    lengths = [table.lengths[number] or 0 for number in known]
-    if len(set(lengths)) == 1:
+    if len({lengths[number] for number in known}) == 1:
         yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
         return
     for place, name in enumerate(of):
-        kept, judged, people = list[int](), list[Number](), list[Number]()
-        for number in known:
-            row = [column.given[number] for column in columns]
-            sides = (row, labelled[number])
-            given = [table.weigh(side) if name is None else side[place] for side in sides]
-            if given[0] is not None and given[1] is not None:
-                kept.append(number)
-                judged.append(given[0])
-                people.append(given[1])
-        if len(kept) < _LEAST_LENGTHS:
-            answers = "answer with its" if len(kept) == 1 else "answers with their"
-            have = f"{len(kept) or 'no'} labelled {answers} text to which it applies"
+        numbers, judged, people = _pair_values(table, known, None if name is None else place)
+        if len(numbers) < _LEAST_LENGTHS:
+            answers = "answer with its" if len(numbers) == 1 else "answers with their"
+            have = f"{len(numbers) or 'no'} labelled {answers} text to which it applies"
             yield Untested(rule, (names[place],), have, _LEAST_LENGTHS, "labelled answers with their text", (name,))
             continue
-        lengths = [table.lengths[number] or 0 for number in kept]
-        found = correlate_within(lengths, judged, people)
-        if found is None or found.p > level_of(tests):
+        sizes = [lengths[number] or 0 for number in numbers]
+        correlation = correlate_within(sizes, judged, people)
+        if correlation is None or correlation.p > level_of(tests):
             continue
-        longest = sorted(range(len(kept)), key=lambda i: (-abs(Fraction(judged[i]) - people[i]), -lengths[i]))
+        r, p = correlation.r, correlation.p
+        # First the answers on which the judge and people differ most, of these the longest.
+        order = sorted(range(len(numbers)), key=lambda i: (-abs(Fraction(judged[i]) - people[i]), -sizes[i]))
         figures = {
-            "turn": "higher" if found.r > 0 else "lower",
-            "r": f"{found.r:.2f}",
-            "n": len(kept),
-            "p": f"p = {found.p:.1g}" if found.p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
+            "turn": "higher" if r > 0 else "lower",
+            "r": f"{r:.2f}",
+            "n": len(numbers),
+            "p": f"p = {p:.1g}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
             "budget": corrected(tests),
-            "look": name_answers(table, [kept[i] for i in longest]),
+            "look": name_answers(table, [numbers[i] for i in order]),
         }
-        yield Decision(rule, Target(name), "score" if name is None else "criterion", figures)
+        yield JudgedStatement(rule, RubricTarget(name), "score" if name is None else "criterion", figures)
 
 
 Number = int | Fraction
+
+
+def _pair_values(
+    table: JudgedTable, labelled: Mapping[int, Sequence[int | None]], place: int | None
+) -> tuple[list[int], list[Number], list[Number]]:
+    """Return the numbers of answers with both values of a criterion (None: of the score), the judge's and people's.
+
+    `labelled` has the labels of all criteria by the number of the answer.
+    """
+    numbers, judged, people = list[int](), list[Number](), list[Number]()
+    for number, labels in labelled.items():
+        row = [column.given[number] for column in table.columns]
+        by_judge: Number | None = table.weigh(row) if place is None else row[place]
+        by_people: Number | None = table.weigh(labels) if place is None else labels[place]
+        if by_judge is not None and by_people is not None:
+            numbers.append(number)
+            judged.append(by_judge)
+            people.append(by_people)
+    return numbers, judged, people
 
 
 class Correlation(NamedTuple):
@@ -485,25 +514,26 @@ def correlate_within(
     return Correlation(joint / math.sqrt(spread_1 * spread_2), incomplete_beta(1 - square, (freedom - 1) / 2, 0.5))
 
 
-def name_lengthened(table: Table) -> tuple[str | None, ...]:
+def name_lengthened(table: JudgedTable) -> tuple[str | None, ...]:
     """Return what length may influence: each criterion, and if there are several their score (None)."""
-    return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
+    names = names_of(table.columns)
+    return (*names, None) if len(names) > 1 else names
 
 
-def _is_whole(columns: Sequence[Column], number: int, labels: Sequence[int | None]) -> bool:
+def _is_whole(columns: Sequence[JudgedColumn], number: int, labels: Sequence[int | None]) -> bool:
     """Return whether people said something of every criterion of an answer, if only that it does not apply."""
-    return all(label is not None or number in each.left_out for label, each in zip(labels, columns, strict=True))
+    return all(label is not None or number in column.left_out for label, column in zip(labels, columns, strict=True))
 
 
-class Finder(NamedTuple):
-    """A rule: what it finds in a table, and which criteria it can be about (None: the rubric as a whole)."""
+class JudgedRule(NamedTuple):
+    """A rule: the finder of its outcomes in a table, and the criteria that it can be about (None: the whole rubric)."""
 
-    find: Callable[[Table], Outcomes]
-    concerns: Callable[[Table], Iterable[str | None]]
+    find: Callable[[JudgedTable], Outcomes]
+    concerns: Callable[[JudgedTable], Iterable[str | None]]
 
 
 class CriterionOutcome(NamedTuple):
-    """What the rules came to for a criterion, or for the rubric as a whole (None).
+    """The outcome of all rules for a criterion, or for the rubric as a whole (None).
 
     `untested` has what they could not decide, and `quiet` the rules that tested everything and found nothing. A rule
     that does not apply, such as `judged-inverse` to one of two criteria, is in none of them.
@@ -514,44 +544,52 @@ class CriterionOutcome(NamedTuple):
     untested: tuple[Untested, ...]
 
 
-def _name_graded(table: Table) -> tuple[str, ...]:
+def _name_graded(table: JudgedTable) -> tuple[str, ...]:
     return names_of(column for column in table.columns if not column.is_failure)
 
 
-def _name_measured(table: Table) -> tuple[str, ...]:
+def _name_measured(table: JudgedTable) -> tuple[str, ...]:
     """Return the criteria on which an answer may be bad."""
     return names_of(column for column in table.columns if not column.is_idle)
 
 
-def _name_several(table: Table) -> tuple[str, ...]:
+def _name_gated(table: JudgedTable) -> tuple[str | None, ...]:
+    return (*names_of(column for column in table.columns if column.is_gated), None)
+
+
+def _name_several(table: JudgedTable) -> tuple[str, ...]:
     return names_of(table.columns) if len(table.columns) > 1 else ()
 
 
-FINDERS: Mapping[str, Finder] = {
-    "judged-flat": Finder(find_flat, _name_graded),
-    "judged-unstable": Finder(
-        find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
-    ),
-    "judged-inverse": Finder(find_inverse, _name_several),
-    "judged-disagrees": Finder(find_disagreement, _name_measured),
-    "judged-length": Finder(find_length, name_lengthened),
+JUDGED_FINDERS: Mapping[str, JudgedRule] = {
+    "judged-flat": JudgedRule(find_flat, _name_graded),
+    "judged-unstable": JudgedRule(find_unstable, _name_gated),
+    "judged-inverse": JudgedRule(find_inverse, _name_several),
+    "judged-disagrees": JudgedRule(find_disagreement, _name_measured),
+    "judged-length": JudgedRule(find_length, name_lengthened),
 }
 """The rules on judged data."""
 
 
-def decide(table: Table) -> list[Decision | Untested]:
-    """Return what all rules come to on a table."""
-    return [outcome for finder in FINDERS.values() for outcome in finder.find(table)]
+def apply_rules(table: JudgedTable) -> list[JudgedStatement | Untested]:
+    """Return the outcomes of all rules on a table."""
+    return [outcome for finder in JUDGED_FINDERS.values() for outcome in finder.find(table)]
 
 
-def sort_by_criterion(table: Table, outcomes: Sequence[Decision | Untested]) -> tuple[CriterionOutcome, ...]:
+def sort_by_criterion(
+    table: JudgedTable, outcomes: Sequence[JudgedStatement | Untested]
+) -> tuple[CriterionOutcome, ...]:
     """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
-    concerned = {rule: set(finder.concerns(table)) for rule, finder in FINDERS.items()}
+    concerned = {rule: set(finder.concerns(table)) for rule, finder in JUDGED_FINDERS.items()}
     found = []
-    for name in (*names_of(table.columns), None):
-        untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
-        told = {each.rule for each in outcomes if isinstance(each, Decision) and each.target.criterion == name}
-        told |= {each.rule for each in untested}
-        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
+    for name in [*names_of(table.columns), None]:
+        untested = tuple(outcome for outcome in outcomes if isinstance(outcome, Untested) and name in outcome.concerns)
+        decided = {
+            outcome.rule
+            for outcome in outcomes
+            if isinstance(outcome, JudgedStatement) and outcome.target.criterion == name
+        }
+        decided |= {outcome.rule for outcome in untested}
+        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in decided)
         found.append(CriterionOutcome(name, quiet, untested))
     return tuple(found)

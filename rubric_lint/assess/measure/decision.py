@@ -6,13 +6,20 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import Doubted, find_doubted
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels, find_doubted_labels
 from rubric_lint.assess.agreement.ratings import Ratings
 from rubric_lint.assess.agreement.scales import measures_of
-from rubric_lint.assess.measure.labelled import Skew, count_units, find_skew, list_judges
-from rubric_lint.assess.measure.needed import MOST_LABELS, Seen, count_labels, find_least_units, find_rare, is_beyond
-from rubric_lint.assess.measure.pass_rate import Chosen
-from rubric_lint.assess.measure.shares import SLIPS, People, Shares
+from rubric_lint.assess.measure.labelled import LabelSkew, count_units, find_skew, list_judges
+from rubric_lint.assess.measure.needed import (
+    MOST_LABELS,
+    UnitsSoFar,
+    count_labels,
+    find_least_units,
+    find_rare,
+    is_beyond,
+)
+from rubric_lint.assess.measure.pass_rate import LabelSelection
+from rubric_lint.assess.measure.shares import SLIPS, PeopleAgreement, Shares
 from rubric_lint.scoring.grading import Verdict
 
 
@@ -55,27 +62,27 @@ OF_INVALID = {
 """The same of a judge with invalid outputs, which neither let an answer pass nor stop it."""
 
 
-_NOT_RANDOM = (Chosen.BY_VERDICT, Chosen.SEPARATE)
+_NOT_RANDOM = (LabelSelection.BY_VERDICT, LabelSelection.SEPARATE)
 """How labels may be chosen that do not stand for all answers."""
 
 
-class Doubts(NamedTuple):
+class LabelDoubts(NamedTuple):
     """What may make labels say nothing about a judge: how they were chosen, and their scale.
 
     `ways` counts labels by how they were chosen, and `refused` has how many of how many labels are refused for what is
     in them.
     """
 
-    ways: Mapping[Chosen | None, int] = MappingProxyType({})
-    skew: Skew | None = None
-    doubted: Doubted | None = None
+    ways: Mapping[LabelSelection | None, int] = MappingProxyType({})
+    skew: LabelSkew | None = None
+    doubted: DoubtedLabels | None = None
     refused: tuple[int, int] = (0, 0)
 
-    def find_void(self, people: People, target: Fraction) -> Reason | None:
+    def find_void(self, people: PeopleAgreement, target: Fraction) -> Reason | None:
         """Return why labels of these people say nothing about a judge, if they do not."""
-        if Chosen.BY_VERDICT in self.ways:
+        if LabelSelection.BY_VERDICT in self.ways:
             return Reason.BY_VERDICT
-        if Chosen.SEPARATE in self.ways:
+        if LabelSelection.SEPARATE in self.ways:
             return Reason.SEPARATE
         if self.skew is not None and (None in self.ways or not self.ways):
             return Reason.BY_VERDICT
@@ -86,55 +93,62 @@ class Doubts(NamedTuple):
             return Reason.LABEL_SCALE
         return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
 
-    def word(self, people: People) -> dict[str, str]:
+    def format_values(self, people: PeopleAgreement) -> dict[str, str]:
         """Return the values of the reasons that labels give."""
         return {
             "person": self.doubted.person if self.doubted else "",
             "shared": f"{people.double:,}",
             "alike": f"{people.double - len(people.split):,}",
-            **dict(zip(("labels", "they"), self._word_labels(), strict=True)),
+            **dict(zip(("labels", "they"), self._format_labels(), strict=True)),
             "refused": "{:,} of {:,}".format(*self.refused),
         }
 
-    def _word_labels(self) -> tuple[str, str]:
+    def _format_labels(self) -> tuple[str, str]:
         """Return how many labels were not drawn at random, as the beginning of a sentence, and what to call all."""
-        total, way = sum(self.ways.values()), next((each for each in _NOT_RANDOM if each in self.ways), None)
+        total = sum(self.ways.values())
+        way = next((selection for selection in _NOT_RANDOM if selection in self.ways), None)
         count = self.ways.get(way, 0)
         if way is None or count == total:
             return "the labels were", "they"
         return f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}", "together they"
 
-    def are_by_verdict_alone(self, people: People, target: Fraction) -> bool:
+    def are_by_verdict_alone(self, people: PeopleAgreement, target: Fraction) -> bool:
         """Return whether labels were chosen by the verdict or elsewhere, and nothing else is wrong with them."""
-        others = self._replace(ways={Chosen.RANDOM: 1})
+        others = self._replace(ways={LabelSelection.RANDOM: 1})
         return not self.ways.keys().isdisjoint(_NOT_RANDOM) and others.find_void(people, target) is None
 
 
-def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> Doubts:
+def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> LabelDoubts:
     """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
-    doubts = Doubts(ratings.ways, refused=ratings.refused)
+    doubts = LabelDoubts(ratings.ways, refused=ratings.refused)
     if not ratings.has_joined_labels:
         return doubts
     doubted = None
     if ratings.rubric is not None:
         measures = list(measures_of(ratings.rubric))
-        doubted = find_doubted(ratings.people, list_judges(ratings), measures, scales_known)
+        doubted = find_doubted_labels(ratings.people, list_judges(ratings), measures, scales_known)
     return doubts._replace(skew=find_skew(ratings, line), doubted=doubted)
 
 
 def list_against(shares: Shares, target: Fraction) -> list[Reason]:
-    """Return which shares are surely below the target."""
-    against = [Reason.MISSES_BAD] if shares.bad_caught.high < target else []
-    return against + ([Reason.FAILS_GOOD] if shares.good_passed.high < target else [])
+    """Return the reasons against a judge: one for each share that is surely below the target."""
+    against = []
+    if shares.bad_caught.high < target:
+        against.append(Reason.MISSES_BAD)
+    if shares.good_passed.high < target:
+        against.append(Reason.FAILS_GOOD)
+    return against
 
 
 def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None) -> tuple[Reason, ...]:
-    """Return what the shares of a judge show.
+    """Return the reasons that the shares of a judge give: against it, for it, or that labels are few.
 
     Of a criterion, `strict` has the bounds that all criteria of a rubric share: only these make it one to fix.
     """
     against = list_against(strict or shares, target)
-    return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
+    if against:
+        return tuple(against)
+    return (Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,)
 
 
 def count_needed(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
@@ -145,17 +159,18 @@ def count_needed(shares: Shares, target: Fraction, level: float, strict: float |
     Labelled answers that the judge was not asked show nothing of it. If the others decided, where these were asked too,
     the number is not above that of the units at hand. Else lower bounds go on counting them, and ties, as wrong.
     """
-    bad, good = (Seen(*counts) for counts in shares.asked)
-    if not bad.n + good.n:
+    (bad_x, bad_n), (good_x, good_n) = shares.asked
+    if not bad_n + good_n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
     if shares.unasked:
+        bad, good = UnitsSoFar(bad_x, bad_n), UnitsSoFar(good_x, good_n)
         needed = count_labels(bad, good, target, level, strict, may_slip=may_slip)
         if needed is not None and needed <= shares.units:
             return needed
-    bad, good = (
-        Seen(x, n, low_x - x, low_n - n) for (x, n), (low_x, low_n) in zip(shares.asked, shares.lows, strict=True)
-    )
+    (low_bad_x, low_bad_n), (low_good_x, low_good_n) = shares.lows
+    bad = UnitsSoFar(bad_x, bad_n, low_bad_x - bad_x, low_bad_n - bad_n)
+    good = UnitsSoFar(good_x, good_n, low_good_x - good_x, low_good_n - good_n)
     return count_labels(bad, good, target, level, strict, may_slip=may_slip, units=shares.units)
 
 
@@ -173,20 +188,20 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     return shares.unasked > 0 and needed is not None and needed <= shares.units
 
 
-def word_open(shares: Shares, *, is_verdict: bool) -> str:
-    """Return on how many labelled answers people came to no verdict, or have no value for a criterion."""
+def format_open(shares: Shares, *, is_verdict: bool) -> str:
+    """Say on how many labelled answers people came to no verdict, or have no value for a criterion."""
     of = shares.people.labelled + shares.open
     lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
     return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
 
 
-def word_lack_of_valid(runs: int) -> str:
-    """Return which outputs answers lack that no run of the judge has a verdict for."""
+def format_missing_valid(runs: int) -> str:
+    """Say which outputs answers lack that no run of the judge has a verdict for."""
     return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
 
 
-def word_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int = 0) -> str:
-    """Return how many labelled answers have no output that counts, or too few for a run of several.
+def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int = 0) -> str:
+    """Say how many labelled answers have no output that counts, or too few for a run of several.
 
     Of so many as are `left_out` the judge says that the criterion does not apply.
     """
@@ -199,19 +214,21 @@ def word_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int =
     return f"{shares.unscored:,} of {of} {have} {lacking}"
 
 
-def word_target(target: Fraction) -> str:
-    """Return the share that is asked for."""
-    return f"{float(target):.3g}" if target * 100 % 1 else f"{float(target):.0%}"
+def format_target(target: Fraction) -> str:
+    """Write a target share: as a percentage if that is whole."""
+    if target * 100 % 1:
+        return f"{float(target):.3g}"
+    return f"{float(target):.0%}"
 
 
-def word_unsettled(
+def format_unsettled(
     shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
 ) -> str:
     """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
     bad, good = shares.bad_caught.n, shares.good_passed.n
     least = find_least_units(target, level)
     if is_beyond(least):
-        what = f"{word_target(target)} needs at least {least:,} bad and {least:,} good ones{when}"
+        what = f"{format_target(target)} needs at least {least:,} bad and {least:,} good ones{when}"
         return f"even {MOST_LABELS} labels would probably not settle it: {what}"
     rare = find_rare(bad, good, least)
     if rare:
@@ -224,4 +241,4 @@ def word_unsettled(
         few = count_units(min(bad, good), is_bad=bad < good, are_questions=are_questions)
         are = "is" if min(bad, good) == 1 else "are"
         return f"only {few} {are} labelled; {least} bad and {least} good ones are the least{when}"
-    return f"{judge} is too near {word_target(target)}: even {MOST_LABELS} labels would probably not settle it"
+    return f"{judge} is too near {format_target(target)}: even {MOST_LABELS} labels would probably not settle it"

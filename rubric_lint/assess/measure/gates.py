@@ -9,21 +9,21 @@ from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.decision import (
     OF_INVALID,
     OF_LABELS,
-    Doubts,
+    LabelDoubts,
     Reason,
     count_needed,
     decide_shares,
+    format_open,
+    format_target,
+    format_unsettled,
     lacks_outputs,
-    word_open,
-    word_target,
-    word_unsettled,
 )
 from rubric_lint.assess.measure.groups import find_level
-from rubric_lint.assess.measure.labelled import Cut, Inapplicable, Labelled
-from rubric_lint.assess.measure.shares import People, Shares, measure_shares
+from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, LabelledAnswers
+from rubric_lint.assess.measure.shares import PeopleAgreement, Shares, measure_shares
 
 
-class Standard(NamedTuple):
+class GateStandard(NamedTuple):
     """The share of bad answers to catch and of good ones to pass, and how sure that has to be.
 
     A bound that clears a judge may be wrong with the probability `level`, and one against it with `strict`; at the next
@@ -38,19 +38,19 @@ class Standard(NamedTuple):
     when: str = ""
 
 
-def find_standard(target: Fraction, look: int, judges: int) -> Standard:
-    """Return what verdicts are measured by; looks and judges share the error."""
-    level, following = (find_level(number, max(judges, 1)) for number in (look, look + 1))
-    return Standard(target, level, level, following, following, f" at look {look + 1}")
+def find_standard(target: Fraction, look: int, judges: int) -> GateStandard:
+    """Return the standard for verdicts; looks and judges share the error."""
+    level, following = find_level(look, max(judges, 1)), find_level(look + 1, max(judges, 1))
+    return GateStandard(target, level, level, following, following, f" at look {look + 1}")
 
 
-def find_standard_of_criterion(criteria: int, look: int, judges: int) -> Standard:
-    """Return what each of so many criteria is measured by; all of them share the error of a bound against a judge."""
+def find_standard_of_criterion(criteria: int, look: int, judges: int) -> GateStandard:
+    """Return the standard for each of so many criteria; all of them share the error of a bound against a judge."""
     standard, strict = find_standard(TARGET, look, judges), level_of_criterion(criteria) / max(judges, 1)
     return standard._replace(strict=strict / look, following_strict=strict / (look + 1))
 
 
-class Gate(NamedTuple):
+class GateMeasure(NamedTuple):
     """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
 
     `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
@@ -61,13 +61,13 @@ class Gate(NamedTuple):
 
     shares: Shares
     strict: Shares
-    standard: Standard
+    standard: GateStandard
     reasons: tuple[Reason, ...]
     reason: str = ""
     needed: int | None = None
     are_questions: bool = False
     cut: Cut | None = None
-    inapplicable: Inapplicable | None = None
+    inapplicable: InapplicableAnswers | None = None
 
     @property
     def is_void(self) -> bool:
@@ -101,14 +101,14 @@ _VOID = frozenset(
 _AGAINST = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD})
 
 
-def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = None) -> Gate:
-    """Return what labels show of a judge; they may be `void` for what is wrong with all of them."""
-    shares = measure_shares(laid_out.answers, standard.level)
+def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason | None = None) -> GateMeasure:
+    """Measure a judge by labelled answers, whose labels may be `void` for what is wrong with all of them."""
+    shares = measure_shares(labelled.answers, standard.level)
     strict = shares
     if standard.strict != standard.level:
-        strict = measure_shares(laid_out.answers, standard.strict)
-    gate = Gate(shares, strict, standard, (Reason.NO_LABELS,))
-    gate = gate._replace(are_questions=laid_out.are_questions, cut=laid_out.cut, inapplicable=laid_out.inapplicable)
+        strict = measure_shares(labelled.answers, standard.strict)
+    gate = GateMeasure(shares, strict, standard, (Reason.NO_LABELS,))
+    gate = gate._replace(are_questions=labelled.are_questions, cut=labelled.cut, inapplicable=labelled.inapplicable)
     if not shares.people.labelled:
         return gate
     if void is None and shares.people.disagree(standard.target):
@@ -122,18 +122,20 @@ def measure_gate(laid_out: Labelled, standard: Standard, void: Reason | None = N
     return gate._replace(reasons=reasons, needed=needed)
 
 
-def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_invalid: bool, is_verdict: bool) -> str:
-    """Return what the shares show in words.
+def format_gate(
+    gate: GateMeasure, people: PeopleAgreement, doubts: LabelDoubts, missing: str, *, is_invalid: bool, is_verdict: bool
+) -> str:
+    """Say what the shares show of a judge.
 
     Reasons are about the `people`; `missing` says how many answers lack outputs, of which some may be invalid.
     """
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
-        return _word_few(gate, missing, is_verdict=is_verdict)
+        return _format_few(gate, missing, is_verdict=is_verdict)
     words: Mapping[Reason, str] = OF_LABELS | OF_INVALID if is_invalid else OF_LABELS
     bounds = {Reason.MISSES_BAD: gate.strict.bad_caught, Reason.FAILS_GOOD: gate.strict.good_passed}
-    values = {"judge": "the judge", "target": word_target(gate.standard.target), **doubts.word(people)}
+    values = {"judge": "the judge", "target": format_target(gate.standard.target), **doubts.format_values(people)}
     parts = []
     for reason in gate.reasons:
         bound = f" ({at_most(bounds[reason].high, gate.standard.target)})" if reason in bounds else ""
@@ -143,19 +145,21 @@ def word_gate(gate: Gate, people: People, doubts: Doubts, missing: str, *, is_in
     return "; ".join(parts)
 
 
-def _word_few(gate: Gate, missing: str, *, is_verdict: bool) -> str:
-    """Return what labels lack to decide."""
+def _format_few(gate: GateMeasure, missing: str, *, is_verdict: bool) -> str:
+    """Say what labels lack to decide."""
     shares, standard = gate.shares, gate.standard
     for share, kind in ((shares.bad_caught, "bad"), (shares.good_passed, "good")):
         if not share.n:
             return f"no labelled answer is {kind}, so nothing shows how the judge treats {kind} answers"
     if shares.open:
-        return f"not settled; {word_open(shares, is_verdict=is_verdict)}, so lower bounds count them against the judge"
+        return (
+            f"not settled; {format_open(shares, is_verdict=is_verdict)}, so lower bounds count them against the judge"
+        )
     if lacks_outputs(shares, standard.target, gate.needed):
         return f"not settled; {missing}, so lower bounds count them as wrong"
     if gate.needed is None:
         when, are_questions = standard.when, gate.are_questions
-        why = word_unsettled(shares, standard.target, standard.following, when=when, are_questions=are_questions)
+        why = format_unsettled(shares, standard.target, standard.following, when=when, are_questions=are_questions)
         return f"not settled; {why}"
     more = gate.needed - shares.units
     what = f"labels of answers to {more:,} more questions" if gate.are_questions else f"{more:,} more labels"

@@ -1,14 +1,13 @@
 """Lay out judged answers and their labels as what shares are measured of: units, sides of people, runs of a judge."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.assess.agreement.ratings import Judgements, Outputs, Ratings, combine_people, find_middle, sort_keys
 from rubric_lint.assess.agreement.scales import Measure, Signature, find_cut
-from rubric_lint.assess.agreement.units import QUESTION, About, count_copies, group_units
+from rubric_lint.assess.agreement.units import QUESTION, AnswerContext, count_copies, group_units
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.assess.measure.shares import LabelledAnswer
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict, stops
@@ -25,19 +24,19 @@ class Cut(NamedTuple):
     start: str
     costs: bool
 
-    def word(self, *, is_bad: bool) -> str:
+    def describe(self, *, is_bad: bool) -> str:
         """Return the values of bad answers, or of good ones, in words."""
         return f"below {self.start}" if is_bad is not self.costs else f"at {self.start} or above"
 
 
-class Inapplicable(NamedTuple):
+class InapplicableAnswers(NamedTuple):
     """On how many labelled answers a criterion does not apply: by people, and by the judge alone in any of its runs."""
 
     people: int = 0
     judge: int = 0
 
 
-class Labelled(NamedTuple):
+class LabelledAnswers(NamedTuple):
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
     `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
@@ -48,31 +47,31 @@ class Labelled(NamedTuple):
     keys: tuple[Key, ...]
     answers: tuple[LabelledAnswer, ...]
     cut: Cut | None = None
-    inapplicable: "Inapplicable | None" = None
+    inapplicable: InapplicableAnswers | None = None
 
     @property
     def are_questions(self) -> bool:
         """Whether units are questions, and not single answers."""
-        return any(isinstance(each.unit, tuple) and each.unit[0] == QUESTION for each in self.answers)
+        return any(isinstance(answer.unit, tuple) and answer.unit[0] == QUESTION for answer in self.answers)
 
     @property
     def copies(self) -> int:
         """How many answers are near-copies of another one, with which they count as one."""
-        return count_copies([each.unit for each in self.answers])
+        return count_copies([answer.unit for answer in self.answers])
 
     def count_class(self, n: int, *, is_bad: bool) -> str:
         """Return a number of units of a class in words."""
         return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
 
-    def without_invalid(self) -> "Labelled":
+    def without_invalid(self) -> "LabelledAnswers":
         """Return them without invalid outputs, which say nothing of the wording."""
         kept = []
-        for each in self.answers:
-            runs = [run for run in each.runs if run is not None]
-            kept.append(each._replace(runs=runs, was_asked=bool(runs), left_out=0))
+        for answer in self.answers:
+            runs = [run for run in answer.runs if run is not None]
+            kept.append(answer._replace(runs=runs, was_asked=bool(runs), left_out=0))
         return self._replace(answers=tuple(kept))
 
-    def narrow(self, keys: frozenset[Key]) -> "Labelled":
+    def narrow(self, keys: frozenset[Key]) -> "LabelledAnswers":
         """Return those with some ids."""
         kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
         return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
@@ -87,7 +86,7 @@ def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
 def find_units(ratings: Ratings, of: Collection[Key] | None = None) -> dict[Key, Hashable]:
     """Return the unit of each of some answers, or of those with a label."""
     keys = sort_keys(set().union(*ratings.people.values()) if of is None else of)
-    return dict(zip(keys, group_units([ratings.about.get(key, About()) for key in keys]), strict=True))
+    return dict(zip(keys, group_units([ratings.about.get(key, AnswerContext()) for key in keys]), strict=True))
 
 
 def list_judges(ratings: Ratings) -> Mapping[str, Judgements]:
@@ -95,9 +94,9 @@ def list_judges(ratings: Ratings) -> Mapping[str, Judgements]:
     return ratings.panels or ratings.judges
 
 
-def lay_out(
+def pair_with_labels(
     ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int = 1
-) -> Labelled | None:
+) -> LabelledAnswers | None:
     """Return the labelled answers on a scale, each run of the judge made of `runs` outputs in their order.
 
     None if nothing tells good from bad: no gate, and all labels are equal, are in one band, or earn nothing. Without a
@@ -106,48 +105,48 @@ def lay_out(
     the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
     that the judge was not asked.
     """
-    given = {**ratings.judges, **ratings.panels}[judge]
+    judgements = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}
-    values = dict(sorted(values.items(), key=lambda each: not each[1]))  # last those of which nobody knows the side
+    values = dict(sorted(values.items(), key=lambda item: not item[1]))  # last those of which nobody knows the side
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
     if good is None or (ratings.rubric and measure.place is not None and is_idle(ratings.rubric, measure.place)):
         return None
     keys, answers = [], []
-    left_out = Counter[bool]()
+    by_people = by_judge = 0
     for key, labels in values.items():
         if measure.may_not_apply and _is_left_out(ratings, measure, key):
-            left_out[True] += 1
+            by_people += 1
             continue
-        outputs = failed.get(key, ())
-        if key in given:
-            outputs = given[key].recorded
+        outputs = judgements[key].recorded if key in judgements else failed.get(key, ())
         outcomes = list(_list_runs(outputs, runs, criteria))
         if measure.place is not None:
-            outcomes = [each for each in outcomes if each is not None]
+            outcomes = [outcome for outcome in outcomes if outcome is not None]
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
-        found = [None if each is None else measure.find(each) for each in outcomes]
-        known = [None if at is None else good[at] for at in found]
+        found = [None if outcome is None else measure.find(outcome) for outcome in outcomes]
+        is_good = tuple(None if at is None else good[at] for at in found)
         # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
-        inapplicable = known.count(None) if measure.may_not_apply else 0
-        left_out[False] += inapplicable > 0
-        kept = () if inapplicable == len(known) else tuple(known)
-        about = units[key], sides, kept
-        answers.append(LabelledAnswer(*about, was_asked=bool(kept), left_out=inapplicable if kept else 0))
+        inapplicable = is_good.count(None) if measure.may_not_apply else 0
+        if inapplicable:
+            by_judge += 1
+        if inapplicable == len(is_good):
+            answers.append(LabelledAnswer(units[key], sides, (), was_asked=False))
+        else:
+            answers.append(LabelledAnswer(units[key], sides, is_good, left_out=inapplicable))
     cut = None if measure.meets else _name_cut(good, measure)
-    counts = Inapplicable(left_out[True], left_out[False]) if measure.may_not_apply else None
-    return Labelled(tuple(keys), tuple(answers), cut, counts)
+    counts = InapplicableAnswers(by_people, by_judge) if measure.may_not_apply else None
+    return LabelledAnswers(tuple(keys), tuple(answers), cut, counts)
 
 
 def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
     """Return whether most people who said something of a criterion say that it does not apply to an answer."""
     given = [labels[key].given for labels in ratings.people.values() if key in labels]
     count = sum(map(measure.is_left_out, given))
-    return 2 * count > count + sum(measure.find(each) is not None for each in given)
+    return 2 * count > count + sum(measure.find(signature) is not None for signature in given)
 
 
 def is_idle(rubric: ScoringRubric, place: int) -> bool:
@@ -188,7 +187,7 @@ def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]
     """
     for at in range(0, len(outputs), runs):
         group = outputs[at : at + runs]
-        valid = [each for each in group if each is not None]
+        valid = [output for output in group if output is not None]
         if len(valid) < len(group):
             yield None
         elif len(group) == runs:
@@ -208,8 +207,8 @@ def count_ungrouped(ratings: Ratings, runs: int) -> int:
     return count
 
 
-def word_ungrouped_outputs(count: int, runs: int) -> str:
-    """Return how many outputs are in no run."""
+def format_ungrouped_outputs(count: int, runs: int) -> str:
+    """Say how many outputs are in no run."""
     outputs, are = ("judge output", "is") if count == 1 else ("judge outputs", "are")
     return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
 
@@ -218,7 +217,7 @@ BY_CHANCE = Fraction(1, 100)
 """The probability from which chance may explain a difference."""
 
 
-class Skew(NamedTuple):
+class LabelSkew(NamedTuple):
     """How many of the answers that the judge stops have a label, and how many of those that it lets through."""
 
     stopped: int
@@ -227,15 +226,16 @@ class Skew(NamedTuple):
     of_passed: int
 
 
-def find_skew(ratings: Ratings, line: Verdict) -> Skew | None:
+def find_skew(ratings: Ratings, line: Verdict) -> LabelSkew | None:
     """Return how unevenly the judge's verdicts are labelled, if chance does not explain it."""
     labelled = set().union(*ratings.people.values())
     sides: dict[bool, list[bool]] = {True: [], False: []}
-    for key, each in combine_people(ratings.judges, ratings.rubric).items():
-        if (verdict := each.given[1]) is not None:
+    for key, judgement in combine_people(ratings.judges, ratings.rubric).items():
+        verdict = judgement.given[1]
+        if verdict is not None:
             sides[stops(verdict, line)].append(key in labelled)
     stopped, others = sides[True], sides[False]
-    skew = Skew(sum(stopped), len(stopped), sum(others), len(others))
+    skew = LabelSkew(sum(stopped), len(stopped), sum(others), len(others))
     return None if find_tail(*skew) >= BY_CHANCE else skew
 
 
@@ -263,7 +263,11 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
     There, two outputs of one answer are on different sides (of a gate, else of the middle) about as often as outputs of
     two answers: at least nine tenths as often, and surely at least half as often.
     """
-    pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1 and None not in each.given[0]]
+    pairs = [
+        judgement.samples[:2]
+        for judgement in judge.values()
+        if len(judgement.samples) > 1 and None not in judgement.given[0]
+    ]
     count = 0
     for measure in measures:
         found = [tuple(map(measure.find, pair)) for pair in pairs]

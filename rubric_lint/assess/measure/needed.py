@@ -19,7 +19,7 @@ CHANCE = 0.8
 _STEP = 10
 
 
-class Seen(NamedTuple):
+class UnitsSoFar(NamedTuple):
     """The units of a class so far: the sum of the shares that the judge gets right, and their number.
 
     Lower bounds count `more_n` units besides, with the sum `more_x`, such as answers on which people are tied.
@@ -62,8 +62,8 @@ def is_beyond(least: int) -> bool:
 
 
 def count_labels(
-    bad: Seen,
-    good: Seen,
+    bad: UnitsSoFar,
+    good: UnitsSoFar,
     target: Fraction,
     level: float,
     strict: float | None = None,
@@ -92,15 +92,17 @@ def count_labels(
     return None
 
 
-def _chances(seen: Seen, more: int, target: Fraction, levels: tuple[float, float], slips: int) -> tuple[float, float]:
+def _chances(
+    so_far: UnitsSoFar, more: int, target: Fraction, levels: tuple[float, float], slips: int
+) -> tuple[float, float]:
     """Return the chances that a class reaches the target, and that it is surely below it, after so many more units."""
-    n, p = seen.n + more, float(seen.smoothed)
+    n, p = so_far.n + more, float(so_far.smoothed)
     if not n:
         return 0.0, 0.0
     level, strict = levels
-    low_x = seen.x + seen.more_x
-    fewest = _find_fewest(low_x - math.floor(low_x), n + seen.more_n, target, level) - math.floor(low_x)
-    most = _find_most(seen.x - math.floor(seen.x), n, target, strict, slips) - math.floor(seen.x)
+    low_x = so_far.x + so_far.more_x
+    fewest = _find_fewest(low_x - math.floor(low_x), n + so_far.more_n, target, level) - math.floor(low_x)
+    most = _find_most(so_far.x - math.floor(so_far.x), n, target, strict, slips) - math.floor(so_far.x)
     up = upper_tail(fewest, more, p) if fewest <= more else 0.0
     down = lower_tail(most, more, p) if most >= 0 else 0.0
     return up, down

@@ -24,7 +24,7 @@ LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
 
 
-class Chosen(StrEnum):
+class LabelSelection(StrEnum):
     """How the labelled answers were chosen: at random from the judged ones, elsewhere, or by the judge's verdict."""
 
     RANDOM = "random"
@@ -73,25 +73,26 @@ class Estimate(NamedTuple):
     reason: str | None = None
 
 
-def correct_pass_rate(counts: PassCounts, chosen: Chosen | None) -> Estimate:
+def correct_pass_rate(counts: PassCounts, chosen: LabelSelection | None) -> Estimate:
     """Estimate the pass rate of all judged answers as people would judge them."""
-    if reason := _find_obstacle(counts, chosen):
+    reason = _find_obstacle(counts, chosen)
+    if reason:
         return Estimate(None, reason=reason)
-    if chosen is Chosen.RANDOM:
+    if chosen is LabelSelection.RANDOM:
         return estimate_by_labels(counts)
     return _estimate_by_verdict(counts)
 
 
 _UNUSABLE = {
     None: "`chosen` is missing from labels or differs among them; say how their answers were chosen, or use --chosen",
-    Chosen.SEPARATE: (
+    LabelSelection.SEPARATE: (
         "labels of other answers do not say how many of these people would pass; label some of these at random"
     ),
 }
 
 
-def _find_obstacle(counts: PassCounts, chosen: Chosen | None) -> str | None:
-    """Return why no estimate holds, whatever the verdicts."""
+def _find_obstacle(counts: PassCounts, chosen: LabelSelection | None) -> str | None:
+    """Return the reason for which no estimate holds, whatever the verdicts; None without one."""
     if not counts.labels:
         return "no judged answer has a label"
     if chosen in _UNUSABLE:
@@ -138,14 +139,15 @@ def _estimate_by_verdict(counts: PassCounts) -> Estimate:
         )
         return Estimate(None, reason=reason)
     share = counts.judged.value or 0.0
-    parts = [
-        (share, bound(counts.matching(label=True, judge=True), passing, _TAIL)),
-        (1 - share, bound(counts.matching(label=True, judge=False), failing, _TAIL)),
-    ]
-    value = sum(weight * (part.value or 0.0) for weight, part in parts)
-    down = math.hypot(*(weight * ((part.value or 0.0) - part.low) for weight, part in parts))
-    up = math.hypot(*(weight * (part.high - (part.value or 0.0)) for weight, part in parts))
-    return Estimate(value, _clip(value - down), _clip(value + up), "by-verdict")
+    value = 0.0
+    down, up = list[float](), list[float]()
+    for weight, judge, n in ((share, True, passing), (1 - share, False, failing)):
+        good = bound(counts.matching(label=True, judge=judge), n, _TAIL)
+        rate = good.value or 0.0
+        value += weight * rate
+        down.append(weight * (rate - good.low))
+        up.append(weight * (good.high - rate))
+    return Estimate(value, _clip(value - math.hypot(*down)), _clip(value + math.hypot(*up)), "by-verdict")
 
 
 def _number(count: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Change a gate or a threshold of a rubric, and say what a change comes to."""
+"""Change a gate or a threshold of a rubric, each change with its words and its place."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ Points = Any
 """Points of a rubric, or its exact score in 0..1 if its points vary."""
 
 
-class Reached(Protocol):
+class ReachableScores(Protocol):
     """The points that answers reach which meet all gates; `least` are the fewest, perhaps below 0."""
 
     @property
@@ -41,7 +41,7 @@ class TooManySumsError(Exception):
 
 
 class Mutant(NamedTuple):
-    """A changed rubric: `change` says what became of what, `spot` is the place in the original.
+    """A changed rubric, with the `change` in words and its place in the original, `spot`.
 
     `number` is that of the changed criterion, None for a threshold. In the changed rubric the points of the other
     criteria are `scale` times as many.
@@ -88,10 +88,11 @@ def change_gate(
     compare = le
     if criterion.grades[0].score > criterion.grades[-1].score:  # lower scores are better
         missed, met, compare = missed[::-1], met[::-1], ge
-    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next stricter gate, and the next looser one
-    for least in others if criterion.shape is not Shape.CHECKLIST else ():
-        moved = regate(rubric, index, partial(compare, least))
-        yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
+    if criterion.shape is not Shape.CHECKLIST:
+        stricter, looser = met[1:2], missed[-1:] if len(missed) > 1 else []
+        for least in stricter + looser:
+            moved = regate(rubric, index, partial(compare, least))
+            yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
     yield Mutant(f"the gate of `{name}` is removed", spot, regate(rubric, index, lambda _: True), index)
 
 
@@ -99,11 +100,12 @@ def regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bo
     """Return a rubric in which the answers that pass are those that meet the gate of one criterion."""
     criterion = rubric.criteria[index]
     grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
-    changed = replace(criterion, grades=grades)
-    return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
+    criteria = list(rubric.criteria)
+    criteria[index] = replace(criterion, grades=grades)
+    return replace(rubric, criteria=tuple(criteria))
 
 
-def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached) -> Iterator[Mutant]:
+def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: ReachableScores) -> Iterator[Mutant]:
     """Move each threshold to the next score that an answer which meets all gates can reach."""
     passes, borderline = rubric.pass_from, rubric.borderline_from
     # Two thresholds without a score between them are still two: each moves alone.
@@ -112,7 +114,7 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached
     def move(name: str, before: Points, after: Points, changed: ScoringRubric) -> Mutant:
         # Moved up to the pass threshold, the borderline threshold is that one as it is set.
         other = "pass" if (name, after) == ("borderline", passes) else name
-        old, new = _word_threshold(before, rubric, name), _word_threshold(after, rubric, other)
+        old, new = _format_threshold(before, rubric, name), _format_threshold(after, rubric, other)
         change = f"the {name} threshold {old} becomes {new}"
         return Mutant(change, places.whole, changed)
 
@@ -133,29 +135,28 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reached
         yield move("borderline", borderline, lower, replace(rubric, borderline_from=lower))
 
 
-def _next_above(sums: Reached, threshold: Points) -> Points | None:
+def _next_above(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the second reachable score from a threshold on, so that the first one falls below it."""
     first = _lowest(sums, threshold)
     return None if first is None else sums.above(first)
 
 
-def _next_below(sums: Reached, threshold: Points) -> Points | None:
+def _next_below(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
     found = sums.highest(0, threshold)
     return 0 if found is None and sums.least < 0 < threshold else found
 
 
-def _lowest(sums: Reached, threshold: Points) -> Points | None:
+def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the lowest reachable score from a threshold on; a sum below 0 is the score 0."""
     return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
 
 
-def _word_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
+def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     """Write a threshold as it is set, not as the points that it comes to."""
-    written = rubric.model.thresholds.pass_at if name == "pass" else rubric.model.thresholds.borderline_at
-    view, score = rubric.model.view, Fraction(written)
-    is_own = points == (score if rubric.varies else math.ceil(score * rubric.full))
-    score = score if is_own else Fraction(points) / rubric.full
-    if is_own:
-        return view.word_mark(score) if view and view.units else str(written)
-    return rubric.write_score(score)
+    thresholds, view = rubric.model.thresholds, rubric.model.view
+    written = thresholds.pass_at if name == "pass" else thresholds.borderline_at
+    score = Fraction(written)
+    if points != (score if rubric.varies else math.ceil(score * rubric.full)):
+        return rubric.write_score(Fraction(points) / rubric.full)
+    return view.word_mark(score) if view and view.units else str(written)

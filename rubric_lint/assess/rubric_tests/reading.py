@@ -89,7 +89,7 @@ def read_tests(name: str, document: Document) -> RubricTests:
         texts = {field: test[field] for field in JudgedCase._fields if field in test}
         path = ("tests", number)
         tests.append(RubricTest(test["id"], path, texts, test.get("group"), test.get("output"), test["expect"]))
-    recorded = locate_outputs(name) if outputs is None else _beside(name, outputs)
+    recorded = locate_outputs(name) if outputs is None else _join_path(name, outputs)
     mapping = tuple(data.get("map", {}).items())
     return RubricTests(name, document, rubric, rubric_name, recorded, outputs is not None, tuple(tests), mapping)
 
@@ -100,7 +100,8 @@ def find_needed(name: str) -> list[str]:
         source = Source.from_bytes(name, read_file(name, LIMIT))
     except (OSError, UndecodableError):
         return []
-    return [path for document in read_documents(source)[0][:1] for path in list_needed(name, document)]
+    documents, _ = read_documents(source)
+    return list_needed(name, documents[0]) if documents else []
 
 
 def list_needed(name: str, document: Document) -> list[str]:
@@ -108,7 +109,8 @@ def list_needed(name: str, document: Document) -> list[str]:
     data = document.data if isinstance(document.data, dict) else {}
     rubric, outputs = data.get("rubric"), data.get("outputs")
     needed = [split_reference(name, rubric)[0]] if isinstance(rubric, str) else []
-    return [*needed, _beside(name, outputs) if isinstance(outputs, str) else locate_outputs(name)]
+    needed.append(_join_path(name, outputs) if isinstance(outputs, str) else locate_outputs(name))
+    return needed
 
 
 def split_reference(name: str, reference: str) -> tuple[str, str]:
@@ -117,9 +119,12 @@ def split_reference(name: str, reference: str) -> tuple[str, str]:
     A file whose name has a `#` in it comes first.
     """
     path, _, rubric = reference.partition("#")
-    whole = _beside(name, reference)
-    return (whole, "") if not rubric or FilePath(whole).is_file() else (_beside(name, path), rubric)
+    whole = _join_path(name, reference)
+    if not rubric or FilePath(whole).is_file():
+        return whole, ""
+    return _join_path(name, path), rubric
 
 
-def _beside(name: str, path: str) -> str:
+def _join_path(name: str, path: str) -> str:
+    """Return a path that a test file names, which is relative to its folder."""
     return os.path.normpath(os.path.join(os.path.dirname(name), path))  # noqa: PTH118, PTH120 (a Path drops `./`)

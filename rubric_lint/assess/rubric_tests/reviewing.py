@@ -1,4 +1,4 @@
-"""Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
+"""Review the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.measure.intervals import Share
 from rubric_lint.assess.rubric_tests import mutation
-from rubric_lint.assess.rubric_tests.mutation import Mutation
-from rubric_lint.assess.rubric_tests.running import Ran, Runner, Tested, allows, read_gates, read_verdicts
-from rubric_lint.lint.engine import Finder, Found, examine
+from rubric_lint.assess.rubric_tests.mutation import MutationResult
+from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest, TestedRubric, allows, read_gates, read_verdicts
+from rubric_lint.lint.engine import FoundProblem, ProblemFinder, examine
 from rubric_lint.lint.project.files import File
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Result
@@ -19,7 +19,7 @@ from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.source.document import Document
 
 
-class Target(NamedTuple):
+class CoverageTarget(NamedTuple):
     """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str
@@ -29,7 +29,7 @@ class Target(NamedTuple):
     values: Mapping[str, object]
 
 
-def list_targets(tested: Tested) -> Iterator[Target]:
+def list_targets(tested: TestedRubric) -> Iterator[CoverageTarget]:
     """List the bands or levels of each criterion, both sides of its gate, then both sides of the gates of groups."""
     for number, criterion in enumerate(tested.rubric.criteria):
         given = {ran.result.criteria[number].grade.answer for ran in tested.ran}
@@ -39,31 +39,35 @@ def list_targets(tested: Tested) -> Iterator[Target]:
         if missed and criterion.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
             values = {"criterion": criterion.id}
-            yield Target("gate", spot, bool(given & missed), "gate-missed", values)
-            yield Target("gate", spot, bool(given - missed), "gate-met", values)
+            yield CoverageTarget("gate", spot, bool(given & missed), "gate-missed", values)
+            yield CoverageTarget("gate", spot, bool(given - missed), "gate-met", values)
     for number, group in enumerate(tested.rubric.groups):
         if group.gate:
             sides = {ran.result.groups[number].gate_met for ran in tested.ran}
             for is_met, code in ((False, "gate-missed"), (True, "gate-met")):
-                yield Target("gate", tested.places.gate(group.id), is_met in sides, code, {"criterion": group.id})
+                yield CoverageTarget(
+                    "gate", tested.places.gate(group.id), is_met in sides, code, {"criterion": group.id}
+                )
 
 
-def _list_answers(tested: Tested, criterion: ScoringCriterion, given: set[AnswerValue]) -> Iterator[Target]:
+def _list_answers(
+    tested: TestedRubric, criterion: ScoringCriterion, given: set[AnswerValue]
+) -> Iterator[CoverageTarget]:
     values: dict[str, object] = {"criterion": criterion.id}
     if criterion.may_not_apply:
         spot = tested.places.criterion(criterion.id)
-        yield Target("condition", spot, NOT_APPLICABLE in given, "not-applicable", values)
+        yield CoverageTarget("condition", spot, NOT_APPLICABLE in given, "not-applicable", values)
     if criterion.shape is Shape.CHECKLIST:
         spot = tested.places.criterion(criterion.id)
-        yield Target("answer", spot, True in given, "met", values)
-        yield Target("answer", spot, False in given, "missed", values)
+        yield CoverageTarget("answer", spot, True in given, "met", values)
+        yield CoverageTarget("answer", spot, False in given, "missed", values)
         return
     name = "" if criterion.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
     for spot, answers in tested.list_bands(criterion).items():
         kind = "level" if criterion.shape is Shape.LEVELS and len(answers) == 1 else "band"
         scores = criterion.word_allowed() if answers == criterion.numbers else name_scores(answers)
         values = {"level": str(answers[0]), "scores": scores, "of_criterion": name}
-        yield Target(kind, spot, bool(given.intersection(answers)), kind, values)
+        yield CoverageTarget(kind, spot, bool(given.intersection(answers)), kind, values)
 
 
 _NOUNS = {
@@ -75,7 +79,7 @@ _NOUNS = {
 }
 
 
-class Catch(NamedTuple):
+class CatchRate(NamedTuple):
     """How many bad answers were `planted` for a criterion, or for the verdict, and how many of them it caught.
 
     Variants of one text count as one, which is caught if all of them are.
@@ -102,7 +106,7 @@ class Catch(NamedTuple):
         return f"{self.caught} of {self.planted} caught, {share:.0%} (95% interval {low:.0%} to {high:.0%})"
 
 
-def count_catches(tested: Tested) -> Iterator[Catch]:
+def count_catches(tested: TestedRubric) -> Iterator[CatchRate]:
     """Count for each criterion with planted answers, then for the verdict.
 
     An answer is planted for a criterion if its test expects the gate to be missed, or only values that miss the gate
@@ -117,40 +121,45 @@ def count_catches(tested: Tested) -> Iterator[Catch]:
             given = ran.result.criteria[number].grade
             expected = ran.test.expect.get("criteria", {}).get(criterion.id)
             grades = criterion.all_grades
-            allowed = {each.answer for each in grades if expected is None or allows(expected, each.answer)}
+            allowed = {grade.answer for grade in grades if expected is None or allows(expected, grade.answer)}
             if gate is False or (expected is not None and allowed <= bad):
-                outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
+                is_caught = (gate is None or given.gate_met is gate) and given.answer in allowed
+                outcomes.append((ran, is_caught))
         if outcomes:
-            yield _sum_up(criterion.id, outcomes)
-    outcomes = [
-        (ran, ran.result.verdict in verdicts)
-        for ran in tested.ran
-        if (verdicts := read_verdicts(ran.test)) and Verdict.PASS not in verdicts
-    ]
+            yield _count_caught(criterion.id, outcomes)
+    outcomes = []
+    for ran in tested.ran:
+        verdicts = read_verdicts(ran.test)
+        if verdicts and Verdict.PASS not in verdicts:
+            outcomes.append((ran, ran.result.verdict in verdicts))
     if outcomes:
-        yield _sum_up(None, outcomes)
+        yield _count_caught(None, outcomes)
 
 
-def _sum_up(criterion: str | None, outcomes: Sequence[tuple[Ran, bool]]) -> Catch:
+def _count_caught(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bool]]) -> CatchRate:
+    """Count the planted answers that are caught; each group of variants counts once."""
     groups: dict[object, bool] = {}
     for ran, is_hit in outcomes:
         group = ran.test.group
         key = ("test", ran.file.name, ran.test.key) if group is None else ("group", str(group))
         groups[key] = groups.get(key, True) and is_hit
-    return Catch(criterion, len(groups), sum(groups.values()))
+    return CatchRate(criterion, len(groups), sum(groups.values()))
 
 
-def _find_bad(criterion: ScoringCriterion, tested: Tested) -> frozenset[AnswerValue]:
+def _find_bad(criterion: ScoringCriterion, tested: TestedRubric) -> frozenset[AnswerValue]:
     """Return what a judge gives a bad answer: what misses the gate, or what is below the best band or level."""
     missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
     if missed:
         return missed
     best = criterion.from_worst[-1].answer
     bands = tested.list_bands(criterion).values() or [[grade.answer] for grade in criterion.grades]
-    return frozenset(answer for answers in bands if best not in answers for answer in answers)
+    below = [answers for answers in bands if best not in answers]
+    return frozenset(answer for answers in below for answer in answers)
 
 
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"
+_RULES = {"coverage": _UNTESTED, "mutation": _UNNOTICED}
+"""The rules that report a figure's findings, by the name of the figure."""
 
 
 def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Result]]:
@@ -159,42 +168,46 @@ def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Resul
     `asked` has what was asked for, as `FIGURES` calls it. Nothing is computed for a rubric of which no test has a
     result.
     """
-    rules = frozenset(rule for name, rule in (("coverage", _UNTESTED), ("mutation", _UNNOTICED)) if name in asked)
+    rules = frozenset(rule for name, rule in _RULES.items() if name in asked)
     if not rules:
         return
-    files: dict[str, list[Tested]] = {}
+    files: dict[str, list[TestedRubric]] = {}
     for (path, _), tested in runner.tested.items():
         if tested.ran:
             files.setdefault(path, []).append(tested)
     for path, rubrics in files.items():
         settings = rubrics[0].settings
         enabled = None if settings.enabled is None else settings.enabled | rules
-        look = Finder(partial(_look, rubrics, rules), rules)
+        look = ProblemFinder(partial(_look, rubrics, rules), rules)
         source = rubrics[0].loaded.document.source
-        result = examine(source, settings._replace(enabled=enabled), look=look).result
+        result = examine(source, settings._replace(enabled=enabled), problem_finder=look).result
         yield File(path, settings), result
 
 
-def _look(rubrics: Sequence[Tested], rules: frozenset[str], documents: Sequence[Document]) -> Iterator[Found]:
+def _look(
+    rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]
+) -> Iterator[FoundProblem]:
     for tested in rubrics:
-        document = next(each for each in documents if each.number == tested.loaded.document.number)
+        document = next(parsed for parsed in documents if parsed.number == tested.loaded.document.number)
         if _UNTESTED in rules:
             for target in list_targets(tested):
                 if not target.is_reached:
-                    yield Found(_UNTESTED, tested.places.problem(target.spot, target.code, target.values), document)
+                    yield FoundProblem(
+                        _UNTESTED, tested.places.problem(target.spot, target.code, target.values), document
+                    )
         if _UNNOTICED in rules:
             for problem in find_mutation(tested).survivors:
-                yield Found(_UNNOTICED, problem, document)
+                yield FoundProblem(_UNNOTICED, problem, document)
 
 
-def find_mutation(tested: Tested) -> Mutation:
+def find_mutation(tested: TestedRubric) -> MutationResult:
     """Return what changes of a rubric come to; found once in a run."""
-    found: Mutation = tested.mutation or mutation.mutate(tested)
+    found: MutationResult = tested.mutation or mutation.mutate(tested)
     tested.mutation = found
     return found
 
 
-def _word_coverage(runner: Runner) -> Iterator[str]:
+def _format_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
     targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
     if not targets:
@@ -206,67 +219,69 @@ def _word_coverage(runner: Runner) -> Iterator[str]:
     yield f"Coverage: the tests reach {join_words(parts)}."
 
 
-def _word_mutation(runner: Runner) -> Iterator[str]:
+def _format_mutation(runner: Runner) -> Iterator[str]:
     """Yield the sentence on mutation, and the rubrics that could not be changed."""
-    found = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
-    if not found:
+    results = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
+    if not results:
         yield "Mutation: no test has a result."
-    if changed := [each for _, each in found if not each.refused]:
-        made, equivalent, failing, noticed = (
-            sum(getattr(each, name) for each in changed) for name in ("made", "equivalent", "failing", "noticed")
-        )
-        if can_matter := made - equivalent:
+    changed = [result for _, result in results if not result.refused]
+    if changed:
+        made = sum(result.made for result in changed)
+        equivalent = sum(result.equivalent for result in changed)
+        can_matter = made - equivalent
+        if can_matter:
+            noticed, failing = sum(result.noticed for result in changed), sum(result.failing for result in changed)
             others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
             left_out = f"; {counted(failing, 'failing test')} left out" if failing else ""
             share = f"{noticed} of {can_matter} changes ({100 * noticed / can_matter:.0f}%)"
             yield f"Mutation: the tests notice {share}{others}{left_out}."
         else:
             yield f"Mutation: {made} changes made, and none of them can alter a verdict."
-    for name, each in found:
-        if each.refused:
-            yield f"Mutation: `{name}` was not changed: {each.refused}."
+    for name, result in results:
+        if result.refused:
+            yield f"Mutation: `{name}` was not changed: {result.refused}."
 
 
-def _word_catches(runner: Runner) -> Iterator[str]:
+def _format_catches(runner: Runner) -> Iterator[str]:
     """Yield a row for each criterion with planted answers, by rubric."""
     ran = _name_ran(runner)
-    rows = [(f"{name}: " if len(ran) > 1 else "", each) for name, tested in ran for each in count_catches(tested)]
+    rows = [(f"{name}: " if len(ran) > 1 else "", rate) for name, tested in ran for rate in count_catches(tested)]
     yield "Catch rate:" if rows else "Catch rate: no test expects a bad answer to be caught."
-    width = max((len(head + each.name) for head, each in rows), default=0)
-    for head, each in rows:
-        yield f"  {head + each.name:<{width}}  {each}"
+    width = max((len(head + rate.name) for head, rate in rows), default=0)
+    for head, rate in rows:
+        yield f"  {head + rate.name:<{width}}  {rate}"
     others = sum(tested.tests - len(tested.ran) for tested in runner.tested.values())
     if others:
         yield f"  not counted: {counted(others, 'test')} without a result"
 
 
-def _count_targets(tested: Tested) -> Iterator[dict[str, Any]]:
+def _count_targets(tested: TestedRubric) -> Iterator[dict[str, Any]]:
     targets = list(list_targets(tested))
     for kind in dict.fromkeys(target.kind for target in targets):
         reached = [target.is_reached for target in targets if target.kind == kind]
         yield {"kind": kind, "targets": len(reached), "reached": sum(reached)}
 
 
-def _count_changes(tested: Tested) -> Iterator[dict[str, Any]]:
+def _count_changes(tested: TestedRubric) -> Iterator[dict[str, Any]]:
     found = find_mutation(tested)
     counts = {name: getattr(found, name) for name in ("made", "equivalent", "noticed", "failing")}
     yield {**counts, "reason": found.refused or None}
 
 
-def _count_caught(tested: Tested) -> Iterator[dict[str, Any]]:
+def _list_catches(tested: TestedRubric) -> Iterator[dict[str, Any]]:
     for catch in count_catches(tested):
         yield {**catch._asdict(), "interval": list(catch.interval)}
 
 
-FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[Tested], Iterator[dict[str, Any]]]]] = {
-    "coverage": (_word_coverage, _count_targets),
-    "mutation": (_word_mutation, _count_changes),
-    "catch_rate": (_word_catches, _count_caught),
+FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[TestedRubric], Iterator[dict[str, Any]]]]] = {
+    "coverage": (_format_coverage, _count_targets),
+    "mutation": (_format_mutation, _count_changes),
+    "catch_rate": (_format_catches, _list_catches),
 }
 """What can be computed: how it is worded, and its entries in JSON for a rubric."""
 
 
-def word_figures(runner: Runner, asked: Collection[str]) -> Iterator[str]:
+def format_figures(runner: Runner, asked: Collection[str]) -> Iterator[str]:
     """Yield what was asked for in words."""
     for name in asked:
         yield from FIGURES[name][0](runner)
@@ -279,17 +294,17 @@ def list_figures(runner: Runner, asked: Collection[str]) -> Iterator[tuple[str, 
         yield name, [{"file": tested.path, "rubric": tested.rubric.name, **entry} for tested, entry in entries]
 
 
-def _name_ran(runner: Runner) -> list[tuple[str, Tested]]:
+def _name_ran(runner: Runner) -> list[tuple[str, TestedRubric]]:
     """Return the rubrics with a result and their names, with the file where several have one name."""
     ran = _list_ran(runner)
     times = Counter(tested.rubric.name for tested in ran)
-    return [
-        (name if times[name] == 1 else f"{tested.path}#{name}", tested)
-        for tested in ran
-        if (name := tested.rubric.name)
-    ]
+    named = []
+    for tested in ran:
+        name = tested.rubric.name
+        named.append((name if times[name] == 1 else f"{tested.path}#{name}", tested))
+    return named
 
 
-def _list_ran(runner: Runner) -> list[Tested]:
+def _list_ran(runner: Runner) -> list[TestedRubric]:
     """Return the rubrics of which at least one test has a result."""
     return [tested for tested in runner.tested.values() if tested.ran]

@@ -1,7 +1,7 @@
 """Run the tests of files on recorded outputs, and turn what they do not meet into findings."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -10,8 +10,14 @@ from typing import Any, NamedTuple
 
 from rubric_lint.assess.rubric_tests.changes import UNSCORED
 from rubric_lint.assess.rubric_tests.reading import RubricTest, RubricTests, read_tests
-from rubric_lint.assess.rubric_tests.recordings import Recording, Recordings, Verified, Verifier, read_recordings
-from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, report_faults
+from rubric_lint.assess.rubric_tests.recordings import (
+    Recording,
+    Recordings,
+    VerifiedRecording,
+    Verifier,
+    read_recordings,
+)
+from rubric_lint.lint.engine import FoundProblem, ProblemFinder, check_test_files, examine, report_faults
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
@@ -30,7 +36,7 @@ from rubric_lint.scoring.grading import (
     Weighed,
 )
 from rubric_lint.scoring.groups import GroupResult
-from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
@@ -46,7 +52,9 @@ _MOST_PLACES = 5
 def read_verdicts(test: RubricTest) -> frozenset[str] | None:
     """Return the verdicts that a test expects, or None if it does not say."""
     expected = test.expect.get("verdict")
-    return None if expected is None else frozenset([expected] if isinstance(expected, str) else expected)
+    if expected is None:
+        return None
+    return frozenset([expected] if isinstance(expected, str) else expected)
 
 
 _Range = tuple[Decimal, Decimal]
@@ -60,8 +68,10 @@ def _read_range(test: RubricTest, document: Document, *steps: str) -> _Range | N
         expected = expected.get(step, {})
     if isinstance(expected, list):
         return document.decimal((*path, 0)), document.decimal((*path, 1))
-    is_number = isinstance(expected, int | float)
-    return (document.decimal(path), document.decimal(path)) if is_number else None
+    if not isinstance(expected, int | float):
+        return None
+    number = document.decimal(path)
+    return number, number
 
 
 def _read_grades(test: RubricTest) -> list[str]:
@@ -77,7 +87,7 @@ def read_gates(test: RubricTest) -> dict[str, bool]:
 
 def allows(expected: Any, answer: AnswerValue) -> bool:
     """Return whether an expectation on a criterion allows what the judge gave."""
-    if any(isinstance(each, bool | str) for each in (expected, answer)):
+    if any(isinstance(side, bool | str) for side in (expected, answer)):
         return bool(expected is answer or expected == answer == NOT_APPLICABLE)
     low, high = expected if isinstance(expected, list) else (expected, expected)
     return bool(low <= answer <= high)
@@ -89,24 +99,28 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric, document: Document)
     known = [name for name, _ in rubric.rubric_grades]
     for name in _read_grades(test):
         if name not in known:
-            yield _word_unknown("grade", name, known, test.path_of("rubric_grade"), Part.VALUE)
-    if scores := _read_range(test, document, "rubric_score"):
-        reason = "it has no `scale`; expect `score`, from 0 to 1"
-        if rubric.units:
-            low, high = sorted(map(Hundredth.fraction, rubric.units))
-            reason = "" if low <= scores[1] and scores[0] <= high else f"its scores go from {rubric.word_units}"
-        if reason:
-            yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
+            yield _report_unknown("grade", name, known, test.path_of("rubric_grade"), Part.VALUE)
+    scores = _read_range(test, document, "rubric_score")
+    if scores is None:
+        return
+    reason = "it has no `scale`; expect `score`, from 0 to 1"
+    if rubric.units:
+        low, high = sorted(map(Hundredth.fraction, rubric.units))
+        if low <= scores[1] and scores[0] <= high:
+            return
+        reason = f"its scores go from {rubric.word_units}"
+    yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
 
 
 def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem]:
+    """Find expectations on gates, criteria and groups that no output can meet."""
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
     groups = {group.id: group for group in rubric.groups}
     for name, state in test.expect.get("gates", {}).items():
         path = test.path_of("gates", name)
         gated = criteria.get(name) or groups.get(name)
         if gated is None:
-            yield _word_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
+            yield _report_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
         elif gated.gate is None:
             yield Problem("no-gate", path, values={"criterion": name})
         elif name in criteria and not any(grade.gate_met is (state == "met") for grade in criteria[name].all_grades):
@@ -116,17 +130,17 @@ def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[
         path = test.path_of("criteria", name)
         criterion = criteria.get(name)
         if criterion is None:
-            yield _word_unknown("criterion", name, criteria, path)
+            yield _report_unknown("criterion", name, criteria, path)
         elif not any(allows(expected, grade.answer) for grade in criterion.all_grades):
             takes = "true or false" if criterion.shape is Shape.CHECKLIST else criterion.word_allowed()
             takes += f", or {NOT_APPLICABLE}" if criterion.may_not_apply else ""
             yield Problem("impossible-answer", path, values={"criterion": name, "takes": takes})
     for name in test.expect.get("groups", {}):
         if name not in groups:
-            yield _word_unknown("group", name, groups, test.path_of("groups", name))
+            yield _report_unknown("group", name, groups, test.path_of("groups", name))
 
 
-def _word_unknown(kind: str, name: str, known: Collection[str], path: Path, part: Part = Part.KEY) -> Problem:
+def _report_unknown(kind: str, name: str, known: Collection[str], path: Path, part: Part = Part.KEY) -> Problem:
     hint = point_to_known(name, known) if known else "it has none"
     return Problem("unknown-criterion", path, part, {"kind": kind, "criterion": name, "hint": hint})
 
@@ -135,60 +149,67 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     """Find the expectations of a test that its result does not meet, each with the places in the rubric."""
     verdicts = read_verdicts(test)
     if verdicts is not None and result.verdict not in verdicts:
-        wanted = join_words([verdict for verdict in (*Verdict, UNSCORED) if verdict in verdicts], "or")
-        values = {"expected": wanted, "verdict": result.verdict, "explanation": _explain_verdict(result)}
+        expected = [verdict for verdict in [*Verdict, UNSCORED] if verdict in verdicts]
+        values = {
+            "expected": join_words(expected, "or"),
+            "verdict": result.verdict,
+            "explanation": _explain_verdict(result),
+        }
         related = tuple(_relate_verdict(result, places))
         yield Problem("verdict", test.path_of("verdict"), values=values, related=related)
     for name, score in (("score", result.score), ("rubric_score", result.rubric_score)):
         scores = _read_range(test, document, name)
         if scores is not None and score is not None and not scores[0] <= score <= scores[1]:
-            heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
-            earned = tuple(_relate_answer(each, places) for each in heaviest)
-            values = {"expected": _word_range(scores), "score": word_score(score)}
+            heaviest = _sort_by_share(result.criteria)[:_MOST_PLACES]
+            earned = tuple(_relate_answer(judged, places) for judged in heaviest)
+            values = {"expected": _format_range(scores), "score": format_score(score)}
             yield Problem("score", test.path_of(name), values=values, related=earned)
-    if (grades := _read_grades(test)) and result.rubric_grade not in grades:
+    grades = _read_grades(test)
+    if grades and result.rubric_grade not in grades:
         values = {"expected": join_words(grades, "or"), "grade": result.rubric_grade or "below all grades"}
-        values["score"] = word_score(result.score)
+        values["score"] = format_score(result.score)
         yield Problem("grade", test.path_of("rubric_grade"), values=values)
     yield from _find_unmet_parts(test, document, result, places)
 
 
 def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
-    given = {each.criterion.id: each for each in result.criteria}
-    groups = {each.group.id: each for each in result.groups}
+    """Find the expectations on gates, groups and criteria that a result does not meet."""
+    given = {judged.criterion.id: judged for judged in result.criteria}
+    groups = {group.group.id: group for group in result.groups}
     for name, is_met in read_gates(test).items():
         values = {"criterion": name, "expected": "met" if is_met else "missed"}
         gate = places.related("the gate", places.gate(name))
         if name in given and given[name].grade.gate_met is not is_met:
-            values["given"] = _word_answer(given[name])
+            values["given"] = _format_answer(given[name])
             related = (gate, _relate_answer(given[name], places))
             yield Problem("gate", test.path_of("gates", name), values=values, related=related)
         elif name not in given and groups[name].gate_met is not is_met:
-            values["given"] = _word_group(groups[name])
+            values["given"] = _format_group(groups[name])
             yield Problem("gate-of-group", test.path_of("gates", name), values=values, related=(gate,))
     for name, expected in test.expect.get("groups", {}).items():
         if not _allows_group(_read_range(test, document, "groups", name), groups[name].score):
-            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_group(groups[name])}
+            values = {"expected": _format_expected(expected), "criterion": name, "given": _format_group(groups[name])}
             group = (places.related("the group", places.criterion(name)),)
             yield Problem("group", test.path_of("groups", name), values=values, related=group)
     for name, expected in test.expect.get("criteria", {}).items():
-        each = given[name]
-        if not allows(expected, each.grade.answer):
-            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_answer(each)}
-            answer = (_relate_answer(each, places),)
+        judged = given[name]
+        if not allows(expected, judged.grade.answer):
+            values = {"expected": _format_expected(expected), "criterion": name, "given": _format_answer(judged)}
+            answer = (_relate_answer(judged, places),)
             yield Problem("criterion", test.path_of("criteria", name), values=values, related=answer)
 
 
-def _word_expected(expected: Any) -> str:
+def _format_expected(expected: Any) -> str:
+    """Write an expectation on a criterion or a group: a range as `3 to 5`."""
     return f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
 
 
-def _word_range(scores: _Range) -> str:
+def _format_range(scores: _Range) -> str:
     return str(scores[0]) if scores[0] == scores[1] else f"{scores[0]} to {scores[1]}"
 
 
-def _word_group(group: GroupResult) -> str:
-    return str(NOT_APPLICABLE) if group.score is None else word_score(group.score)
+def _format_group(group: GroupResult) -> str:
+    return str(NOT_APPLICABLE) if group.score is None else format_score(group.score)
 
 
 def _allows_group(expected: _Range | None, score: Fraction | None) -> bool:
@@ -218,7 +239,15 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
     groups = {name: _read_range(test, document, "groups", name) for name in test.expect.get("groups", {})}
     if verdicts is None and not (scores or in_units or names or gates or groups):
         return None
-    wanted = [(number, gates[each.id]) for number, each in enumerate(rubric.criteria) if each.id in gates]
+    wanted = [
+        (number, gates[criterion.id]) for number, criterion in enumerate(rubric.criteria) if criterion.id in gates
+    ]
+
+    def meets_group(group: GroupResult) -> bool:
+        name = group.group.id
+        if name in gates and group.gate_met is not gates[name]:
+            return False
+        return name not in groups or _allows_group(groups[name], group.score)
 
     def check(rubric: ScoringRubric, weighed: Weighed, grades: Sequence[Grade]) -> bool:
         if verdicts is not None and weighed.verdict not in verdicts:
@@ -229,18 +258,14 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
             return False
         if names and rubric.name_score(weighed.score) not in names:
             return False
-        for each in weighed.groups:
-            name = each.group.id
-            if (name in gates and each.gate_met is not gates[name]) or (
-                name in groups and not _allows_group(groups[name], each.score)
-            ):
-                return False
+        if not all(meets_group(group) for group in weighed.groups):
+            return False
         return all(grades[number].gate_met is is_met for number, is_met in wanted)
 
     return check
 
 
-def word_score(score: Fraction) -> str:
+def format_score(score: Fraction) -> str:
     """Write a score with four digits, and exactly if that is short and differs."""
     shown = f"{float(score):.4g}"
     exact = str(score)
@@ -248,41 +273,49 @@ def word_score(score: Fraction) -> str:
 
 
 def _explain_verdict(result: Scored) -> str:
+    """Say what decides a verdict: the score, and the gates that are missed."""
     missed = [f"`{name}`" for name in result.gates_missed]
-    score = f"score {word_score(result.score)}"
+    score = f"score {format_score(result.score)}"
     if missed:
         return f"{score}, and the gate{'' if len(missed) == 1 else 's'} of {join_words(missed)} missed"
-    gates = [each.gate for each in result.rubric.criteria] + [each.gate for each in result.rubric.groups]
-    has_gates = any(gate is not None for gate in gates)
+    rubric = result.rubric
+    has_gates = any(criterion.gate is not None for criterion in rubric.criteria)
+    has_gates = has_gates or any(group.gate is not None for group in rubric.groups)
     return f"{score}, and no gate is missed" if has_gates else score
 
 
 def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
-    missed = [each for each in result.criteria if not each.grade.gate_met]
+    """Yield the places that decide a verdict: the gates that are missed, then the answers, the heaviest first."""
+    missed = [judged for judged in result.criteria if not judged.grade.gate_met]
     for name in result.gates_missed[:_MOST_PLACES]:
         yield places.related("the gate that is missed", places.gate(name))
-    heaviest = sorted(missed or result.criteria, key=lambda each: -each.criterion.share)
-    for each in heaviest[:_MOST_PLACES]:
-        yield _relate_answer(each, places)
+    for judged in _sort_by_share(missed or result.criteria)[:_MOST_PLACES]:
+        yield _relate_answer(judged, places)
 
 
-def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
-    answer = each.grade.answer
+def _sort_by_share(results: Iterable[CriterionResult]) -> list[CriterionResult]:
+    return sorted(results, key=lambda judged: -judged.criterion.share)
+
+
+def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> Place:
+    """Return the place of what describes an answer to a criterion."""
+    answer = judged.grade.answer
     given = f"given {answer}"
     if isinstance(answer, bool):
         given = "judged as met" if answer else "judged as not met"
     if answer == NOT_APPLICABLE:
         given = "judged as not applicable"
-    return places.related(given, places.answer(each.criterion.id, answer))
+    return places.related(given, places.answer(judged.criterion.id, answer))
 
 
-def _word_answer(each: CriterionResult) -> str:
-    reason = " ".join((each.reasoning or "").split())
-    given = word_given(each.grade.answer)
+def _format_answer(judged: CriterionResult) -> str:
+    """Write the answer to a criterion, with the judge's reason if there is one."""
+    reason = " ".join((judged.reasoning or "").split())
+    given = format_given(judged.grade.answer)
     return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
 
 
-def word_given(answer: AnswerValue) -> str:
+def format_given(answer: AnswerValue) -> str:
     """Write what a judge gives."""
     return str(answer).lower() if isinstance(answer, bool) else str(answer)
 
@@ -293,7 +326,7 @@ OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})
 OF_FORM = frozenset({"syntax", "schema", "unknown-field", "bounds", "duplicate-id", "duplicate-key"})
 
 
-class Ran(NamedTuple):
+class ScoredTest(NamedTuple):
     """A test that was scored, and whether all its expectations were met."""
 
     test: RubricTest
@@ -302,7 +335,7 @@ class Ran(NamedTuple):
     passed: bool
 
 
-class RanUnscored(NamedTuple):
+class UnscoredTest(NamedTuple):
     """A test whose only output has no score, as nothing in the rubric applies: what its judge gave each criterion."""
 
     test: RubricTest
@@ -310,7 +343,7 @@ class RanUnscored(NamedTuple):
     answers: tuple[AnswerValue, ...]
 
 
-class Needed(NamedTuple):
+class UnrecordedTest(NamedTuple):
     """A test without an output that counts: the recording to bring up to date, if any, and the criteria to judge."""
 
     test: RubricTest
@@ -320,17 +353,17 @@ class Needed(NamedTuple):
 
 
 @dataclass
-class Tested:
-    """A rubric, and what its tests came to in all files of the run."""
+class TestedRubric:
+    """A rubric, and its tests in all files of the run: those that have run, and those that need an output."""
 
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
     places: RubricPlaces
     settings: FileSettings
     verifier: Verifier
-    ran: list[Ran] = field(default_factory=list)
-    unscored: list[RanUnscored] = field(default_factory=list)
-    needed: list[Needed] = field(default_factory=list)
+    ran: list[ScoredTest] = field(default_factory=list)
+    unscored: list[UnscoredTest] = field(default_factory=list)
+    needed: list[UnrecordedTest] = field(default_factory=list)
     tests: int = 0
     mutation: Any = None
 
@@ -364,8 +397,8 @@ class Runner:
 
     def __init__(self, finder: SettingsFinder) -> None:
         self._finder = finder
-        self._loaded: dict[str, dict[str, Loaded] | RubricError] = {}
-        self.tested: dict[tuple[str, str], Tested] = {}
+        self._loaded: dict[str, dict[str, LoadedRubric] | RubricError] = {}
+        self.tested: dict[tuple[str, str], TestedRubric] = {}
         self.recordings: dict[tuple[str, str, tuple[tuple[str, str], ...]], Recordings] = {}
         self._used: dict[str, set[str]] = {}
         self.idle: dict[str, int] = {}
@@ -388,14 +421,16 @@ class Runner:
             return report_faults(fault.source, [fault], settings)
         failed: set[object] = set()
         tested: list[str] = []
-        look = Finder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
-        examined = examine(source, settings, look=look)
+        look = ProblemFinder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
+        examined = examine(source, settings, problem_finder=look)
         tests = count_tests(examined.documents)
         if any(finding.rule in OF_FORM for finding in examined.result.findings):
             return examined.result._replace(failed=tests)
         return examined.result._replace(passed=tests - len(failed), failed=len(failed), tested=tuple(tested))
 
-    def _look(self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]) -> Iterator[Found]:
+    def _look(
+        self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]
+    ) -> Iterator[FoundProblem]:
         """Find the problems of a file; add the ids of the tests that fail to `failed`, of all that run to `names`."""
         problems = list(check_test_files(documents))
         yield from problems
@@ -406,71 +441,78 @@ class Runner:
         tested = self.open_rubric(file.rubric, file.rubric_name)
         if isinstance(tested, str):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
+            yield FoundProblem("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
             return
         recordings = self._open_recordings(file, tested)
         if isinstance(recordings, Problem):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", recordings, document)
+            yield FoundProblem("broken-test", recordings, document)
             return
         if recordings is not None:
             used = self._used.setdefault(file.outputs, set())
             used |= {test.key for test in file.tests if test.output is None}
             self.idle[file.outputs] = len(recordings.found.keys() - used)
             records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
-            if unknown := sum(read_judged_by(record) is None for record in records):
+            unknown = sum(read_judged_by(record) is None for record in records)
+            if unknown:
                 self.unhashed[file.outputs] = unknown
-        for test in (each.asking(tested.rubric.question) for each in file.tests):
+        for case in file.tests:
+            test = case.asking(tested.rubric.question)
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
-                yield Found(rule, problem._replace(values={"test": test.id, **problem.values}), document)
+                yield FoundProblem(rule, problem._replace(values={"test": test.id, **problem.values}), document)
 
     def _run_test(
-        self, test: RubricTest, file: RubricTests, tested: Tested, recordings: Recordings | None
+        self, test: RubricTest, file: RubricTests, tested: TestedRubric, recordings: Recordings | None
     ) -> Iterator[tuple[str, Problem]]:
+        """Run one test; yield each problem with its rule."""
         tested.tests += 1
-        if impossible := list(find_impossible(test, tested.rubric, file.document)):
+        impossible = list(find_impossible(test, tested.rubric, file.document))
+        if impossible:
             yield from (("broken-test", problem) for problem in impossible)
             return
-        if lines := (recordings.twice.get(test.key) if recordings and test.output is None else None):
-            values = {"file": file.outputs, "lines": join_words([str(line) for line in lines])}
+        recording: Recording | None = None
+        if test.output is not None:
+            recording = Recording(1, {"id": test.id, "output": test.output, **test.texts})
+        elif recordings and test.key in recordings.twice:
+            lines = join_words([str(line) for line in recordings.twice[test.key]])
+            values = {"file": file.outputs, "lines": lines}
             yield "broken-test", Problem("two-outputs", (*test.path, "id"), values=values)
             return
-        if test.output is not None:
-            recording: Recording | None = Recording(1, {"id": test.id, "output": test.output, **test.texts})
-        else:
-            recording = recordings.found.get(test.key) if recordings else None
+        elif recordings:
+            recording = recordings.found.get(test.key)
         if recording is None:
-            tested.needed.append(Needed(test, file, None, tuple(tested.verifier.told)))
-            values = {"reason": self._word_absence(test, file, recordings)}
+            tested.needed.append(UnrecordedTest(test, file, None, tuple(tested.verifier.hashes)))
+            values = {"reason": self._explain_absence(test, file, recordings)}
             yield "unrecorded-test", Problem("missing", (*test.path, "id"), values=values)
             return
-        verified: Verified = tested.verifier.verify(recording, test.texts)
+        verified: VerifiedRecording = tested.verifier.verify(recording, test.texts)
         if verified.is_unscored:
             if verified.answers:
-                tested.unscored.append(RanUnscored(test, file, verified.answers))
+                tested.unscored.append(UnscoredTest(test, file, verified.answers))
             yield from (("unmet-expectation", problem) for problem in find_unscored(test))
             return
         if verified.result is None:
             if test.output is None:
-                tested.needed.append(Needed(test, file, recording, verified.stale))
+                tested.needed.append(UnrecordedTest(test, file, recording, verified.stale))
             code, step = ("invalid", "id") if test.output is None else ("invalid-output", "output")
             yield "unrecorded-test", Problem(code, (*test.path, step), values={"reason": verified.fault})
             return
         unmet = list(find_unmet(test, file.document, verified.result, tested.places))
-        tested.ran.append(Ran(test, file, verified.result, not unmet))
+        tested.ran.append(ScoredTest(test, file, verified.result, not unmet))
         yield from (("unmet-expectation", problem) for problem in unmet)
 
-    def _word_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
+    def _explain_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
         if recordings is None:
             return f"{file.outputs} does not exist; record it with --record, or add `output`"
-        if other := recordings.others.get(test.key):
+        other = recordings.others.get(test.key)
+        if other:
             return f"in {file.outputs} that id is recorded only for the rubric `{other}`"
         other_type: str | int | None = str(test.id) if isinstance(test.id, int) else None
         if isinstance(test.id, str) and len(test.id) < 20 and test.id.isascii() and test.id.isdecimal():
             other_type = int(test.id)
-        unclaimed = recordings.found.keys() - {each.key for each in file.tests} - self._used[file.outputs]
+        unclaimed = recordings.found.keys() - {case.key for case in file.tests} - self._used[file.outputs]
         if other_type is not None and json.dumps(other_type) in unclaimed:
             kind = "a string; put this id in quotes" if isinstance(test.id, int) else "a number; remove the quotes"
             return f"{file.outputs} has the id {json.dumps(other_type)}, which is {kind}"
@@ -479,7 +521,7 @@ class Runner:
         hint = near if near.startswith("did you") else "record it with --record, or add `output`"
         return f"{file.outputs} has none with the id `{test.id}`; {hint}"
 
-    def open_rubric(self, path: str, name: str) -> Tested | str:
+    def open_rubric(self, path: str, name: str) -> TestedRubric | str:
         """Return a rubric to test, the only one of its file if `name` is empty; or why it cannot be tested."""
         try:
             models = self._load(path)
@@ -500,10 +542,10 @@ class Runner:
             except RubricError as fault:
                 return f"the rubric cannot be tested: {fault}"
             settings = self._finder.for_file(path)
-            self.tested[key] = Tested(loaded, rubric, RubricPlaces(loaded), settings, Verifier(rubric))
+            self.tested[key] = TestedRubric(loaded, rubric, RubricPlaces(loaded), settings, Verifier(rubric))
         return self.tested[key]
 
-    def _load(self, path: str) -> dict[str, Loaded]:
+    def _load(self, path: str) -> dict[str, LoadedRubric]:
         """Return the rubrics of a file by name; raise RubricError if it cannot be read or has errors."""
         if path not in self._loaded:
             try:
@@ -521,7 +563,7 @@ class Runner:
             raise found.with_traceback(None)
         return found
 
-    def _open_recordings(self, file: RubricTests, tested: Tested) -> Recordings | Problem | None:
+    def _open_recordings(self, file: RubricTests, tested: TestedRubric) -> Recordings | Problem | None:
         """Return the recordings for a file, None if there are none, or the problem in reading them."""
         if not file.names_outputs and all(test.output is not None for test in file.tests):
             return None

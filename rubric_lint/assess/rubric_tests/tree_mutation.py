@@ -5,6 +5,7 @@ are followed together, from the criteria up to the rubric: only the different pa
 gate is missed before and after, the verdict is fail both times.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -21,10 +22,10 @@ from rubric_lint.assess.rubric_tests.changes import (
     pair_grades,
     regate,
 )
-from rubric_lint.assess.rubric_tests.running import word_score
+from rubric_lint.assess.rubric_tests.running import format_score
 from rubric_lint.model.groups import Group
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.groups import Member, ScoringGroup
+from rubric_lint.scoring.groups import GroupMember, ScoringGroup
 from rubric_lint.scoring.loading import RubricPlaces
 
 MOST_STATES = 30_000
@@ -34,7 +35,7 @@ _Answers = Any
 """The answers that lead somewhere: the index and the answer of a criterion, or a pair of such answers, or None."""
 
 
-class _Pair(NamedTuple):
+class _ScorePair(NamedTuple):
     """The scores of a part before and after a change, None if it does not apply, and whether its gates are met."""
 
     before: Fraction | None
@@ -43,8 +44,8 @@ class _Pair(NamedTuple):
     met_after: bool = True
 
 
-class _Sums(NamedTuple):
-    """What the members of a group have earned and could earn, before and after a change, and their gates."""
+class _GroupSums(NamedTuple):
+    """The points that the members of a group earned and could earn, before and after a change, and their gates."""
 
     earned: Fraction
     earning: Fraction
@@ -54,7 +55,7 @@ class _Sums(NamedTuple):
     met_after: bool = True
 
 
-class _Scores:
+class _ReachedScores:
     """The scores that answers reach which meet all gates, in ascending order."""
 
     least = 0
@@ -82,7 +83,7 @@ class TreeEquivalence:
     def __init__(self, rubric: ScoringRubric) -> None:
         self._rubric = rubric
         self._root = _complete(rubric)
-        self._known: dict[tuple[str, frozenset[int]], dict[_Sums, _Answers]] = {}
+        self._known: dict[tuple[str, frozenset[int]], dict[_GroupSums, _Answers]] = {}
 
     def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
         """Make every change of the rubric.
@@ -111,55 +112,42 @@ class TreeEquivalence:
         before, after = self._rubric, mutant.rubric
         found: tuple[Fraction, Witness] | None = None
         for state, answers in self._follow(self._root, _complete(after), after.criteria).items():
-            old, new = (
-                UNSCORED if score is None else rubric.decide(score, gates_met=met)
-                for rubric, score, met in (
-                    (before, state.before, state.met_before),
-                    (after, state.after, state.met_after),
-                )
-            )
+            old = _decide(before, state.before, gates_met=state.met_before)
+            new = _decide(after, state.after, gates_met=state.met_after)
             score = Fraction(-1) if state.before is None else state.before
             if old != new and (found is None or score > found[0]):
                 given = dict(_flatten(answers))
-                named = {each.id: given[number] for number, each in enumerate(before.criteria)}
+                named = {criterion.id: given[number] for number, criterion in enumerate(before.criteria)}
                 found = score, Witness(named, old, new)
         return found[1] if found else None
 
     def _follow(
         self, before: ScoringGroup, after: ScoringGroup, criteria: Sequence[ScoringCriterion]
-    ) -> dict[_Pair, _Answers]:
+    ) -> dict[_ScorePair, _Answers]:
         """Return the pairs of scores of a group before and after a change, with answers that lead to them."""
-        changed = frozenset(
-            at
-            for at, pair in enumerate(zip(before.members, after.members, strict=True))
-            if self._differs(*pair, criteria)
-        )
+        pairs = enumerate(zip(before.members, after.members, strict=True))
+        changed = frozenset(at for at, (old, new) in pairs if self._differs(old, new, criteria))
         sums = self._add_unchanged(before, changed)
         for at in sorted(changed):
             sums = self._add(sums, before.members[at], after.members[at], criteria)
-        found: dict[_Pair, _Answers] = {}
-        for (earned, earning, earned_after, earning_after, *met), answers in sums.items():
-            scores = [
-                max(part / whole, _ZERO) if whole else None
-                for part, whole in ((earned, earning), (earned_after, earning_after))
-            ]
-            met_before, met_after = (
-                is_met and (score is None or group.gate is None or score >= group.gate)
-                for is_met, score, group in zip(met, scores, (before, after), strict=True)
-            )
+        found: dict[_ScorePair, _Answers] = {}
+        for total, answers in sums.items():
+            old, new = _divide(total.earned, total.earning), _divide(total.earned_after, total.earning_after)
+            met_before = total.met_before and _meets(old, before.gate)
+            met_after = total.met_after and _meets(new, after.gate)
             if met_before or met_after:
-                found.setdefault(_Pair(scores[0], scores[1], met_before, met_after), answers)
+                found.setdefault(_ScorePair(old, new, met_before, met_after), answers)
         return found
 
-    def _differs(self, before: Member, after: Member, criteria: Sequence[ScoringCriterion]) -> bool:
+    def _differs(self, before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]) -> bool:
         places = [before.part] if isinstance(before.part, int) else [at for at, _ in before.part.list_shares()]
         return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
 
-    def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_Sums, _Answers]:
+    def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_GroupSums, _Answers]:
         """Return what the members of a group come to, without those that a change touches."""
         key = (group.id, frozenset(changed))
         if key not in self._known:
-            sums: dict[_Sums, _Answers] = {_Sums(_ZERO, _ZERO, _ZERO, _ZERO): None}
+            sums: dict[_GroupSums, _Answers] = {_GroupSums(_ZERO, _ZERO, _ZERO, _ZERO): None}
             for at, member in enumerate(group.members):
                 if at not in changed:
                     sums = self._add(sums, member, member, self._rubric.criteria)
@@ -167,25 +155,31 @@ class TreeEquivalence:
         return self._known[key]
 
     def _add(
-        self, sums: dict[_Sums, _Answers], before: Member, after: Member, criteria: Sequence[ScoringCriterion]
-    ) -> dict[_Sums, _Answers]:
+        self,
+        sums: dict[_GroupSums, _Answers],
+        before: GroupMember,
+        after: GroupMember,
+        criteria: Sequence[ScoringCriterion],
+    ) -> dict[_GroupSums, _Answers]:
         """Return the sums with one more member."""
         if isinstance(before.part, int):
             states = self._list_grades(before.part, criteria)
         else:
             states = self._follow(before.part, cast("ScoringGroup", after.part), criteria)
-        found: dict[_Sums, _Answers] = {}
+        found: dict[_GroupSums, _Answers] = {}
         steps = []
         for state, answers in states.items():
-            applies, still_applies = state.before is not None, state.after is not None
-            earned, earning = before.weight * (state.before or 0), max(before.weight, _ZERO) * applies
-            earned_after = after.weight * (state.after or 0)
-            steps.append((earned, earning, earned_after, max(after.weight, _ZERO) * still_applies, state, answers))
+            earned = earning = earned_after = earning_after = _ZERO
+            if state.before is not None:
+                earned, earning = before.weight * state.before, max(before.weight, _ZERO)
+            if state.after is not None:
+                earned_after, earning_after = after.weight * state.after, max(after.weight, _ZERO)
+            steps.append((earned, earning, earned_after, earning_after, state, answers))
         for so_far, others in sums.items():
             for earned, earning, earned_after, earning_after, state, answers in steps:
                 met_before, met_after = so_far.met_before and state.met_before, so_far.met_after and state.met_after
                 if met_before or met_after:
-                    total = _Sums(
+                    total = _GroupSums(
                         so_far.earned + earned,
                         so_far.earning + earning,
                         so_far.earned_after + earned_after,
@@ -198,14 +192,28 @@ class TreeEquivalence:
                 raise TooManySumsError
         return found
 
-    def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_Pair, _Answers]:
-        found: dict[_Pair, _Answers] = {}
+    def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_ScorePair, _Answers]:
+        found: dict[_ScorePair, _Answers] = {}
         for before, after in reversed([*pair_grades(self._rubric.criteria[number], criteria[number])]):
             if before.gate_met or after.gate_met:
                 scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
-                pair = _Pair(scores[0], scores[1], before.gate_met, after.gate_met)
+                pair = _ScorePair(scores[0], scores[1], before.gate_met, after.gate_met)
                 found.setdefault(pair, (number, before.answer))
         return found
+
+
+def _decide(rubric: ScoringRubric, score: Fraction | None, *, gates_met: bool) -> str:
+    """Return the verdict of a score; without one, that there is none."""
+    return UNSCORED if score is None else rubric.decide(score, gates_met=gates_met)
+
+
+def _divide(earned: Fraction, earning: Fraction) -> Fraction | None:
+    """Return the score of a group in 0..1; None if nothing in it applies that earns points."""
+    return max(earned / earning, _ZERO) if earning else None
+
+
+def _meets(score: Fraction | None, gate: Fraction | None) -> bool:
+    return score is None or gate is None or score >= gate
 
 
 def _complete(rubric: ScoringRubric) -> ScoringGroup:
@@ -213,8 +221,8 @@ def _complete(rubric: ScoringRubric) -> ScoringGroup:
     if rubric.tree is None:
         raise TypeError("a rubric without a tree")
     inside = {at for at, _ in rubric.tree.list_shares()}
-    others = [Member(_ZERO, at) for at in range(len(rubric.criteria)) if at not in inside]
-    return replace(rubric.tree, members=(*rubric.tree.members, *others))
+    others = [GroupMember(_ZERO, at) for at in range(len(rubric.criteria)) if at not in inside]
+    return replace(rubric.tree, members=rubric.tree.members + tuple(others))
 
 
 def _flatten(answers: _Answers) -> Iterator[tuple[int, AnswerValue]]:
@@ -241,7 +249,7 @@ def make_tree_mutants(rubric: ScoringRubric, places: RubricPlaces, scores: TreeE
         yield from _change_weights(rubric, group, places)
     if view and view.tree:
         yield from _drop_conditions(rubric, view.tree, places)
-    yield from change_thresholds(rubric, places, _Scores(scores.list_scores()))
+    yield from change_thresholds(rubric, places, _ReachedScores(scores.list_scores()))
 
 
 def _change_group_gate(
@@ -251,28 +259,37 @@ def _change_group_gate(
     if gate is None:
         return
     reached = scores.list_scores(group)
-    met, missed = [each for each in reached if each >= gate], [each for each in reached if each < gate]
-    changes = [(f"becomes {word_score(each)}", each) for each in (*met[1:2], *missed[-1:])]
-    for change, moved in [*changes, ("is removed", None)] if missed else ():
+    met, missed = [score for score in reached if score >= gate], [score for score in reached if score < gate]
+    if not missed:
+        return
+    stricter, looser = met[1:2], missed[-1:]
+    changes: list[tuple[str, Fraction | None]] = [
+        (f"becomes {format_score(score)}", score) for score in stricter + looser
+    ]
+    changes.append(("is removed", None))
+    for change, moved in changes:
         changed = _replace_group(rubric, group, replace(group, gate=moved))
-        called = f"the gate {word_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
+        called = f"the gate {format_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
         yield Mutant(f"{called} {change}", places.gate(group.id), changed)
 
 
 def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPlaces) -> Iterator[Mutant]:
     for at, (weight, part) in enumerate(group.members):
-        is_group = isinstance(part, ScoringGroup)
-        name = part.id if isinstance(part, ScoringGroup) else rubric.criteria[part].id
-        inside = [each for each, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
-        if not is_group and rubric.criteria[inside[0]].is_failure:
+        if isinstance(part, ScoringGroup):
+            name, called = part.id, f"the group `{part.id}`"
+            spot = places.criterion(name)
+            inside = [place for place, _ in part.list_shares()]
+            freed: ScoringGroup | int = _free_gates(part)
+        elif rubric.criteria[part].is_failure:
             continue
-        called = f"the group `{name}`" if is_group else f"`{name}`"
+        else:
+            name = rubric.criteria[part].id
+            called, spot = f"`{name}`", places.field(name, "weight")
+            inside, freed = [part], part
         for word, factor in (("doubled", Fraction(2)), ("halved", Fraction(1, 2))) if weight else ():
             changed = _replace_group(rubric, group, _reweigh_member(group, at, weight * factor, part))
-            spot = places.criterion(name) if is_group else places.field(name, "weight")
             yield Mutant(f"the weight of {called} is {word}", spot, changed)
         if group.earning > max(weight, _ZERO):  # else nothing is left to divide by
-            freed = _free_gates(part) if isinstance(part, ScoringGroup) else part
             without = _replace_group(rubric, group, _reweigh_member(group, at, _ZERO, freed))
             for index in inside:
                 without = regate(without, index, lambda _: True)
@@ -280,14 +297,16 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
 
 
 def _reweigh_member(group: ScoringGroup, at: int, weight: Fraction, part: ScoringGroup | int) -> ScoringGroup:
-    members = group.members
-    return replace(group, members=(*members[:at], Member(weight, part), *members[at + 1 :]))
+    members = list(group.members)
+    members[at] = GroupMember(weight, part)
+    return replace(group, members=tuple(members))
 
 
 def _free_gates(group: ScoringGroup) -> ScoringGroup:
     """Return a group without any gates of groups."""
     members = [
-        Member(weight, _free_gates(part) if isinstance(part, ScoringGroup) else part) for weight, part in group.members
+        GroupMember(weight, _free_gates(part) if isinstance(part, ScoringGroup) else part)
+        for weight, part in group.members
     ]
     return replace(group, gate=None, members=tuple(members))
 
@@ -297,7 +316,8 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
         if group is old:
             return new
         members = [
-            Member(weight, walk(part) if isinstance(part, ScoringGroup) else part) for weight, part in group.members
+            GroupMember(weight, walk(part) if isinstance(part, ScoringGroup) else part)
+            for weight, part in group.members
         ]
         return replace(group, members=tuple(members))
 
@@ -307,15 +327,17 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
 def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:
     """Remove each condition: what did not apply is judged at its worst, unless another condition holds for it."""
     owners: list[tuple[str, frozenset[int]]] = [
-        (each.id, frozenset([index])) for index, each in enumerate(rubric.model.criteria) if each.applies_if
+        (criterion.id, frozenset([index]))
+        for index, criterion in enumerate(rubric.model.criteria)
+        if criterion.applies_if
     ]
     owners += [(group.id, frozenset(group.leaves)) for group in root.groups if group.applies_if]
-    for number, (name, inside) in enumerate(owners):
-        others = frozenset[int]().union(*(each for at, (_, each) in enumerate(owners) if at != number))
-        criteria = tuple(
-            replace(each, may_not_apply=False) if index in inside - others else each
-            for index, each in enumerate(rubric.criteria)
-        )
-        if inside - others:
-            changed = replace(rubric, criteria=criteria)
+    times = Counter(index for _, inside in owners for index in inside)
+    for name, inside in owners:
+        freed = {index for index in inside if times[index] == 1}
+        if freed:
+            criteria = list(rubric.criteria)
+            for index in freed:
+                criteria[index] = replace(criteria[index], may_not_apply=False)
+            changed = replace(rubric, criteria=tuple(criteria))
             yield Mutant(f"`applies_if` of `{name}` is removed", places.condition(name), changed)

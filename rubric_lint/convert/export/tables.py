@@ -14,7 +14,7 @@ from rubric_lint.convert.export.suites import group_cases
 from rubric_lint.convert.export.target import ExportContext, ExportError, ExportTarget, shares
 from rubric_lint.convert.export.texts import write_decimal
 from rubric_lint.formats.sheets.cells import MUST_BE_MET
-from rubric_lint.formats.sheets.csv_file import armed
+from rubric_lint.formats.sheets.csv_file import escape_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.formats.sheets.markdown_file import CASE_TEXTS, unescape
 from rubric_lint.model.criterion import HIGHEST, Band, Criterion, Shape
@@ -126,7 +126,7 @@ def _write_csv(context: ExportContext) -> str:
 def _write_cell(value: _CellValue) -> str:
     content = value.content
     if isinstance(content, str):
-        return armed(_show(content))
+        return escape_formula(_show(content))
     if isinstance(content, Decimal):
         return write_decimal(content)
     return "" if content is None else str(content)

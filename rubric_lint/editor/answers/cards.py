@@ -15,7 +15,7 @@ from rubric_lint.model.messages import escape as escape_markdown
 from rubric_lint.model.messages import percent, shorten
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.scoring.grading import OVERALL
-from rubric_lint.scoring.loading import Loaded, UnscorableError, name_rubrics, share_out
+from rubric_lint.scoring.loading import LoadedRubric, UnscorableError, name_rubrics, share_out
 from rubric_lint.source.path import Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, UndecodableError
@@ -74,8 +74,8 @@ def _format_share(rubric: Rubric, criterion: Criterion) -> str:
     if criterion.weight is None:
         return "unknown"
     weight = _format_number(float(criterion.weight))
-    if rubric.view and rubric.view.root:
-        shares = dict(rubric.view.root.share_out(rubric.view.weights))
+    if rubric.view and rubric.root:
+        shares = dict(rubric.root.share_out(rubric.view.weights))
         share = shares.get(int(criterion.path[-1]), Fraction(0))
         return f"{weight} in its group, {percent(share)} of the rubric"
     if len(weights) < len(rubric.entries):
@@ -139,7 +139,7 @@ def read_reference(name: str, data: Any) -> tuple[str, str] | None:
     return split_reference(name, reference) if isinstance(reference, str) else None
 
 
-def find_rubrics(state: State, path: str) -> list[Loaded]:
+def find_rubrics(state: State, path: str) -> list[LoadedRubric]:
     """Return the rubrics of a file that a test file refers to, as typed if it is open; none if it cannot be read."""
     if state.settings is None:
         return []

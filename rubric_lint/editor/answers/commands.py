@@ -117,17 +117,17 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     if not any(review.answers for review in analysis.reviews):
         return
     # The statistics take a while to load, and few projects name judge outputs.
-    from rubric_lint.assess.assess import Asked, Standing, assess, sort_findings  # noqa: PLC0415
-    from rubric_lint.report.trust import word_lack  # noqa: PLC0415
-    from rubric_lint.scoring.loading import Loaded  # noqa: PLC0415
+    from rubric_lint.assess.assess import AssessOptions, Standing, assess, sort_findings  # noqa: PLC0415
+    from rubric_lint.report.trust import format_lack  # noqa: PLC0415
+    from rubric_lint.scoring.loading import LoadedRubric  # noqa: PLC0415
 
     pairs = zip(analysis.reviews, analysis.rubrics, strict=True)
-    named = [Loaded(review.rubric, located.rubric, located.document) for review, located in pairs]
+    named = [LoadedRubric(review.rubric, located.rubric, located.document) for review, located in pairs]
     evidence = sort_findings(analysis.source, analysis.findings, named)
     for loaded, findings, review in zip(named, evidence, analysis.reviews, strict=True):
-        assessed = assess(loaded, findings, review, Asked())
+        assessed = assess(loaded, findings, review, AssessOptions())
         for criterion in assessed.criteria if assessed.review.answers else ():
-            lack = f": {word_lack(criterion, assessed)}" if criterion.standing is Standing.INCONCLUSIVE else ""
+            lack = f": {format_lack(criterion, assessed)}" if criterion.standing is Standing.INCONCLUSIVE else ""
             start = types.Position(criterion.line - 1, 0)
             title = f"{criterion.standing}{lack}".capitalize()
             yield types.CodeLens(types.Range(start, start), types.Command(title=title, command=""))

@@ -21,12 +21,12 @@ from rubric_lint.editor.server.library import Library, LibraryFile, UnreadError
 from rubric_lint.editor.server.positions import replace_surrogates
 from rubric_lint.editor.server.workspace import identify, path_of
 from rubric_lint.lint.engine import lint
-from rubric_lint.lint.fix.following import DataChange
-from rubric_lint.lint.fix.proof import find_doubt
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix.proof import find_proof_failure
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.model.criterion import Criterion
 from rubric_lint.report.terminal import visible
-from rubric_lint.scoring.loading import Loaded, RubricError, load_models, name_rubrics
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document
 from rubric_lint.source.edits.intents import RenameKey, Repair, ReplaceValue
@@ -93,7 +93,7 @@ class IdOwner:
     """A criterion or a group. `place` is the path of its id in the document, None if the id is not written there."""
 
     reading: LibraryFile
-    loaded: Loaded
+    loaded: LoadedRubric
     criterion: Criterion | NamedGroup
     place: Path | None
 
@@ -169,7 +169,7 @@ def list_owners(reading: LibraryFile, *, claimed: bool = False) -> list[IdOwner]
     return found
 
 
-def _find_place(loaded: Loaded, criterion: Criterion) -> Path | None:
+def _find_place(loaded: LoadedRubric, criterion: Criterion) -> Path | None:
     path = (*criterion.path, "id")
     try:
         place = loaded.rubric.place(path)
@@ -253,7 +253,7 @@ def _find_judged(library: Library, file: str, record: dict[str, Any], name: str)
     return list(unique.values())
 
 
-def belongs(record: dict[str, Any], loaded: Loaded, meaning: str, file: str, *, is_recorded: bool | None) -> bool:
+def belongs(record: dict[str, Any], loaded: LoadedRubric, meaning: str, file: str, *, is_recorded: bool | None) -> bool:
     """Return whether a record is of a rubric: by the name that it gives, else by its hash or its file.
 
     `is_recorded`: a test names the file; None: only its records can say the rubric.
@@ -423,7 +423,7 @@ def _rewrite(reading: LibraryFile, documents: dict[Document, list[_Intent]]) -> 
     changes: list[DataChange] = []
     for document, intents in documents.items():
         try:
-            fix = make_fix(find_sharing(document), Repair("rename", tuple(intents), safe=False))
+            fix = make_fix(build_alias_graph(document), Repair("rename", tuple(intents), safe=False))
         except ObstacleError as fault:
             place = reading.name_line(document.span(intents[0].path).start)
             raise RequestRefusedError(f"{place}: {fault}") from None
@@ -431,7 +431,7 @@ def _rewrite(reading: LibraryFile, documents: dict[Document, list[_Intent]]) -> 
         changes.append(DataChange(document.pointer(()), fix.intents, fix.edits, safe=False))
     new = splice(reading.source.text, sorted(edits))
     source = Source(reading.source.name, reading.source.text)
-    doubt = find_doubt(source, Source(source.name, new), changes, reading.settings)
+    doubt = find_proof_failure(source, Source(source.name, new), changes, reading.settings)
     if doubt:
         raise RequestRefusedError(f"{os.path.basename(reading.path)}: {doubt}")
     return new, edits

@@ -19,7 +19,7 @@ from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import list_scores, percent
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.scoring.grading import Grade, Prospect, Prospects, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.loading import Loaded, RubricError
+from rubric_lint.scoring.loading import LoadedRubric, RubricError
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.source import Span
@@ -146,7 +146,7 @@ def score_criteria(analysis: Analysis, located: LocatedRubric) -> Iterator[Score
     if not is_sound(analysis, located):
         return
     with suppress(RubricError):
-        scoring = Loaded("", rubric, document).prepare()
+        scoring = LoadedRubric("", rubric, document).prepare()
         prospects = Prospects(scoring)
         models = [None] if rubric.shape is Shape.HOLISTIC else rubric.criteria
         for number, (criterion, model) in enumerate(zip(scoring.criteria, models, strict=True)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.formats.dialects import could_hold_rubrics
-from rubric_lint.lint.engine import Also, Examined, build_rubrics, examine, find_shape_problems
+from rubric_lint.lint.engine import Examined, FindMore, build_rubrics, examine, find_shape_problems
 from rubric_lint.lint.project.opening import LIMIT
 from rubric_lint.lint.project.settings import FileSettings, SettingsError
 from rubric_lint.model.finding import Finding, Result, Unread
@@ -19,7 +19,7 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import Review
+    from rubric_lint.assess.judged.review import Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,10 @@ CRASHED = "rubric-lint crashed (a bug in rubric-lint, not in this file); the det
 """The notice for a document whose analysis raised an error."""
 
 
-def analyse(state: State, sift: Callable[[Result], Result] | None = None, also: Also | None = None) -> Analysis:
-    """Lint a state; `also` finds more than the rules do, and `sift` removes findings, such as those in a baseline.
+def analyse(
+    state: State, sift: Callable[[Result], Result] | None = None, find_more: FindMore | None = None
+) -> Analysis:
+    """Lint a state; `find_more` finds more than the rules do, and `sift` removes findings, such as those in a baseline.
 
     A `SettingsError` or a crash becomes a notice, because it must not stop the server.
     """
@@ -165,7 +167,7 @@ def analyse(state: State, sift: Callable[[Result], Result] | None = None, also: 
     if not state.settings.is_named and not could_hold_rubrics(data, state.name):
         return Analysis(state, Result(source, ()))
     try:
-        examined = examine(source, state.settings, also=also)
+        examined = examine(source, state.settings, find_more=find_more)
         shown = sift(examined.result) if sift else examined.result
     except SettingsError as fault:
         blocked = state.blocked(fault)

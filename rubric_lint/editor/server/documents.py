@@ -28,7 +28,7 @@ from rubric_lint.source.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
 if TYPE_CHECKING:
-    from rubric_lint.assess.judged.run import RecordCache
+    from rubric_lint.assess.judged.review import RecordCache
 
 Answer = TypeVar("Answer")
 
@@ -274,7 +274,7 @@ class OpenDocuments:
         if paths is None or state.settings is None:
             return analyse(state, sift)
         # The scorer takes a while to load, and few projects name judge outputs.
-        from rubric_lint.assess.judged.run import JudgedFinder, RecordCache  # noqa: PLC0415
+        from rubric_lint.assess.judged.review import JudgedFinder, RecordCache  # noqa: PLC0415
 
         # What was read is kept until a file or the meaning of a rubric changes. An editor does not know the rubrics of
         # other files, so a record that names none counts only if its hash, or the name of its file, is the rubric's.

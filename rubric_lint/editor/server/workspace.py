@@ -229,7 +229,7 @@ class Folder:
         settings = self.find_settings(path)
         if settings is None or settings.baseline is None or isinstance(self.finder, SettingsError):
             return result
-        return Baselines(self.finder, None, renews=False).sift(result, settings.for_file(path or ""))
+        return Baselines(self.finder, None, renews=False).filter(result, settings.for_file(path or ""))
 
 
 @dataclass(frozen=True, slots=True)

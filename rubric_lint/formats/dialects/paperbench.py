@@ -34,14 +34,15 @@ def find(document: Document) -> Iterator[View]:
         return
     parts = [part for _, part in _find_tasks((), root)]
     is_weighted = any("requirements" in part and part.keys() & {"weight", _CATEGORY} for part in parts)
-    if not is_weighted or not any(_CATEGORY in part for part in (root, *parts)):
+    if not is_weighted or not any(_CATEGORY in part for part in [root, *parts]):
         return  # tasks of trackers have no category
     problems: list[tuple[str, Problem]] = []
     leaves: list[tuple[Path, dict[str, Any], Fraction]] = []  # in order, each with its part in the score of the root
     stack: list[tuple[Path, dict[str, Any], Fraction]] = [((), root, Fraction(1))]
     while stack:
         place, part, share = stack.pop()
-        if isinstance(weight := part.get("weight"), float) and not -math.inf <= weight < math.inf:  # or else the schema
+        weight = part.get("weight")
+        if isinstance(weight, float) and not -math.inf <= weight < math.inf:  # what else is wrong, the schema finds
             values = {"field": "`weight`", "found": describe_infinite(weight), "least": " of at least 0"}
             problems.append(("weight", Problem("infinite", (*place, "weight"), values=values)))
         tasks = _find_tasks(place, part)

@@ -36,7 +36,7 @@ _JUDGES = {
     _CLOSED: Asked("yes or no", 0),
     _FACTS: Asked("how the facts of two texts agree", 0),
 }
-_NEVER_TURNED = frozenset({_FACTS, _CLOSED})
+_NEVER_NEGATED = frozenset({_FACTS, _CLOSED})
 """The types that pass as they are after `not-`: promptfoo looks them up without it, and never turns their result."""
 _NOT = "not-"
 _OF_GEVAL = Decimal("0.7")
@@ -67,19 +67,20 @@ def is_filled_in(value: str) -> bool:
 
 
 def _read_judge(assertion: Any) -> Asked | None:
-    """Return what promptfoo asks its judge for in an assertion; None if no model judges it by a text of the author."""
-    kind = assertion.get("type") if isinstance(assertion, dict) else None
-    if not isinstance(kind, str) or not (asked := _JUDGES.get(kind.removeprefix(_NOT))):
+    """Return the question to the judge of an assertion; None if no model judges it by a text of the author."""
+    kind = read_text(assertion, "type") if isinstance(assertion, dict) else ""
+    asked = _JUDGES.get(kind.removeprefix(_NOT))
+    if asked is None:
         return None
-    others = "".join(f"\n{name}: {assertion[name]}" for name in ("provider", "rubricPrompt") if name in assertion)
-    is_negated = kind.startswith(_NOT) and kind.removeprefix(_NOT) not in _NEVER_TURNED
+    others = "".join(f"\n{name}: {assertion[name]}" for name in ("provider", _PROMPT) if name in assertion)
+    is_negated = kind.startswith(_NOT) and kind.removeprefix(_NOT) not in _NEVER_NEGATED
     return asked._replace(is_negated=is_negated, apart=f"{kind}{others}")
 
 
 def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[View]:
     """Find the list of criteria that an assertion has as its value, or in it."""
     asked = _read_judge(assertion)
-    if not asked or assertion["type"].removeprefix(_NOT) in _NEVER_TURNED:
+    if not asked or assertion["type"].removeprefix(_NOT) in _NEVER_NEGATED:
         return
     place, value = (*path, "value"), assertion.get("value")
     if isinstance(value, dict):
@@ -89,9 +90,10 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
     if not isinstance(value, list) or not (_is_ours(value) or (is_geval and not value)):
         return
     draft = Draft(document, place)
-    for index, entry in enumerate(value):
-        for own in ((index,), *((index, key) for key in (entry if isinstance(entry, dict) else ()))):
-            draft.put(own, (*place, *own))  # it is in our format already
+    for index, entry in enumerate(value):  # they are in our format already
+        draft.put((index,), (*place, index))
+        for key in entry if isinstance(entry, dict) else ():
+            draft.put((index, key), (*place, index, key))
     yield draft.finish(
         PROMPTFOO,
         list(value),
@@ -99,7 +101,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
         beside=_ASSERTION if place == (*path, "value") else "",
-        doubts=(*_find_turned(document, path, asked), *_find_function(document, path)),
+        doubts=_find_doubts(document, path, asked),
     )
 
 
@@ -110,39 +112,26 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
     mark = _find_pass_mark(document, path[:-1])
     passes = read_threshold(document, mark) if mark else None
-    problems = []
+    problems: list[tuple[str, Problem]] = []
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
-        value = assertion.get("value") if asked else None
-        is_text = not isinstance(value, list | dict)
-        text = value if isinstance(value, str) else ""
-        if asked is None or (value is None and has_prompt) or is_filled_in(text):
+        if asked is None:
             continue
-        if not is_text and (value or (value == [] and asked.highest == HIGHEST)):
+        value, place = assertion.get("value"), (*path, index)
+        text = read_text(assertion, "value")
+        if (value is None and has_prompt) or is_filled_in(text):
+            continue
+        if isinstance(value, list | dict) and (value or (value == [] and asked.highest == HIGHEST)):
             continue  # read as a list, which `g-eval` may have empty; other empty ones tell a judge nothing
         scale = find_scale(text)
         if scale and asked.highest:
-            yield _view_scale(document, (*path, index), scale, asked)
+            yield _view_scale(document, place, scale, asked)
             continue
-        own, place = len(data), (*path, index)
-        draft.put((own,), place)
-        for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
-            if field in assertion:
-                draft.put((own, name), (*place, field))
-        is_facts = text != "" and asked.words == _JUDGES[_FACTS].words
-        told = f"Agrees with these facts: {text}" if is_facts else value if is_text else None
-        entry = {"expected_outcome": told, ASKED: asked}
-        entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
-        is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
-        data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
-        if not is_text:
-            kind = "list" if isinstance(value, list) else "mapping"
-            values = {"field": "value", "kind": kind, "expected": "a string"}
-            problems.append(("schema", Problem("empty", (*place, "value"), values=values)))
-        kind = assertion["type"]
-        if kind.startswith(_NOT) and not asked.is_negated:
-            values = {"type": kind.removeprefix(_NOT)}
-            problems.append(("schema", Problem("ignored-negation", (*place, "type"), values=values)))
+        entry = _read_entry(draft, len(data), place, assertion, asked)
+        if passes is None and assertion.get("weight") != 0:  # what weighs 0 always passes
+            entry["required_min_score"] = HIGHEST
+        data.append(entry)
+        problems += _find_ignored(assertion, place, asked)
     if data:
         around = f"{_SCHEMA}{'prompted' if has_prompt else 'rubrics'}"
         yield draft.finish(
@@ -157,10 +146,34 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         )
 
 
+def _read_entry(draft: Draft, own: int, place: Path, assertion: dict[str, Any], asked: Asked) -> dict[str, Any]:
+    """Return the criterion of an assertion with a text; `own` is its index in the data."""
+    draft.put((own,), place)
+    for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
+        if field in assertion:
+            draft.put((own, name), (*place, field))
+    value = assertion.get("value")
+    entry = {"expected_outcome": None if isinstance(value, list | dict) else value, ASKED: asked}
+    if value and isinstance(value, str) and asked.words == _JUDGES[_FACTS].words:
+        entry["expected_outcome"] = f"Agrees with these facts: {value}"
+    if "weight" in assertion:
+        entry["weight"] = assertion["weight"]
+    return entry
+
+
+def _find_ignored(assertion: dict[str, Any], place: Path, asked: Asked) -> Iterator[tuple[str, Problem]]:
+    """Find an empty value that gives a judge no text, and a `not-` that promptfoo ignores."""
+    value, kind = assertion.get("value"), assertion["type"]
+    if isinstance(value, list | dict):
+        values = {"field": "value", "kind": "list" if isinstance(value, list) else "mapping", "expected": "a string"}
+        yield "schema", Problem("empty", (*place, "value"), values=values)
+    if kind.startswith(_NOT) and not asked.is_negated:
+        yield "schema", Problem("ignored-negation", (*place, "type"), values={"type": kind.removeprefix(_NOT)})
+
+
 def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
     """Return the rubric of one text that has bands or levels, all of them at the place of the text."""
     threshold = _threshold(document, path, asked)
-    doubts = (*_find_turned(document, path, asked), *_find_function(document, path))
     return view_scale(
         document,
         (*path, "value"),
@@ -169,14 +182,15 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": doubts},
+        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": _find_doubts(document, path, asked)},
     )
 
 
-def _find_turned(document: Document, path: Path, asked: Asked) -> tuple[tuple[Path, str], ...]:
-    """Return what turns the score of an assertion round, where promptfoo does so."""
-    turned = find_negation(document, path) if asked.is_negated else None
-    return (turned,) if turned else ()
+def _find_doubts(document: Document, path: Path, asked: Asked) -> tuple[tuple[Path, str], ...]:
+    """Return the negation and the scoring function of an assertion, with either of which it is not scored."""
+    negation = find_negation(document, path) if asked.is_negated else None
+    function = _find_function(document, path)
+    return (negation, *function) if negation else function
 
 
 def _find_function(document: Document, path: Path) -> tuple[tuple[Path, str], ...]:

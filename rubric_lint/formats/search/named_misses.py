@@ -14,7 +14,7 @@ _IN_A_PROMPT = "is a prompt, and criteria in a prompt are not checked;"
 
 
 def find_named(document: Document) -> Iterator[tuple[Path, str, Step]]:
-    """Yield the place of what a known system judges by, why it is not read, and what to do."""
+    """Find criteria of known systems that are not read; yield the place, the reason and the step to have them read."""
     data = document.data
     if not isinstance(data, dict):
         return

@@ -300,7 +300,7 @@ def _lines(text: str) -> list[str]:
 
 def seeds() -> Iterator[bytes]:
     """Yield texts to start from: the repository's own examples, suites and rule pages."""
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     for pattern in ("examples/*.*", "tests/suites/*", "tests/data/*.yaml"):
         for path in sorted(root.glob(pattern)):
             if path.is_file() and path.stat().st_size < 30_000:

@@ -10,17 +10,17 @@ from io import BytesIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import Scales
+from rubric_lint.assess.agreement.label_scale import LabelScales
 from rubric_lint.assess.agreement.ratings import Ratings
-from rubric_lint.assess.agreement.reading import Invalid, LeftOut, Reader, UnusableError
-from rubric_lint.assess.agreement.units import About
-from rubric_lint.assess.judged.outcomes import Decision, Target, Untested
-from rubric_lint.assess.judged.rules import TARGET, CriterionOutcome, decide, sort_by_criterion
-from rubric_lint.assess.judged.table import Table, build_table
-from rubric_lint.assess.measure.decision import OF_LABELS, Doubts, Reason, find_doubts
-from rubric_lint.assess.measure.pass_rate import Chosen
+from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, RatingReader, UnusableRatingsError
+from rubric_lint.assess.agreement.units import AnswerContext
+from rubric_lint.assess.judged.outcomes import JudgedStatement, RubricTarget, Untested
+from rubric_lint.assess.judged.rules import TARGET, CriterionOutcome, apply_rules, sort_by_criterion
+from rubric_lint.assess.judged.table import JudgedTable, build_table
+from rubric_lint.assess.measure.decision import OF_LABELS, LabelDoubts, Reason, find_doubts
+from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import compare_people
-from rubric_lint.lint.engine import Found, examine
+from rubric_lint.lint.engine import FoundProblem, examine
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
 from rubric_lint.lint.project.settings import SettingsFinder, shorten
@@ -30,14 +30,14 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
+from rubric_lint.scoring.loading import DECIDING, LoadedRubric, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.agentv_runs import find_graded
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.graders import NamedCriterion, find_by_texts, has_items
-from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
+from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.source.document import Document
 from rubric_lint.source.source import Source, UndecodableError, stem_of
 
@@ -45,12 +45,12 @@ NO_RESULTS = "no results"
 OTHER_VERSION = "judged by another version of the rubric, as `rubric_hash` says; judge again"
 _MOST_KEPT = 1000
 
-Pair = tuple[File | Unreadable, FileOutcome]
-Paths = tuple[tuple[str, ...], tuple[str, ...]]
+FileResult = tuple[File | Unreadable, FileOutcome]
+RecordPaths = tuple[tuple[str, ...], tuple[str, ...]]
 """The files of results, and those of labels."""
 
 
-class Line(NamedTuple):
+class RecordLine(NamedTuple):
     """A record, the line where it begins, and its number in the file: a line of AgentV's runs has several."""
 
     line: int
@@ -71,8 +71,8 @@ class RecordFile:
     """
 
     path: str
-    lines: dict[str | None, list[Line]] = field(default_factory=dict)
-    invalid: list[Invalid] = field(default_factory=list)
+    lines: dict[str | None, list[RecordLine]] = field(default_factory=dict)
+    invalid: list[InvalidRecord] = field(default_factory=list)
     skipped: list[SkippedSheet] = field(default_factory=list)
 
     @property
@@ -85,7 +85,7 @@ def read_records(
     path: str,
     earlier: bytes | None = None,
     mapping: Mapping[str, str] = MappingProxyType({}),
-    wanted: Wanted = PLAIN.wanted,
+    wanted: RequiredColumns = PLAIN.wanted,
 ) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
 
@@ -95,21 +95,21 @@ def read_records(
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
+    asked = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
                 record = decode_entry(content)
             except OutputError as fault:
                 place = place_inside(content, fault).path
-                found.invalid.append(Invalid(path, line, None, place, fault.message))
+                found.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
-            found.lines.setdefault(name if isinstance(name, str) else None, []).append(Line(line, record, number))
+            found.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
     return found
 
 
-class Sources(NamedTuple):
+class RecordSources(NamedTuple):
     """The files of results and of labels for a rubric, and which of them could not be read and why."""
 
     results: tuple[RecordFile, ...]
@@ -122,27 +122,30 @@ class Sources(NamedTuple):
         return (*self.results, *self.labels)
 
 
-Among = tuple[tuple[str, tuple[NamedCriterion, ...]], ...]
+RubricCriteria = tuple[tuple[str, tuple[NamedCriterion, ...]], ...]
 """The rubrics of a file: the name of each, and its criteria."""
 
 
 def _find_rubrics(record: Mapping[str, Any], among: Mapping[str, Iterable[NamedCriterion]]) -> list[str]:
-    """Return the names of the rubrics that a record of another grader may be of, as its criteria tell."""
+    """Return the names of the rubrics that a record of another grader may be of, by its criteria."""
     if "agentv" in record:
-        return find_graded(record, {name: {each for each, _ in criteria} for name, criteria in among.items()})
-    return find_by_texts(record, among) if has_items(record) or "promptfoo" in record else []
+        ids = {name: {criterion for criterion, _ in criteria} for name, criteria in among.items()}
+        return find_graded(record, ids)
+    if has_items(record) or "promptfoo" in record:
+        return find_by_texts(record, among)
+    return []
 
 
-class Basis(NamedTuple):
+class ReviewOptions(NamedTuple):
     """How records are read: the scales of labels, the outputs of a run of a judge, and what is known of the answers.
 
     Verdicts at or below the `line` make an answer bad. People who agree on less than the `target` disagree.
     `look` is how often these data were seen. `mapping` has the columns of fields, by the side that they are of.
     """
 
-    label_scales: Scales = MappingProxyType({})
+    label_scales: LabelScales = MappingProxyType({})
     runs: int = 1
-    about: Mapping[Key, About] = MappingProxyType({})
+    about: Mapping[Key, AnswerContext] = MappingProxyType({})
     line: Verdict = Verdict.FAIL
     target: Fraction = TARGET
     look: int = 1
@@ -152,38 +155,44 @@ class Basis(NamedTuple):
 class RecordCache:
     """Keeps files of records and reviews while the files, and the meanings of the rubrics, do not change."""
 
-    def __init__(self, basis: Basis | None = None) -> None:
-        self._basis = basis or Basis()
+    def __init__(self, options: ReviewOptions | None = None) -> None:
+        self._options = options or ReviewOptions()
         self._kept: dict[tuple[str, str], tuple[tuple[int, ...], RecordFile]] = {}
-        self._reviews: dict[object, tuple[Sources, Review]] = {}
+        self._reviews: dict[object, tuple[RecordSources, Review]] = {}
 
-    def load(self, paths: Paths) -> Sources:
+    def load(self, paths: RecordPaths) -> RecordSources:
         """Load files of results and labels; a file that cannot be read, or has no record, is listed with the reason."""
         unreadable = list[tuple[str, str]]()
         kinds: tuple[list[RecordFile], ...] = ([], [])
         for side, files, names in zip((JUDGE, HUMAN), kinds, paths, strict=True):
             for path in dict.fromkeys(names):
                 try:
-                    status = stat_path(path)
-                    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                    mapping = of_side(self._basis.mapping, side)
-                    wanted = Wanted(is_shared=True, own=name_own(self._basis.mapping, side, names))
-                    key = path, side if mapping else ""
-                    if key not in self._kept or self._kept[key][0] != stamp:
-                        self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
+                    file = self._load_file(path, side, names)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
-                _, file = self._kept[key]
                 if file.lines:
                     files.append(file)
                 else:
-                    first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
+                    first = [f"line {record.line}: {record.message}" for record in file.invalid[:1]]
                     unreadable.append((path, "; ".join(["no records found", *first])))
         results, labels = map(tuple, kinds)
-        return Sources(results, labels, tuple(unreadable))
+        return RecordSources(results, labels, tuple(unreadable))
 
-    def review(self, rubric: ScoringRubric, sources: Sources, among: Among, *, takes_unnamed: bool) -> "Review":
+    def _load_file(self, path: str, side: str, names: Sequence[str]) -> RecordFile:
+        """Return the records of a file of one side, which are read again if the file has changed."""
+        status = stat_path(path)
+        stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        mapping = select_side(self._options.mapping, side)
+        wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
+        key = path, side if mapping else ""
+        if key not in self._kept or self._kept[key][0] != stamp:
+            self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
+        return self._kept[key][1]
+
+    def review(
+        self, rubric: ScoringRubric, sources: RecordSources, among: RubricCriteria, *, takes_unnamed: bool
+    ) -> "Review":
         """Review a rubric; with `takes_unnamed` records without a name and a hash are its own.
 
         They are as well if their file is named as the rubric is, such as `refund.judged.jsonl`. `among` are the rubrics
@@ -193,15 +202,13 @@ class RecordCache:
         if key not in self._reviews or self._reviews[key][0] != sources:
             if len(self._reviews) >= _MOST_KEPT:
                 self._reviews.clear()
-            self._reviews[key] = (
-                sources,
-                _review(rubric, sources, dict(among), self._basis, takes_unnamed=takes_unnamed),
-            )
+            review = _review(rubric, sources, dict(among), self._options, takes_unnamed=takes_unnamed)
+            self._reviews[key] = sources, review
         return self._reviews[key][1]
 
 
 class Review(NamedTuple):
-    """What the results of one rubric show.
+    """The outcomes of all rules on the results of one rubric, and what they rest on.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
     is untested once more, and what found nothing, by criterion. The labels were `chosen` in one way (None: unknown).
@@ -216,17 +223,17 @@ class Review(NamedTuple):
     judges: tuple[str, ...] = ()
     labelled: int = 0
     people: tuple[str, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[JudgedStatement, ...] = ()
     untested: tuple[Untested, ...] = ()
-    invalid: tuple[Invalid, ...] = ()
+    invalid: tuple[InvalidRecord, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     fault: str = ""
     criteria: tuple[CriterionOutcome, ...] = ()
-    table: Table | None = None
-    chosen: Chosen | None = None
+    table: JudgedTable | None = None
+    chosen: LabelSelection | None = None
     joined: frozenset[tuple[str, int]] = frozenset()
     ratings: Ratings | None = None
-    doubts: Doubts = Doubts()
+    doubts: LabelDoubts = LabelDoubts()
     passed_over: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -234,64 +241,70 @@ class Review(NamedTuple):
         """Return the review as in the JSON report; `file` has the rubric."""
         names = ("answers", "judges", "labelled", "people", "untested", "left_out")
         about = {"file": file, "rubric": self.rubric, "rubric_hash": self.hash or None}
-        return {**about, **{name: getattr(self, name) for name in names}, "fault": self.fault or None}
+        fields = {name: getattr(self, name) for name in names}
+        return {**about, **fields, "fault": self.fault or None}
 
 
 def _review(
     rubric: ScoringRubric,
-    sources: Sources,
+    sources: RecordSources,
     among: Mapping[str, Iterable[NamedCriterion]],
-    basis: Basis,
+    options: ReviewOptions,
     *,
     takes_unnamed: bool,
 ) -> Review:
-    reader = Reader({rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, mapping=basis.mapping)
+    reader = RatingReader(
+        {rubric.name: rubric}, label_scales=options.label_scales, among=options.about, mapping=options.mapping
+    )
     joined = set[tuple[str, int]]()
     others = LeftOut(OTHER_VERSION)
     for files, are_labels in ((sources.results, False), (sources.labels, True)):
         for file in files:
             reader.leave_out_sheets(file.path, file.skipped)
             is_own = takes_unnamed or file.stem == rubric.name
-            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
-            graded = [
-                line
-                for name, lines in file.lines.items()
-                for line in (lines if name not in among and (name or not is_own) else ())
-                if _find_rubrics(line.record, among) == [rubric.name]
-            ]
+            graded = _list_graded(file, rubric.name, among, is_own=is_own)
             joined |= {(file.path, line.number) for line in graded}
-            kept = []
-            for line in (*file.lines.get(rubric.name, ()), *unnamed, *graded):
+            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
+            records = []
+            for line in [*file.lines.get(rubric.name, ()), *unnamed, *graded]:
                 if line.hash in (None, rubric.hash):
-                    kept.append((line.line, line.record))
+                    records.append((line.line, line.record))
                 else:
                     others.add(f"{file.path}:{line.line}")
-            reader.read_records(file.path, kept, labels=are_labels)
+            reader.read_records(file.path, records, labels=are_labels)
     fault = ""
     try:
         ratings = next(iter(reader.gather()), None)
-    except UnusableError as error:
+    except UnusableRatingsError as error:
         ratings, fault = None, str(error)
-    left_out = (*([others] if others.count else ()), *reader.left_out)
-    head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
-    head = head._replace(passed_over=tuple(reader.passed_over.word()))
-    head = head._replace(notes=tuple(reader.list_notes()))
+    left_out = [others] if others.count else []
+    review = Review(
+        rubric.name,
+        rubric.hash,
+        invalid=tuple(reader.invalid),
+        left_out=(*left_out, *reader.left_out),
+        joined=frozenset(joined),
+        passed_over=tuple(reader.passed_over.format_lines()),
+        notes=tuple(reader.list_notes()),
+    )
     if ratings is None or not ratings.judged:
-        return head._replace(fault=fault or NO_RESULTS)
-    about = {key: basis.about.get(key, About()).or_else(ratings.about.get(key, About())) for key in ratings.known}
-    ratings = ratings._replace(about=about)
-    doubts = find_doubts(ratings, basis.line, basis.label_scales)
-    table = build_table(ratings, rubric, basis.runs, basis.line)._replace(look=basis.look)
+        return review._replace(fault=fault or NO_RESULTS)
+    contexts = dict[Key, AnswerContext]()
+    for key in ratings.known:
+        contexts[key] = options.about.get(key, AnswerContext()).or_else(ratings.about.get(key, AnswerContext()))
+    ratings = ratings._replace(about=contexts)
+    doubts = find_doubts(ratings, options.line, options.label_scales)
+    table = build_table(ratings, rubric, options.runs, options.line)._replace(look=options.look)
     if ratings.has_joined_labels:
-        table = table._replace(void=_find_void(table, doubts, basis))
-    outcomes = decide(table)
-    return head._replace(
+        table = table._replace(void=_find_void(table, doubts, options))
+    outcomes = apply_rules(table)
+    return review._replace(
         answers=len(ratings.judged),
         judges=tuple(ratings.judges),
         labelled=table.labelled,
         people=tuple(ratings.people),
-        decisions=tuple(each for each in outcomes if isinstance(each, Decision)),
-        untested=tuple(each for each in outcomes if isinstance(each, Untested)),
+        decisions=tuple(outcome for outcome in outcomes if isinstance(outcome, JudgedStatement)),
+        untested=tuple(outcome for outcome in outcomes if isinstance(outcome, Untested)),
         criteria=sort_by_criterion(table, outcomes),
         table=table,
         chosen=ratings.chosen,
@@ -300,15 +313,29 @@ def _review(
     )
 
 
-def _find_void(table: Table, doubts: Doubts, basis: Basis) -> dict[str, tuple[Reason, str]]:
-    """Return for each judge of which labels say nothing why, by the verdict of labels."""
-    found = {}
-    for judge, laid_out in table.compared.items():
-        people = compare_people(laid_out[None].answers)
-        void = doubts.find_void(people, basis.target)
+def _list_graded(
+    file: RecordFile, rubric: str, among: Mapping[str, Iterable[NamedCriterion]], *, is_own: bool
+) -> list[RecordLine]:
+    """Return the records under other names, or none, that by their criteria can only be of one rubric.
+
+    Records without a name are passed over in a file that is the rubric's own, to which they belong anyway.
+    """
+    graded = []
+    for name, lines in file.lines.items():
+        if name not in among and (name or not is_own):
+            graded += [line for line in lines if _find_rubrics(line.record, among) == [rubric]]
+    return graded
+
+
+def _find_void(table: JudgedTable, doubts: LabelDoubts, options: ReviewOptions) -> dict[str, tuple[Reason, str]]:
+    """Return for each judge of which labels say nothing the reason, also in words, by the verdict of labels."""
+    reasons = {}
+    for judge, labelled in table.compared.items():
+        people = compare_people(labelled[None].answers)
+        void = doubts.find_void(people, options.target)
         if void is not None:
-            found[judge] = void, OF_LABELS[void].format_map(doubts.word(people))
-    return found
+            reasons[judge] = void, OF_LABELS[void].format_map(doubts.format_values(people))
+    return reasons
 
 
 class JudgedFinder:
@@ -317,18 +344,21 @@ class JudgedFinder:
     `is_only`: no other rubric is meant by records that name none.
     """
 
-    def __init__(self, cache: RecordCache, sources: Sources, name: str, *, is_only: bool) -> None:
+    def __init__(self, cache: RecordCache, sources: RecordSources, name: str, *, is_only: bool) -> None:
         self._cache = cache
         self._sources = sources
         self._name = name
         self._is_only = is_only
         self.reviews: list[Review] = []
 
-    def __call__(self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+    def __call__(
+        self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[FoundProblem]
+    ) -> Iterator[FoundProblem]:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
-        among = tuple((each.name, tuple((entry.id, entry.outcome) for entry in each.rubric.entries)) for each in named)
+        criteria = [tuple((entry.id, entry.outcome) for entry in loaded.rubric.entries) for loaded in named]
+        among = tuple(zip([loaded.name for loaded in named], criteria, strict=True))
         self.reviews = [self._review(loaded, found, counts[loaded.name], among) for loaded in named]
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
@@ -337,18 +367,19 @@ class JudgedFinder:
                 if decision.other is not None:
                     other = places.problem(_find_place(decision.other, places))
                     problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
-                yield Found(decision.rule, problem, loaded.document, loaded.rubric)
+                yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
-    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int, among: Among) -> Review:
+    def _review(
+        self, loaded: LoadedRubric, found: Sequence[FoundProblem], namesakes: int, among: RubricCriteria
+    ) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
-        # An error outside all rubrics may be about any.
-        errors = {
-            each.rule
-            for each in found
-            if each.rule in DECIDING
-            and (each.rubric is loaded.rubric or (each.rubric is None and each.document is loaded.document))
-        }
+        errors = set()
+        for item in found:
+            # An error outside all rubrics may be about any.
+            is_about = item.rubric is loaded.rubric or (item.rubric is None and item.document is loaded.document)
+            if is_about and item.rule in DECIDING:
+                errors.add(item.rule)
         if errors:
             return Review(loaded.name, fault=f"the rubric has errors ({', '.join(sorted(errors))}); fix them first")
         try:
@@ -358,7 +389,7 @@ class JudgedFinder:
         return self._cache.review(rubric, self._sources, among, takes_unnamed=self._is_only)
 
 
-def _find_place(target: Target, places: RubricPlaces) -> RubricPart:
+def _find_place(target: RubricTarget, places: RubricPlaces) -> RubricPart:
     if target.criterion is None:
         return places.whole
     if target.answer is not None:
@@ -366,7 +397,7 @@ def _find_place(target: Target, places: RubricPlaces) -> RubricPart:
     return places.gate(target.criterion) if target.is_gate else places.criterion(target.criterion)
 
 
-class Unmatched(NamedTuple):
+class UnmatchedRecords(NamedTuple):
     """Records of a file that belong to no rubric of the run; `rubric` is the name that they state, if any."""
 
     file: str
@@ -374,12 +405,12 @@ class Unmatched(NamedTuple):
     records: int
 
 
-class Reviewed(NamedTuple):
+class ReviewedRubric(NamedTuple):
     """The review of a rubric, its file, and its sources; `is_only` if nameless records are its own."""
 
     file: str
     review: Review
-    sources: Sources
+    sources: RecordSources
     is_only: bool
 
 
@@ -389,23 +420,23 @@ class JudgedRun:
     `reviewed` has the rubrics in order, `unreadable` the files of records that could not be read, with the reasons.
     """
 
-    def __init__(self, finder: SettingsFinder, given: Paths, cache: RecordCache) -> None:
+    def __init__(self, finder: SettingsFinder, given: RecordPaths, cache: RecordCache) -> None:
         self._finder = finder
         self._given = given
         self._cache = cache
-        self._sources: dict[Paths, Sources] = {}
-        self.reviewed: list[Reviewed] = []
+        self._sources: dict[RecordPaths, RecordSources] = {}
+        self.reviewed: list[ReviewedRubric] = []
         self.unreadable: dict[str, str] = {}
         if given[0]:
             self._open(given)
 
-    def judge_all(self, outcomes: Iterable[Pair]) -> Iterator[Pair]:
+    def judge_all(self, outcomes: Iterable[FileResult]) -> Iterator[FileResult]:
         """Yield the outcomes, with what results show about the rubrics in them.
 
         They wait for the last one: whether a record that names no rubric has only one to belong to is known then.
         """
         waiting = [(file, outcome, self._find_paths(file, outcome)) for file, outcome in outcomes]
-        counts: Counter[Paths] = Counter()
+        counts: Counter[RecordPaths] = Counter()
         for _, outcome, paths in waiting:
             if paths and isinstance(outcome, Result):
                 counts[paths] += outcome.rubrics
@@ -415,7 +446,7 @@ class JudgedRun:
             else:
                 yield file, outcome
 
-    def _find_paths(self, file: File | Unreadable, outcome: FileOutcome) -> Paths | None:
+    def _find_paths(self, file: File | Unreadable, outcome: FileOutcome) -> RecordPaths | None:
         """Return the files of records for a file, or None if it has no rubrics or no records."""
         if not isinstance(file, File) or not isinstance(outcome, Result) or not outcome.rubrics:
             return None
@@ -426,19 +457,19 @@ class JudgedRun:
             return None
         return tuple(map(shorten, settings.judged)), tuple(map(shorten, settings.labels))
 
-    def _open(self, paths: Paths) -> Sources:
+    def _open(self, paths: RecordPaths) -> RecordSources:
         if paths not in self._sources:
             self._sources[paths] = sources = self._cache.load(paths)
             self.unreadable.update(sources.unreadable)
         return self._sources[paths]
 
-    def _judge(self, file: File, sources: Sources, *, is_only: bool) -> FileOutcome:
+    def _judge(self, file: File, sources: RecordSources, *, is_only: bool) -> FileOutcome:
         data = read(file)
         if isinstance(data, Unreadable):
             return data
         finder = JudgedFinder(self._cache, sources, file.name, is_only=is_only)
         try:
-            result = examine(Source.from_bytes(file.name, data), file.settings, also=finder).result
+            result = examine(Source.from_bytes(file.name, data), file.settings, find_more=finder).result
         except UndecodableError as fault:  # it has changed since it was linted
             return Unreadable(file.name, fault.message)
         except Exception as fault:
@@ -446,8 +477,8 @@ class JudgedRun:
         # Rules that do not run have nothing that they cannot decide.
         enabled = JUDGED_RULES if file.settings.enabled is None else file.settings.enabled
         for review in finder.reviews:
-            untested = tuple(each for each in review.untested if each.rule in enabled)
-            self.reviewed.append(Reviewed(file.name, review._replace(untested=untested), sources, is_only))
+            untested = tuple(outcome for outcome in review.untested if outcome.rule in enabled)
+            self.reviewed.append(ReviewedRubric(file.name, review._replace(untested=untested), sources, is_only))
         return result._replace(judged=list_tested(finder.reviews))
 
     @property
@@ -456,20 +487,20 @@ class JudgedRun:
         return list({file.path: file for sources in self._sources.values() for file in sources.files}.values())
 
     @property
-    def invalid(self) -> list[Invalid]:
+    def invalid(self) -> list[InvalidRecord]:
         """The records that cannot be read or scored."""
         of_files = [invalid for file in self.files for invalid in file.invalid]
-        return of_files + [invalid for each in self.reviewed for invalid in each.review.invalid]
+        return of_files + [invalid for reviewed in self.reviewed for invalid in reviewed.review.invalid]
 
     @property
-    def unmatched(self) -> list[Unmatched]:
+    def unmatched(self) -> list[UnmatchedRecords]:
         """The records that no rubric of the run has a claim to."""
-        found = []
+        unmatched = []
         for file in self.files:
-            claims = [each for each in self.reviewed if file in each.sources.files]
-            names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
-            takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
-            joined = frozenset[tuple[str, int]]().union(*(each.review.joined for each in claims))
+            claims = [reviewed for reviewed in self.reviewed if file in reviewed.sources.files]
+            names, hashes = {claim.review.rubric for claim in claims}, {claim.review.hash for claim in claims}
+            takes_unnamed = any(claim.is_only or claim.review.rubric == file.stem for claim in claims)
+            joined = {line for claim in claims for line in claim.review.joined}
             for name, lines in file.lines.items():
                 free = [line for line in lines if (file.path, line.number) not in joined]
                 if name is None:
@@ -477,13 +508,13 @@ class JudgedRun:
                 else:
                     count = 0 if name in names else len(free)
                 if count:
-                    found.append(Unmatched(file.path, name, count))
-        return found
+                    unmatched.append(UnmatchedRecords(file.path, name, count))
+        return unmatched
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as in the JSON report."""
         return {
-            "rubrics": [each.review.to_json(each.file) for each in self.reviewed],
+            "rubrics": [reviewed.review.to_json(reviewed.file) for reviewed in self.reviewed],
             "invalid": self.invalid,
             "unmatched": self.unmatched,
             "unreadable": [{"file": file, "reason": reason} for file, reason in self.unreadable.items()],
