@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
@@ -39,7 +39,7 @@ def find(document: Document) -> Iterator[View]:
             is_rubric = _is_plain_rubric(path, mapping, [match[0] for match in matches])
         if not is_rubric:
             continue
-        draft = Draft(document, path)
+        draft = ViewBuilder(document, path)
         draft.put((0,), path)
         written: list[tuple[dict[str, Any], Path]] = []
         for match in matches:

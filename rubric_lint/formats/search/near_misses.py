@@ -20,13 +20,14 @@ from rubric_lint.formats.search.locate import (
     is_agentv,
     list_ways,
 )
-from rubric_lint.model.finding import Problem, Step, Unread
+from rubric_lint.model.finding import NextStep, Problem, Unread
 from rubric_lint.model.messages import describe, find_near, join_words, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
     FIELD,
     OF_WHOLE,
     find_misspelt,
+    has_distinctive_field,
     has_own_words,
     holds_only_ours,
     holds_texts,
@@ -38,7 +39,6 @@ from rubric_lint.model.recognition import (
     is_reference,
     may_be_ours,
     repeat_in_cases,
-    tells,
 )
 from rubric_lint.model.repairs import rename_fields
 from rubric_lint.model.schema import schema_for, schema_of
@@ -226,13 +226,17 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     for name, text, start in _find_strings(document):
         place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
-            advice = _Advice(f"{place} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
+            advice = _Advice(
+                f"{place} has a scale of scores, which is not checked;", (NextStep("rewrite", _AS_LEVELS),)
+            )
         elif is_prompt(text):
-            advice = _Advice(f"{place} is a prompt, in which no criteria are checked;", (Step("rewrite", _AS_FILE),))
+            advice = _Advice(
+                f"{place} is a prompt, in which no criteria are checked;", (NextStep("rewrite", _AS_FILE),)
+            )
         else:
             continue
         line, column, _ = document.source.position(start)
-        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+        yield Unread(str(advice), line, column, is_known=False, evidence=1, steps=advice.steps)
 
 
 def _find_texts_by_name(document: Document) -> Iterator[Unread]:
@@ -247,7 +251,10 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
         names = join_words([f"`{name}`" for name in sorted(found)])
         hold = "hold" if len(found) > 1 else "holds"
         problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
-        steps = (Step("rewrite", "write them as a list `criteria`, each with a `description`"), Step("run", "adopt"))
+        steps = (
+            NextStep("rewrite", "write them as a list `criteria`, each with a `description`"),
+            NextStep("run", "adopt"),
+        )
         first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
         yield _make_unread(document, _UnreadPlace(first, Part.KEY, _Advice(problem, steps), is_known=False))
 
@@ -352,7 +359,7 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
-        return len(texts) > 1 and _are_texts(texts) and not tells(plain)
+        return len(texts) > 1 and _are_texts(texts) and not has_distinctive_field(plain)
     items = value if isinstance(value, list) else ()
     return any(isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in items)
 
@@ -395,7 +402,7 @@ class _Advice(NamedTuple):
     """The reason for a near miss, with the steps of what to do about it."""
 
     problem: str
-    steps: tuple[Step, ...]
+    steps: tuple[NextStep, ...]
 
     def __str__(self) -> str:
         *others, last = map(str, self.steps)
@@ -410,19 +417,19 @@ def _find_by_dialects(document: Document, found: Search, *, has_others: bool) ->
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
         for path, problem, step in agent_skills.find_unread(document):
-            yield _UnreadPlace(path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), is_known=False)
+            yield _UnreadPlace(path, Part.HEAD, _Advice(f"{problem};", (NextStep("rewrite", step),)), is_known=False)
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
         problem = "the scores of OpenAI evals are read only if they are written out;"
-        advice = _Advice(problem, (Step("rewrite", "write a mapping from each choice to its score"),))
+        advice = _Advice(problem, (NextStep("rewrite", "write a mapping from each choice to its score"),))
         for path in autoevals.find_unread(document):
             yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
     if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
 
         problem = "these criteria have the fields of harbor check and others; if a judge reads them,"
-        advice = _Advice(problem, (Step("file-name", "rubric.toml"),))
+        advice = _Advice(problem, (NextStep("file-name", "rubric.toml"),))
         for view in described.find(document, "harbor_check", is_named=True):
             yield _UnreadPlace(view.path, Part.KEY, advice, is_known=False)
 
@@ -447,16 +454,16 @@ def _has_parts_like_criteria(value: Any) -> bool:
     return any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
 
 
-def _declare(document: Document, path: Path) -> Step:
+def _declare(document: Document, path: Path) -> NextStep:
     """Return the step after which the rubric at `path` is read, whatever its fields are."""
     is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
     version = VERSION_3 if holds_rubric(document.data if is_whole else document.value(path)) else CURRENT
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
     if document.kind is Kind.YAML:
-        return Step("comment", url)
+        return NextStep("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        return Step("key" if document.number is None else "key-of-lines", url)
-    return Step("setting", "versions")
+        return NextStep("key" if document.number is None else "key-of-lines", url)
+    return NextStep("setting", "versions")
 
 
 def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
@@ -467,15 +474,17 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     """
     value = document.value(path)
     if is_alone and _can_adopt(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NextStep("run", "adopt"),))
     if path[-1] != FIELD and is_ours(value, path[:-1]):
-        return _Advice(f"{problem};", (Step("rename", FIELD),))
+        return _Advice(f"{problem};", (NextStep("rename", FIELD),))
     if not is_alone and path[-1] != FIELD:
-        return _Advice(f"{problem}; if it is a rubric,", (Step("move", "to a file of its own"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NextStep("move", "to a file of its own"),))
     if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
         lack, step = _find_lack(value)
-        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (Step("rewrite", step),))
-    form = [] if isinstance(value, list) or holds_rubric(value) else [Step("rewrite", "put this criterion in a list")]
+        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NextStep("rewrite", step),))
+    form = (
+        [] if isinstance(value, list) or holds_rubric(value) else [NextStep("rewrite", "put this criterion in a list")]
+    )
     return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
 
@@ -529,7 +538,7 @@ def _find_reason(document: Document, path: Path, *, is_claimed: bool, is_alone: 
     value, key = document.value(path), str(path[-1])
     bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
     if isinstance(value, dict) and any(band <= value.keys() for band in bands):
-        return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
+        return _Advice(f"`{key}` is one band, not a list of bands;", (NextStep("rewrite", "put it in a list"),))
     if key != FIELD:
         return _find_reason_of_other_name(document, path, is_claimed=is_claimed, is_alone=is_alone)
     if value is None or value in ([], {}, ""):
@@ -556,7 +565,7 @@ def _find_reason_of_other_name(document: Document, path: Path, *, is_claimed: bo
     if not (isinstance(value, list | dict) and value):
         return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
     if is_claimed:
-        return _Advice(f"`{key}` is not read;", (Step("rename", FIELD),))
+        return _Advice(f"`{key}` is not read;", (NextStep("rename", FIELD),))
     return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
 
 
@@ -568,17 +577,17 @@ def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
-        if not (_OF_CASES.isdisjoint(mapping) and tells(mapping) and all(map(may_be_ours, mapping))):
+        if not (_OF_CASES.isdisjoint(mapping) and has_distinctive_field(mapping) and all(map(may_be_ours, mapping))):
             continue  # a case has an `expected_outcome` too, beside fields of its own
         if all(isinstance(value, dict) for value in mapping.values()):
             continue  # the schema of a criterion
         siblings = document.value(path[:-1]) if path else None
         parts = siblings.values() if isinstance(siblings, dict) else ()
-        is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
+        is_map = bool(parts) and all(isinstance(part, dict) and has_distinctive_field(part) for part in parts)
         above = path[:-1] if is_map or isinstance(siblings, list) else path
         where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
         if _can_adopt(document, above):
-            advice = _Advice(f"{where} if a judge reads them,", (Step("run", "adopt"),))
+            advice = _Advice(f"{where} if a judge reads them,", (NextStep("run", "adopt"),))
             yield _UnreadPlace(path, Part.HEAD, advice, is_known=False)
         else:
             yield _UnreadPlace(path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", is_known=False)
