@@ -396,8 +396,10 @@ def list_tasks(document: Document) -> dict[Path, Any]:
 
 def find_task(tasks: Mapping[Path, Any], path: Path) -> Any:
     """Return the `criteria` of the test that an assertion belongs to; None if it belongs to none."""
-    owners = (path[:length] for length in range(len(path) + 1))
-    return next((tasks[owner] for owner in owners if owner in tasks), None)
+    for length in range(len(path) + 1):
+        if path[:length] in tasks:
+            return tasks[path[:length]]
+    return None
 
 
 def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:

@@ -289,9 +289,10 @@ def _find_reason(table: Mapping[str, Any], steps: Path) -> str:
 
 
 def look_up(value: Any, path: Path) -> Any:
-    """Return the value at a path of mappings; None if there is none."""
+    """Return the value at a path of mappings and lists; None if there is none."""
     for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
+        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
     return value
 
 

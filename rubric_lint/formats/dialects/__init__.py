@@ -1,4 +1,9 @@
-"""Find rubrics that are written in the dialects of other systems."""
+"""Find rubrics that are written in the dialects of other systems.
+
+Call `could_hold_rubrics` for the bytes of a file, `find_families` for its text and `find_views` for its rubrics. A
+family is a module here, or a table that `search.described` reads. A module has `find(document)`, which yields a `View`
+for each rubric: its data in the words of version 2, with the place of each part in the document.
+"""
 
 import codecs
 import re
