@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     PassMark,
     find_gate,
     find_grader,
@@ -151,7 +151,7 @@ def _find_in_holders(
         if not isinstance(holder, dict) or is_plain(holder):
             continue
         if above != grader:
-            is_assertion = end > 2 and path[end - 3] in EVALUATORS
+            is_assertion = end > 2 and path[end - 3] in ASSERTION_LISTS
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
             found = find(document, path[:end], scales, known)

@@ -57,7 +57,7 @@ _TABLES = (
 _TEMPLATE_BLOCK = r"\{%[-+ ]|<%"
 
 
-def speaks_of_rubrics(source: Source) -> bool:
+def mentions_rubrics(source: Source) -> bool:
     """Return whether text that cannot be parsed seems to contain rubrics.
 
     It does if it names our schema, uses words that only our format has, or (unless it is a template) has `rubrics` at
@@ -188,7 +188,7 @@ def count_signs(name: str) -> int:
     return int(FIELD.removesuffix("s") in name.lower())
 
 
-def find_meant(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
+def find_intended_tools(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
     """Return whether a file with these documents, each with its rubrics, has some of our format or AgentV's.
 
     Also return whether it is for AgentV.
@@ -280,7 +280,7 @@ def search(
         above = _list_ways(views)
         inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
         leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
-    if leftovers and not is_claimed and find_meant({document: rubrics}) == (True, False):
+    if leftovers and not is_claimed and find_intended_tools({document: rubrics}) == (True, False):
         above = _list_ways(rubrics) - {location.path for location in rubrics}
         placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
         read = set(placed)

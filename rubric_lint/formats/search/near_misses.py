@@ -408,14 +408,14 @@ def _find_by_dialects(document: Document, found: Search, *, has_others: bool) ->
     if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
-        for path, problem, step in agent_skills.find_unread(document):
+        for path, problem, step in agent_skills.find_unread_cases(document):
             yield _UnreadPlace(path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), is_known=False)
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
         problem = "the scores of OpenAI evals are read only if they are written out;"
         advice = _Advice(problem, (Step("rewrite", "write a mapping from each choice to its score"),))
-        for path in autoevals.find_unread(document):
+        for path in autoevals.find_unwritten_scores(document):
             yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
     if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
@@ -620,7 +620,7 @@ def _find_unread_forms(
 
         unread += [*deepeval.find_computed(document, rubrics), *ragas.find_computed(document, rubrics)]
         return [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread]
-    unread += lost_in_suites.find_unread(document, rubrics, of_agentv=of_agentv)
+    unread += lost_in_suites.find_unread_assertions(document, rubrics, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
     untyped = {blocker.path[:-1] for blocker in unloaded if blocker.path[-1:] == ("type",)}
@@ -628,7 +628,7 @@ def _find_unread_forms(
     others = [blocker for blocker in unloaded if blocker.path not in rubrics]  # the rules on rubrics look at those
     misses += [_UnreadPlace(blocker.path, blocker.part, blocker.reason) for blocker in others]
     if not of_agentv:
-        misses += [_UnreadPlace(path, part, reason) for path, part, reason in lost_in_suites.find_misspelt(document)]
+        misses += [_UnreadPlace(*misspelt) for misspelt in lost_in_suites.find_misspelt_judges(document)]
     reported = list_prefixes(lost) - {()}
     return [miss for miss in misses if not _is_reported(miss.path, lost, reported)]
 
