@@ -18,7 +18,6 @@ from rubric_lint.formats.search.locate import (
     has_signs_of_home,
     holds_criteria,
     is_agentv,
-    list_ways,
 )
 from rubric_lint.model.finding import NextStep, Problem, Unread
 from rubric_lint.model.messages import describe, find_near, join_words, quote_names, shorten
@@ -47,7 +46,7 @@ from rubric_lint.model.version_3 import holds_rubric
 from rubric_lint.model.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path, part_of
+from rubric_lint.source.path import Part, Path, list_prefixes, part_of
 from rubric_lint.source.source import DATA, Kind, kind_of
 from rubric_lint.source.tree import parts_of
 
@@ -287,10 +286,10 @@ def _find_leftovers(
     """
     if not found.leftovers:
         return
-    covered = list_ways(lost)
+    covered = list_prefixes(lost)
     alike: set[tuple[int, Any]] = set()  # the table of a home-made rubric is for those too
     for near in home:
-        covered |= list_ways(near.places)
+        covered |= list_prefixes(near.places)
         alike |= {(len(path), path[-1]) for path in near.places if path}
     for location in found.rubrics:
         if location.view:
@@ -339,7 +338,7 @@ def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
 def list_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
     """Report the containers `lost` as near misses, without those whose rubrics are read all the same."""
     rubrics = {location.path for location in found.rubrics}
-    above = list_ways(rubrics)
+    above = list_prefixes(rubrics)
     for problem in lost:
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
         if path not in above and not any(path[:length] in rubrics for length in range(len(path))):
@@ -416,14 +415,14 @@ def _find_by_dialects(document: Document, found: Search, *, has_others: bool) ->
     if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
-        for path, problem, step in agent_skills.find_unread(document):
+        for path, problem, step in agent_skills.find_unread_cases(document):
             yield _UnreadPlace(path, Part.HEAD, _Advice(f"{problem};", (NextStep("rewrite", step),)), is_known=False)
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
         problem = "the scores of OpenAI evals are read only if they are written out;"
         advice = _Advice(problem, (NextStep("rewrite", "write a mapping from each choice to its score"),))
-        for path in autoevals.find_unread(document):
+        for path in autoevals.find_unwritten_scores(document):
             yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
     if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
@@ -457,7 +456,8 @@ def _has_parts_like_criteria(value: Any) -> bool:
 def _declare(document: Document, path: Path) -> NextStep:
     """Return the step after which the rubric at `path` is read, whatever its fields are."""
     is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
-    version = VERSION_3 if holds_rubric(document.data if is_whole else document.value(path)) else CURRENT
+    value = document.data if is_whole else document.value(path)
+    version = VERSION_3 if holds_rubric(value) else CURRENT
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
     if document.kind is Kind.YAML:
         return NextStep("comment", url)
@@ -629,7 +629,7 @@ def _find_unread_forms(
 
         unread += [*deepeval.find_computed(document, rubrics), *ragas.find_computed(document, rubrics)]
         return [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread]
-    unread += lost_in_suites.find_unread(document, rubrics, of_agentv=of_agentv)
+    unread += lost_in_suites.find_unread_assertions(document, rubrics, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
     untyped = {blocker.path[:-1] for blocker in unloaded if blocker.path[-1:] == ("type",)}
@@ -637,8 +637,8 @@ def _find_unread_forms(
     others = [blocker for blocker in unloaded if blocker.path not in rubrics]  # the rules on rubrics look at those
     misses += [_UnreadPlace(blocker.path, blocker.part, blocker.reason) for blocker in others]
     if not of_agentv:
-        misses += [_UnreadPlace(path, part, reason) for path, part, reason in lost_in_suites.find_misspelt(document)]
-    reported = list_ways(lost) - {()}
+        misses += [_UnreadPlace(*misspelt) for misspelt in lost_in_suites.find_misspelt_judges(document)]
+    reported = list_prefixes(lost) - {()}
     return [miss for miss in misses if not _is_reported(miss.path, lost, reported)]
 
 
