@@ -7,6 +7,7 @@ rest.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -83,7 +84,8 @@ class AssessOptions(NamedTuple):
     label_scales: LabelScales = MappingProxyType({})
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True)
+class Evidence:
     """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric.
 
     `judged` is what judged data show in plain words, empty for other findings.
@@ -124,7 +126,8 @@ class Evidence(NamedTuple):
         return {name: getattr(self, name) for name in names}
 
 
-class AssessedCriterion(NamedTuple):
+@dataclass(frozen=True)
+class AssessedCriterion:
     """A criterion with its standing and the evidence. `untested` is what rules on judged data cannot decide.
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
@@ -414,10 +417,11 @@ def _assess_criteria(
         criterion = AssessedCriterion(name, line, column, standing, own)
         if name in outcomes:
             outcome = outcomes[name]
-            criterion = criterion._replace(untested=outcome.untested, nothing_found_by=outcome.quiet)
+            criterion = replace(criterion, untested=outcome.untested, nothing_found_by=outcome.quiet)
         if gates:
             worst = min(gates, key=lambda gate: _find_least(gate.shares))
-            criterion = criterion._replace(
+            criterion = replace(
+                criterion,
                 shares=worst.shares,
                 needed=worst.needed if standing is Standing.INCONCLUSIVE else None,
                 is_silenced=standing is not Standing.FIX and any(gate.is_against for gate in gates),

@@ -309,12 +309,13 @@ def _word_invalid(review: Review) -> Iterator[str]:
 def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     people, shares = worst.shares.people, worst.shares
     if found.doubted:
-        person, suspicion, _, high, greatest, _ = found.doubted
-        seen = f"No label of `{person}` is above {greatest}, but a quarter of the judge's values are"
-        if suspicion is Suspicion.REVERSED:
+        person = found.doubted.person
+        seen = f"No label of `{person}` is above {found.doubted.greatest}, but a quarter of the judge's values are"
+        if found.doubted.suspicion is Suspicion.REVERSED:
             seen = f"The labels of `{person}` fall as the judge's values rise"
         meant = f"Are they from {found.doubted.seems.replace('..', ' to ')}?"
         say = f"Say --label-scale {found.doubted.proposed}; if not, --label-scale {found.doubted.own}"
+        high = found.doubted.high
         yield f"{seen} (of 0 to {high}). {meant} {say}." if not found.doubted.low else f"{seen}. {meant} {say}."
     if Reason.PEOPLE_DISAGREE in found.reasons:
         yield f"They differ on {counted(len(people.split), 'answer')}. Nothing can be said about the judge."

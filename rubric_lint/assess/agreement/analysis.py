@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -402,12 +403,12 @@ def _measure_gates(
             missing = format_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
             reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
-            found[name][number] = gate._replace(reason=reason)
+            found[name][number] = replace(gate, reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
             bounds = bound_by_verdict(labelled[last], judge, plan.line, plan.runs, of_verdict.level)
             if bounds:
                 gate = found[name][last]
-                found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
+                found[name][last] = replace(gate, reason=f"{gate.reason}; {bounds.words}")
     return found
 
 
@@ -486,7 +487,8 @@ STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
-class AgreementLimit(NamedTuple):
+@dataclass(frozen=True)
+class AgreementLimit:
     """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
 
     Of several rubrics, `all` is the verdicts of all rubrics together.
@@ -528,7 +530,7 @@ def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Agreemen
 
 def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
-    statistic, limit, _ = condition
+    statistic, limit = condition.statistic, condition.limit
     for agreement in agreements:
         with_labels = [comparison for comparison in agreement.comparisons if comparison.between is Between.LABEL]
         for comparison in with_labels or agreement.comparisons:

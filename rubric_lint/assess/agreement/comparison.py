@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -37,7 +38,8 @@ class Figure(NamedTuple):
     reason: str | None = None
 
 
-class AgreementOptions(NamedTuple):
+@dataclass(frozen=True)
+class AgreementOptions:
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
     Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody

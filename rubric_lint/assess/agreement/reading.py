@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -65,7 +65,8 @@ PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""
 
 
-class RaterSource(NamedTuple):
+@dataclass(frozen=True)
+class RaterSource:
     """Where a judgement is from, until raters have names: a written rater, or the file and the model.
 
     `is_panel` if several models judged together.
@@ -164,7 +165,8 @@ class LeftOut:
         return {"reason": self.reason, "count": self.count, "records": self.records}
 
 
-class InvalidRecord(NamedTuple):
+@dataclass(frozen=True)
+class InvalidRecord:
     """A record that cannot be read or scored: its place, its id if it has one, and why.
 
     So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
@@ -421,18 +423,18 @@ class RatingReader:
         What the record says of the answer is true all the same.
         """
         if invalid.id in _NO_ID:
-            return invalid._replace(reason=NO_ID)
+            return replace(invalid, reason=NO_ID)
         source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            return invalid._replace(reason=OTHER_RUBRIC)
+            return replace(invalid, reason=OTHER_RUBRIC)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
-            return invalid._replace(reason=OTHER_MEANING)
+            return replace(invalid, reason=OTHER_MEANING)
         self._add_context(value, rubric, key)
         if lacks_output(value, rubric):
-            return invalid._replace(reason=NO_OUTPUT)
+            return replace(invalid, reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [output for output in outputs if output is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
@@ -442,12 +444,12 @@ class RatingReader:
             source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number
         )
         self._results.append(rated.with_texts(value))
-        return invalid._replace(outputs=outputs.count(None))
+        return replace(invalid, outputs=outputs.count(None))
 
     def _leave_out_invalid(self, record: _RatedRecord, reason: str) -> None:
         """Say why the outputs of an invalid record do not count."""
         if record.invalid is not None:
-            self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
+            self.invalid[record.invalid] = replace(self.invalid[record.invalid], outputs=0, reason=reason)
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
@@ -951,8 +953,8 @@ def _split_panel(rated: _RatedRecord, result: RecordResult) -> list[_RatedRecord
     records = []
     for model, samples in of_model.items():
         judgement = _judge_samples(combine_samples(samples))._replace(length=whole.length, text=whole.text)
-        records.append(rated._replace(source=rated.source._replace(model=model), judgement=judgement))
-    panel = rated.source._replace(model=None, is_panel=True)
+        records.append(rated._replace(source=replace(rated.source, model=model), judgement=judgement))
+    panel = replace(rated.source, model=None, is_panel=True)
     records.append(rated._replace(source=panel, judgement=whole._replace(samples=())))
     return records
 

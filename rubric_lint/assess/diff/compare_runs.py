@@ -57,7 +57,8 @@ Side = Scored | str
 """What one run has of an answer: its result, or why it has none."""
 
 
-class OtherAnswer(NamedTuple):
+@dataclass(frozen=True)
+class OtherAnswer:
     """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
 
     result: Scored | None

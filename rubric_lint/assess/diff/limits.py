@@ -1,9 +1,10 @@
 """Decide by intervals whether a run keeps the limits that were set for it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.assess.measure.bounds import BoundedShare, bound
@@ -20,7 +21,8 @@ class LimitDecision(StrEnum):
     UNDECIDED = "undecided"
 
 
-class DecidedLimit(NamedTuple):
+@dataclass(frozen=True)
+class DecidedLimit:
     """A limit for a share: the option that sets it, in words what is `counted`, and the decision.
 
     The interval of 95% is that of Clopper and Pearson. `needed` is the size at which this share would decide, if known.
@@ -68,7 +70,8 @@ class DecidedLimit(NamedTuple):
 WORSE = "--fail-on-worse"
 
 
-class RunLimits(NamedTuple):
+@dataclass(frozen=True)
+class RunLimits:
     """The limits of a run, None without one; with `in_doubt`, what the data do not decide fails too."""
 
     on_worse: bool = False

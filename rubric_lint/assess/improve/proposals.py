@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -76,7 +77,8 @@ class RefusedProposalError(Exception):
         self.said: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
 
 
-class RubricState(NamedTuple):
+@dataclass(frozen=True)
+class RubricState:
     """A file of rubrics as it is now, and one of its rubrics."""
 
     name: str
@@ -96,7 +98,8 @@ class RubricState(NamedTuple):
         return sort_findings(result.source, result.findings, [self.loaded])[0]
 
 
-class CriterionText(NamedTuple):
+@dataclass(frozen=True)
+class CriterionText:
     """A text of a criterion and its place; `key` is `outcome`, the lowest score of a band, or a level."""
 
     key: str
@@ -181,14 +184,16 @@ def _describe(rubric: ScoringRubric) -> object:
     return criteria, rubric.full, rubric.pass_from, rubric.borderline_from, rubric.tree
 
 
-class ShownAnswer(NamedTuple):
+@dataclass(frozen=True)
+class ShownAnswer:
     """An answer that the model is shown: its case, and the statements of judges and people on it."""
 
     case: JudgedCase
     statements: str
 
 
-class ProposalWriter(NamedTuple):
+@dataclass(frozen=True)
+class ProposalWriter:
     """All that a model needs to write a criterion anew, and what its proposals are checked against.
 
     `faults` says what is to be fixed; `shown` are some answers, none of which a proposal is judged on.
@@ -274,7 +279,7 @@ class ProposalWriter(NamedTuple):
         fix = self._write(texts, ()).fix
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
-        after = {finding.rule for finding in find_findings(base._replace(examined=examined), self.criterion)}
+        after = {finding.rule for finding in find_findings(replace(base, examined=examined), self.criterion)}
         return after & {finding.rule for finding in find_findings(base, self.criterion)}
 
     def read(self, reply: str) -> Proposal:

@@ -7,6 +7,7 @@ test do.
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -96,7 +97,8 @@ class PairedFigure(NamedTuple):
         return {**self._asdict(), "before": self.before._asdict(), "after": self.after._asdict()}
 
 
-class TrialResult(NamedTuple):
+@dataclass(frozen=True)
+class TrialResult:
     """The result of the trial of a wording. `figures` has those of the criterion, then those of others that are worse.
 
     `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed_tests`
@@ -338,7 +340,8 @@ def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
     return apart
 
 
-class _JudgedAnswer(NamedTuple):
+@dataclass(frozen=True)
+class _JudgedAnswer:
     """The outputs of the judges for one answer: the position of their median value, and the sides of all samples.
 
     If the criterion does not apply by the median, the value is None, and by all samples, the range; for flips, and
@@ -385,7 +388,8 @@ def _judge_answers(
     return judged_answers
 
 
-class CriterionFault(NamedTuple):
+@dataclass(frozen=True)
+class CriterionFault:
     """What is to be better: the place of a criterion, the rules that found something, and how many proposals share it.
 
     Several proposals for one criterion are several tests, whose number is fixed before the first.
@@ -448,12 +452,12 @@ def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
     result = TrialResult(TrialReason.BETTER, n, fault.level, gained, tuple(figures.values()))
     nearer = figures.get(Gain.NEARER)
     if any(figure.loses(float(LEVEL)) for figure in figures.values()) or (nearer and nearer.worse > nearer.better):
-        return result._replace(reason=TrialReason.WORSE)
+        return replace(result, reason=TrialReason.WORSE)
     rules = _list_firing(pairs.tables[1], place, fault.rules)
     if rules:  # they fired, and still do
-        return result._replace(reason=TrialReason.STILL, rules=rules)
+        return replace(result, reason=TrialReason.STILL, rules=rules)
     reason, harm = _find_objection(pairs, place, gained)
-    return result._replace(reason=reason, figures=(*result.figures, *harm))
+    return replace(result, reason=reason, figures=(*result.figures, *harm))
 
 
 def _find_objection(

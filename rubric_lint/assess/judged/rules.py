@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from statistics import NormalDist
@@ -246,7 +247,7 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     level, tests = level_of_criterion(len(table.columns)) / several, 3 * (len(table.columns) + 1) * several
     needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
     if not table.compared:
-        yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
+        yield replace(_lack("no judged answer has a label", needed), criteria=_name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
     compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
@@ -270,10 +271,11 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
             lacking.setdefault(outcome, []).append(column.name if column else None)
     for why, names in lacking.items():
         ids = tuple(name for name in names if name is not None)
-        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=ids)
+        yield replace(_lack(why, needed), names=tuple(name or "verdict" for name in names), criteria=ids)
 
 
-class _ComparisonBounds(NamedTuple):
+@dataclass(frozen=True)
+class _ComparisonBounds:
     """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
 
     `judges` is the number of judges.
@@ -349,7 +351,7 @@ def explain_missing_labels(column: JudgedColumn) -> str:
 def _list_void(table: JudgedTable, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
-        yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
+        yield replace(_lack(why, needed), criteria=_name_measured(table), unit=_OF_VOID[reason])
 
 
 _OF_VOID = {
@@ -463,7 +465,8 @@ def _pair_values(
     return numbers, judged, people
 
 
-class Correlation(NamedTuple):
+@dataclass(frozen=True)
+class Correlation:
     """A correlation and its two-sided p value."""
 
     r: float
@@ -521,7 +524,8 @@ def _is_whole(columns: Sequence[JudgedColumn], number: int, labels: Sequence[int
     return all(label is not None or number in column.left_out for label, column in zip(labels, columns, strict=True))
 
 
-class JudgedRule(NamedTuple):
+@dataclass(frozen=True)
+class JudgedRule:
     """A rule: the finder of its outcomes in a table, and the criteria that it can be about (None: the whole rubric)."""
 
     find: Callable[[JudgedTable], Outcomes]

@@ -5,6 +5,7 @@ of them the median of its samples; of two in the middle the worse counts.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,7 +19,8 @@ from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verd
 from rubric_lint.scoring.ids import Key
 
 
-class JudgedColumn(NamedTuple):
+@dataclass(frozen=True)
+class JudgedColumn:
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has

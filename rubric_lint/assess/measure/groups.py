@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.agreement.ratings import Ratings, sort_keys
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext
@@ -24,7 +25,8 @@ def find_level(looks: int, parts: int) -> float:
     return float(ERROR / looks / parts)
 
 
-class JudgeShares(NamedTuple):
+@dataclass(frozen=True)
+class JudgeShares:
     """How a judge treats the labelled answers with the ids `keys`, which are all of them or those of a `group`."""
 
     judge: str

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -14,7 +15,8 @@ from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True)
+class Cut:
     """Where labels of a criterion without a gate are cut: the value `below`, and the one from which on others are.
 
     Where it `costs` points to be higher, the lower ones are good.
@@ -36,7 +38,8 @@ class InapplicableAnswers(NamedTuple):
     judge: int = 0
 
 
-class LabelledAnswers(NamedTuple):
+@dataclass(frozen=True)
+class LabelledAnswers:
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
     `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
@@ -69,12 +72,12 @@ class LabelledAnswers(NamedTuple):
         for answer in self.answers:
             runs = [run for run in answer.runs if run is not None]
             kept.append(answer._replace(runs=runs, was_asked=bool(runs), left_out=0))
-        return self._replace(answers=tuple(kept))
+        return replace(self, answers=tuple(kept))
 
     def narrow(self, keys: frozenset[Key]) -> "LabelledAnswers":
         """Return those with some ids."""
         kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
-        return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
+        return replace(self, keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
 
 
 def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:

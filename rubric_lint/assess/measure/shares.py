@@ -7,6 +7,7 @@ unit, they count as one, by the average of its answers.
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -102,7 +103,8 @@ Counts = tuple[Fraction, int]
 """The sum of the shares of units that the judge gets right, and the number of units."""
 
 
-class Shares(NamedTuple):
+@dataclass(frozen=True)
+class Shares:
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, and of these those at the positions `missing` not even enough outputs

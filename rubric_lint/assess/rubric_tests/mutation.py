@@ -9,9 +9,8 @@ them holds a reachable sum.
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from rubric_lint.assess.rubric_tests.changes import (
     Mutant,
@@ -268,7 +267,8 @@ class Equivalence:
         return found
 
 
-class MutationResult(NamedTuple):
+@dataclass(frozen=True)
+class MutationResult:
     """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
 
     `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
@@ -286,7 +286,8 @@ class MutationResult(NamedTuple):
         return self.made - self.equivalent - len(self.survivors)
 
 
-class _NoticingTest(NamedTuple):
+@dataclass(frozen=True)
+class _NoticingTest:
     """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
 
     With `may_be_unscored`, it also allows that the answer has no score.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.model.messages import join_words
@@ -23,14 +23,16 @@ HASHES = "criteria_hashes"
 _TEXTS = ("question", "answer", "reference")
 
 
-class Recording(NamedTuple):
+@dataclass(frozen=True)
+class Recording:
     """A record of an output, and the line where it begins."""
 
     line: int
     record: Mapping[str, Any]
 
 
-class VerifiedRecording(NamedTuple):
+@dataclass(frozen=True)
+class VerifiedRecording:
     """The result of a recording, or the `fault` that says why it does not count.
 
     If what the judge was told has changed since, `stale` lists the criteria that must be judged again. A valid output

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.source.document import Document
 
 
-class CoverageTarget(NamedTuple):
+@dataclass(frozen=True)
+class CoverageTarget:
     """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str

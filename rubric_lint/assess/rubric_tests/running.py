@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.rubric_tests.changes import UNSCORED
 from rubric_lint.assess.rubric_tests.reading import RubricTest, RubricTests, read_tests
@@ -326,7 +326,8 @@ OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})
 OF_FORM = frozenset({"syntax", "schema", "unknown-field", "bounds", "duplicate-id", "duplicate-key"})
 
 
-class ScoredTest(NamedTuple):
+@dataclass(frozen=True)
+class ScoredTest:
     """A test that was scored, and whether all its expectations were met."""
 
     test: RubricTest
@@ -335,7 +336,8 @@ class ScoredTest(NamedTuple):
     passed: bool
 
 
-class UnscoredTest(NamedTuple):
+@dataclass(frozen=True)
+class UnscoredTest:
     """A test whose only output has no score, as nothing in the rubric applies: what its judge gave each criterion."""
 
     test: RubricTest
@@ -343,7 +345,8 @@ class UnscoredTest(NamedTuple):
     answers: tuple[AnswerValue, ...]
 
 
-class UnrecordedTest(NamedTuple):
+@dataclass(frozen=True)
+class UnrecordedTest:
     """A test without an output that counts: the recording to bring up to date, if any, and the criteria to judge."""
 
     test: RubricTest

@@ -176,7 +176,7 @@ class Linted:
             others = cache.left_out if isinstance(cache, _AmongAnswers) else {}
             for name, left_out in others.items():
                 reviews = [
-                    each._replace(left_out=(*each.left_out, left_out)) if name in {None, each.rubric} else each
+                    replace(each, left_out=(*each.left_out, left_out)) if name in {None, each.rubric} else each
                     for each in reviews
                 ]
             told = {invalid for review in reviews for invalid in review.invalid}
@@ -250,7 +250,7 @@ class _AmongAnswers(RecordCache):
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
                 f"{list_names(known, 3)}; name the results of these answers with --results"
             )
-        return found._replace(results=results)
+        return replace(found, results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[RecordLine]] = {}
@@ -267,7 +267,7 @@ class _AmongAnswers(RecordCache):
                     about = self._answers[found]
                     texts = {"question": about.question, "answer": about.answer}
                     known = {field: text for field, text in texts.items() if text and field not in line.record}
-                    kept.append(line._replace(record={**known, **line.record}))
+                    kept.append(replace(line, record={**known, **line.record}))
                 else:
                     others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:
