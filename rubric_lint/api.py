@@ -108,12 +108,12 @@ def import_source(
         ValueError: when these options contradict each other, or name a column that no table has.
         RuleError: when a rule crashes, which no `data` should cause.
     """
-    from rubric_lint.convert.importing import choose, import_tables  # noqa: PLC0415  (few import tables)
+    from rubric_lint.convert.importing import import_tables, read_choices  # noqa: PLC0415  (few import tables)
 
     pairs = [*(columns or {}).items()]
     require_items("columns", [word for pair in pairs for word in pair], str)
     require_items("ignored", ignored, str)
-    choices = choose(pairs, ignored, rescale, rubric, header_row)
+    choices = read_choices(pairs, ignored, rescale, rubric, header_row)
     return import_tables(name, name, as_bytes(data), settings, choices)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.judge.rewards.options import OnInvalid, Options, RewardCounts, RewardError, Worth
+from rubric_lint.judge.rewards.options import OnInvalid, RewardCounts, RewardError, RewardOptions, Worth
 from rubric_lint.model.arguments import NONE, takes
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def trl_reward(
         RubricError: if the file has errors or no rubric.
         SettingsError: if the settings of the file are invalid.
     """
-    options = Options.choose(locals())
+    options = RewardOptions.choose(locals())
     from rubric_lint.judge.rewards.asking import is_async  # noqa: PLC0415  (loads the scorer)
     from rubric_lint.judge.rewards.rewarding import AsyncTrlReward, TrlReward  # noqa: PLC0415
 
@@ -110,7 +110,9 @@ def verifiers_reward(
         RubricError: as `trl_reward`.
         SettingsError: as `trl_reward`.
     """
-    options = Options.choose({**locals(), "patience": None})  # each invalid output is an error of its rollout already
+    options = RewardOptions.choose(
+        {**locals(), "patience": None}
+    )  # each invalid output is an error of its rollout already
     from rubric_lint.judge.rewards.rewarding import VerifiersReward  # noqa: PLC0415  (loads the scorer)
 
     return VerifiersReward(rubrics, judge, outputs, options, view)
@@ -165,7 +167,7 @@ def endpoint_judge(
     """
     import openai  # noqa: F401, PLC0415  (missing, it is an error now, not at the first completion)
 
-    from rubric_lint.judge.account import Account, Limit  # noqa: PLC0415
+    from rubric_lint.judge.account import Account, RunLimit  # noqa: PLC0415
     from rubric_lint.judge.call import RESPONSE_FORMATS, Call, is_url  # noqa: PLC0415
     from rubric_lint.judge.rewards.asking import EndpointJudge  # noqa: PLC0415  (loads the scorer)
     from rubric_lint.judge.spending import PricesError, read_prices  # noqa: PLC0415
@@ -186,7 +188,7 @@ def endpoint_judge(
         raise ValueError(f"{os.fspath(prices or '')}: {fault}") from None
     if max_cost is not None and (table is None or model not in table.models):
         raise ValueError(f"max_cost needs the price of `{model}`; pass `prices`, the path of a table that has it")
-    limit = Limit(max_requests, None if max_cost is None else Decimal(str(max_cost)), table, rpm, tpm)
+    limit = RunLimit(max_requests, None if max_cost is None else Decimal(str(max_cost)), table, rpm, tpm)
     call = Call(
         model,
         base_url,

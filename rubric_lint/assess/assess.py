@@ -40,7 +40,7 @@ from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.rules.rows import find_row
 from rubric_lint.scoring.grading import OVERALL, Verdict
-from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.loading import LoadedRubric
 from rubric_lint.source.path import Path, list_above
 from rubric_lint.source.source import Source, stem_of
 
@@ -267,7 +267,7 @@ class Assessment(NamedTuple):
         }
 
 
-def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
+def _list_entries(loaded: LoadedRubric) -> Iterator[tuple[Path, str]]:
     """Yield the place and the id of each criterion; of a holistic rubric, those of the whole."""
     rubric = loaded.rubric
     if rubric.shape is Shape.HOLISTIC:
@@ -276,7 +276,7 @@ def _list_entries(loaded: Loaded) -> Iterator[tuple[Path, str]]:
         yield from ((path, entry.id) for path, entry in rubric.entries_by_place.items())
 
 
-def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[Loaded]) -> list[list[Evidence]]:
+def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence[LoadedRubric]) -> list[list[Evidence]]:
     """Return for each rubric the findings about it; those about none of them are about all."""
     owners: dict[str, list[int]] = {}
     names: list[dict[str, str]] = []
@@ -315,7 +315,7 @@ def make_test_evidence(source: Source, finding: Finding) -> Evidence:
     return make_evidence(source, finding, criterion if isinstance(criterion, str) else None)
 
 
-def list_probe_evidence(loaded: Loaded, probes: "RubricProbes") -> Iterator[Evidence]:
+def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterator[Evidence]:
     """Yield what answers made worse on purpose show against a rubric."""
     source, document = loaded.document.source, loaded.document
     places = {name: path for path, name in _list_entries(loaded)}
@@ -333,7 +333,7 @@ def assess_faulty_file(source: Source, findings: Sequence[Finding], asked: Asses
     return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
 
 
-def assess(loaded: Loaded, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     line = source.position(start).line
@@ -404,7 +404,7 @@ def _count_verdicts(given: Judgements) -> Counter[Verdict]:
 
 
 def _assess_criteria(
-    loaded: Loaded, evidence: Sequence[Evidence], assessment: Assessment
+    loaded: LoadedRubric, evidence: Sequence[Evidence], assessment: Assessment
 ) -> Iterator[AssessedCriterion]:
     review = assessment.review
     outcomes = {outcome.criterion: outcome for outcome in review.criteria}

@@ -48,7 +48,7 @@ class LimitError(NoReplyError):
             self.is_invalid = True
 
 
-class Limit(NamedTuple):
+class RunLimit(NamedTuple):
     """The most requests of a run, and its highest cost by a table of prices; None for no limit, or no prices.
 
     `rpm` and `tpm` are the most requests and tokens per minute and endpoint.
@@ -79,10 +79,10 @@ class Limit(NamedTuple):
         return " and ".join(f"{option} {value}" for option, value in self.options.items())
 
 
-NO_LIMIT = Limit()
+NO_LIMIT = RunLimit()
 
 
-class Ending(NamedTuple):
+class LimitedRun(NamedTuple):
     """How a limit ended a run: what to say of it, how many answers are left, and whether the same command goes on."""
 
     words: str
@@ -116,11 +116,11 @@ class Account:
     A pickle has the limit and nothing that was used: each process has an account of its own.
     """
 
-    def __init__(self, limit: Limit = NO_LIMIT) -> None:
+    def __init__(self, limit: RunLimit = NO_LIMIT) -> None:
         self.limit = limit
         self.spending = Spending()
         self.stop = self.too_low = self.fault = ""
-        self.ending: Ending | None = None
+        self.ending: LimitedRun | None = None
         self._meters = [self.spending]
         self._lock = threading.RLock()
         self._open: list[Reservation] = []
@@ -138,7 +138,7 @@ class Account:
             return self._paces.setdefault(endpoint, Pace(self.limit.rpm, self.limit.tpm))
 
     def meter(self) -> Spending:
-        """Return what counts the requests from now on."""
+        """Return a new count of the requests from now on."""
         spending = Spending()
         self._meters.append(spending)
         return spending
@@ -192,7 +192,7 @@ class Account:
             await given_back
 
     def _find_amount(self, need: Need, output: int) -> Fraction:
-        """Return what a request counts for against the limit of the cost: the most that it can cost."""
+        """Return the most that a request can cost, 0 without a limit of the cost."""
         if self.limit.cost is None:
             return Fraction(0)
         most = self.find_most(need, output)
@@ -206,17 +206,18 @@ class Account:
         Where the limit of the cost leaves less than `MOST_OUTPUT` and nobody else can give anything back, they are as
         many as it leaves, but no fewer than the longest reply so far had. `own` is used up before the rest.
         """
-        requests, amount, ceiling = (
-            (own.requests, own.amount, own.most_output) if own else (0, Fraction(0), MOST_OUTPUT)
-        )
-        requests = max(len(needs) - requests, 0)
-        none = sum((self._find_amount(need, 0) for need in needs), Fraction(0))
-        every = sum((self._find_amount(need, ceiling) for need in needs), Fraction(0))
-        if self._has_room(requests, every - amount):
+        own_requests, own_amount, ceiling = 0, Fraction(0), MOST_OUTPUT
+        if own:
+            own_requests, own_amount, ceiling = own.requests, own.amount, own.most_output
+        requests = max(len(needs) - own_requests, 0)
+        least = sum((self._find_amount(need, 0) for need in needs), Fraction(0))
+        most = sum((self._find_amount(need, ceiling) for need in needs), Fraction(0))
+        if self._has_room(requests, most - own_amount):
             return ceiling
-        if every == none or not self._has_room(requests, none - amount) or any(each is not own for each in self._open):
+        others_may_give_back = any(reservation is not own for reservation in self._open)
+        if most == least or others_may_give_back or not self._has_room(requests, least - own_amount):
             return None
-        most_output = int((self._find_rest() + amount - none) * ceiling / (every - none))
+        most_output = int((self._find_rest() + own_amount - least) * ceiling / (most - least))
         longest = max(self.spending.find_most_output(need.model) for need in needs)
         return most_output if most_output >= (longest or _LEAST_OUTPUT) else None
 
@@ -233,7 +234,7 @@ class Account:
         return self.limit.cost is None or amount <= self._find_rest()
 
     def _find_rest(self) -> Fraction:
-        """Return what the limit of the cost leaves when all that is reserved and all that is unknown is paid."""
+        """Return the rest of the limit of the cost once all that is reserved and all that is unknown is paid."""
         if self.limit.cost is None or self.limit.prices is None:
             return Fraction(0)
         cost = self.spending.find_cost(self.limit.prices)
@@ -274,7 +275,7 @@ class Account:
             raise LimitError(self.fault)
 
     def _find_too_low(self, needs: Sequence[Need]) -> str:
-        """Return what to do if the limits are too low for these requests alone, else an empty string."""
+        """Return the advice to raise a limit that is too low for these requests alone; empty if none is."""
         if self.limit.requests is not None and len(needs) > self.limit.requests:
             return f"The next answer alone needs {counted(len(needs), 'request')}: raise --max-requests"
         amount = sum((self._find_amount(need, _LEAST_OUTPUT) for need in needs), Fraction(0))
@@ -333,7 +334,7 @@ class Account:
             self.fault = f"a reply of `{need.model}` cost {cost}, and at most {most_cost} was to be expected"
 
     def _find_billed(self, charge: "Charge") -> Decimal:
-        """Return what a reply cost; 0 without a limit of the cost."""
+        """Return the cost of a reply, 0 without a limit of the cost."""
         if self.limit.cost is None or self.limit.prices is None:
             return Decimal(0)
         one = Spending()

@@ -13,8 +13,8 @@ from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.model.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
-from rubric_lint.scoring.records.mapping import RECORDS, RESERVED, pointer_of, word_missing
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.mapping import RECORDS, RESULT_FIELDS, format_missing_field, pointer_of
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 
 FIELDS = ("id", "answer", "question", "reference", "rubric", RECORDS)
 """The fields of an answer, which `--map` may read from other ones."""
@@ -30,9 +30,9 @@ _UNREADABLE = frozenset({"audio", "images", "parts"})
 
 def is_conversation(value: Any) -> TypeGuard[list[Mapping[str, Any]]]:
     """Return whether a value is meant as a list of messages."""
-    return (
-        isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) and "role" in each for each in value)
-    )
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(message, Mapping) and "role" in message for message in value)
 
 
 def write_conversation(messages: list[Mapping[str, Any]]) -> str:
@@ -59,7 +59,8 @@ def write_conversation(messages: list[Mapping[str, Any]]) -> str:
             raise OutputError("the message has no `content`", path)
         named = f" ({json.dumps(name, ensure_ascii=False)})" if isinstance(name, str) else ""
         lines.append(f"[{number}] {role}{named}:")
-        lines += [f"{_INDENT}{line}" for text in _list_texts(message, path) for line in text.splitlines() or [""]]
+        for text in _list_texts(message, path):
+            lines += [f"{_INDENT}{line}" for line in text.splitlines() or [""]]
     return "\n".join(lines)
 
 
@@ -72,11 +73,13 @@ def _list_texts(message: Mapping[str, Any], path: str) -> Iterator[str]:
             yield _read_part(part, f"{path}/content/{number}")
     elif content is not None:
         raise OutputError("the content of a message must be a string or a list of parts", f"{path}/content")
-    if isinstance(refusal := message.get("refusal"), str) and refusal:
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal:
         yield f"refuses: {refusal}"
     for number, call in enumerate(message.get("tool_calls") or ()):
         yield _write_call(call, f"{path}/tool_calls/{number}")
-    if (function := message.get("function_call")) is not None:  # as endpoints wrote calls before `tool_calls`
+    function = message.get("function_call")  # as endpoints wrote calls before `tool_calls`
+    if function is not None:
         yield _write_call({"function": function}, f"{path}/function_call")
 
 
@@ -89,10 +92,13 @@ def _read_part(part: Any, path: str) -> str:
     if kind == "tool_use":
         return f"calls {part.get('name')} with {json.dumps(part.get('input'), ensure_ascii=False)}"
     if kind == "tool_result":
-        held = part.get("content")
-        parts = held if isinstance(held, list) else []
-        texts = [held] if isinstance(held, str) else [_read_part(each, path) for each in parts]
-        return "\n".join(["returns:", *texts])
+        content = part.get("content")
+        lines = ["returns:"]
+        if isinstance(content, str):
+            lines.append(content)
+        elif isinstance(content, list):
+            lines += [_read_part(inner_part, path) for inner_part in content]
+        return "\n".join(lines)
     shown = json.dumps(kind, ensure_ascii=False)[:40]
     raise OutputError(f"a part of the type {shown} cannot be judged; only text and calls of tools can", path)
 
@@ -106,7 +112,7 @@ def _write_call(call: Any, path: str) -> str:
     return f"calls {function['name']} with {shown}"
 
 
-_TAKEN = (RESERVED - {"rubric"}) | {"output", "outputs", "judge"}
+_RESERVED = (RESULT_FIELDS - {"rubric"}) | {"output", "outputs", "judge"}
 """The fields that a judge run and the scorer write, and that answers therefore must not have."""
 
 _MOST_FAULTS = 10
@@ -136,37 +142,38 @@ def check_answers(
     mapping: Mapping[str, str] = MappingProxyType({}),
     *,
     name: str = "",
-    taken: frozenset[str] = _TAKEN,
+    reserved: frozenset[str] = _RESERVED,
     may_repeat: bool = False,
 ) -> int:
     """Read all answers, before the first request costs money, and return their number.
 
-    `mapping` has the columns of fields, and `name` is that of the file. None may have a field of `taken`. Only if they
-    `may_repeat`, as in results of several judges, one may occur twice.
+    `mapping` has the columns of fields, and `name` is that of the file. No answer may have a field of `reserved`. Only
+    if they `may_repeat`, as in results of several judges, one may occur twice.
 
     Raises:
         AnswersError: when an entry is not a valid answer, or an id is not unique.
     """
     faults: list[str] = []
     seen: dict[str, tuple[int, JudgedCase]] = {}
-    for number, content in read_entries(chunks, Asked(mapping, name)):
+    for number, content in read_entries(chunks, StreamOptions(mapping, name)):
         try:
-            answer = _read_answer(content, rubrics, mapping, taken)
+            answer = _read_answer(content, rubrics, mapping, reserved)
         except OutputError as fault:
             path = place_inside(content, fault).path
             where = f"{path}: " if path else ""
             faults.append(f"line {number}: {where}{fault.message}")
         else:
-            known = (number, answer.case)
-            first, case = earlier = seen.setdefault(answer.key, known)
-            if earlier is not known and not (may_repeat and case == answer.case):
+            first, case = seen.get(answer.key, (number, None))
+            if case is None:
+                seen[answer.key] = (number, answer.case)
+            elif not may_repeat or case != answer.case:
                 faults.append(f"line {number}: duplicate id {answer.key}, first used in line {first}; make ids unique")
         if len(faults) == _MOST_FAULTS:
             faults.append("stopped reading here; there may be more errors")
             break
     if not faults and not seen:
-        id_, answer_ = (mapping.get(name, name) for name in ("id", "answer"))
-        faults.append(f"contains no answers; expected objects with `{id_}` and `{answer_}`")
+        fields = [f"`{mapping.get(field, field)}`" for field in ("id", "answer")]
+        faults.append(f"contains no answers; expected objects with {' and '.join(fields)}")
     if faults:
         raise AnswersError(faults)
     return len(seen)
@@ -180,12 +187,12 @@ def read_answers(
     name: str = "",
 ) -> Iterator[Answer]:
     """Yield the answers, one by one, from bytes that `check_answers` accepted."""
-    for _, content in read_entries(chunks, Asked(mapping, name)):
+    for _, content in read_entries(chunks, StreamOptions(mapping, name)):
         yield _read_answer(content, rubrics, mapping, frozenset())
 
 
 def _read_answer(
-    content: Content, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str], taken: frozenset[str]
+    content: Content, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str], reserved: frozenset[str]
 ) -> Answer:
     record = dict(decode_entry(content, 'such as {"id": ..., "answer": ...}'))
     key = record.get("id")
@@ -193,11 +200,12 @@ def _read_answer(
         name = mapping.get("id", "id")
         wrong = f"`{name}` must be a string or an integer"
         raise OutputError(wrong if "id" in record else _word_missing("id", record, mapping))
-    for field in sorted(taken & record.keys()):
+    for field in sorted(reserved & record.keys()):
         raise OutputError(f"`{field}` is reserved for the results; rename this field")
     is_checked = bool(mapping) or "judge" in record  # a result has the fields of an answer under our names
-    for field, near in () if is_checked else _find_misspelt(tuple(record)):
-        raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
+    if not is_checked:
+        for field, near in _find_misspelt(tuple(record)):
+            raise OutputError(f"unknown field `{near}`; did you mean `{field}`? If not, rename it")
     texts = {name: _text(record, name, mapping) for name in JudgedCase._fields}
     rubric = _find_rubric(record, rubrics, mapping)
     if texts["question"] is None:
@@ -209,7 +217,7 @@ def _read_answer(
 def _word_missing(name: str, record: Mapping[str, Any], mapping: Mapping[str, str]) -> str:
     """Return the message for a field that a record does not have."""
     if name in mapping:
-        return word_missing(name, mapping[name], record)
+        return format_missing_field(name, mapping[name], record)
     near = find_near(name, record)
     return f"missing field `{name}`" + (f"; did you misspell it as `{near[0]}`?" if near else "")
 
@@ -233,8 +241,12 @@ def _text(record: dict[str, Any], name: str, mapping: Mapping[str, str]) -> Any:
 @lru_cache(maxsize=1000)
 def _find_misspelt(fields: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return each missing optional field with a similar given one, which a judge would not get."""
-    missing = (field for field in ("question", "reference") if field not in fields)
-    return tuple((field, near[0]) for field in missing if (near := find_near(field, fields)))
+    found = []
+    for field in ("question", "reference"):
+        near = find_near(field, fields) if field not in fields else []
+        if near:
+            found.append((field, near[0]))
+    return tuple(found)
 
 
 def _find_rubric(

@@ -1,4 +1,4 @@
-"""Ask a model until its output is valid, and list the requests that a plan needs for an answer.
+"""Ask a model until its output is valid, and list the requests for an answer.
 
 `converse` is the one loop that asks: `judge`, `assess`, `improve` and `test --record` call it through `ask`, rewards
 with their own judge.
@@ -12,16 +12,16 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from rubric_lint.judge.account import Account, Need, NoReplyError, Reservation, count_bytes
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
-from rubric_lint.judge.endpoint import Exchange, Place
+from rubric_lint.judge.endpoint import Exchange, RequestId
 from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.verdict import WHOLE, Reading
+from rubric_lint.scoring.records.parse_options import WHOLE, ParseOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class JudgeOptions:
     """How each model judges each answer: `samples` outputs, each with up to `max_attempts` attempts until it is valid.
 
     `reading` says how to find the verdict in what the model writes. With `per_criterion`, a request asks for only one
@@ -31,7 +31,7 @@ class Plan:
     samples: int = 1
     max_attempts: int = 3
     concurrency: int = 8
-    reading: Reading = WHOLE
+    reading: ParseOptions = WHOLE
     per_criterion: bool = False
     shuffle: int | None = None
 
@@ -41,9 +41,13 @@ class Plan:
 
     def describe(self, models: int) -> str:
         """Return why there are more requests than answers, or an empty string if there are not."""
-        parts = [f"{models} models"] if models > 1 else []
-        parts += [f"{self.samples} samples"] if self.samples > 1 else []
-        parts += ["one criterion per request"] if self.per_criterion else []
+        parts = []
+        if models > 1:
+            parts.append(f"{models} models")
+        if self.samples > 1:
+            parts.append(f"{self.samples} samples")
+        if self.per_criterion:
+            parts.append("one criterion per request")
         return ", ".join(parts)
 
     def order(self, answer: Answer, model: str, sample: int) -> tuple[str, ...]:
@@ -53,7 +57,7 @@ class Plan:
         return order_criteria(answer.rubric, self.shuffle, answer.key, model, sample)
 
 
-class Asker(AbstractAsyncContextManager[Any], Protocol):
+class ReplySource(AbstractAsyncContextManager[Any], Protocol):
     """What returns the replies of a model: an endpoint, or the results of a batch.
 
     `form` is how it is asked for JSON: not by `response_format` if the endpoint refused that, with the words `refusal`.
@@ -72,7 +76,7 @@ class Asker(AbstractAsyncContextManager[Any], Protocol):
         self,
         messages: Iterable[Message],
         schema: Mapping[str, Any],
-        place: Place | None = None,
+        place: RequestId | None = None,
         reserved: Reservation | None = None,
         /,
     ) -> Exchange:
@@ -129,7 +133,7 @@ async def converse(
             break
         except OutputError as fault:
             conversation.fault = fault
-            messages = (*prompt, *correct(text_of(replied), fault))
+            messages = prompt + tuple(correct(text_of(replied), fault))
     return conversation
 
 
@@ -163,7 +167,7 @@ class Request(NamedTuple):
     """One request: what it is for, and what is sent."""
 
     call: Call
-    place: Place
+    place: RequestId
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]
 
@@ -179,7 +183,7 @@ class Request(NamedTuple):
 
 
 async def ask(
-    endpoint: Asker,
+    endpoint: ReplySource,
     request: Request,
     read: Callable[[Exchange], Output],
     *,
@@ -209,22 +213,25 @@ async def ask(
     return conversation
 
 
-def list_needs(answer: Answer, calls: Sequence[Call], plan: Plan) -> list[Need]:
-    """Return what the requests for an answer may use, if each gets a valid output."""
+def list_needs(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[Need]:
+    """Return the needs of the requests for an answer, if each gets a valid output."""
     return [
         Need(request.call.model, count_bytes(request.body), request.call.most_output)
-        for request in list_requests(answer, calls, plan)
+        for request in list_requests(answer, calls, options)
     ]
 
 
-def list_requests(answer: Answer, calls: Sequence[Call], plan: Plan) -> Iterator[Request]:
+def list_requests(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> Iterator[Request]:
     """Yield the requests for an answer, in the order in which a run sends them, if each gets a valid output."""
     for call in calls:
-        for sample in range(1, plan.samples + 1):
-            yield from (request for _, request in list_parts(answer, call, plan, sample))
+        for sample in range(1, options.samples + 1):
+            yield from (request for _, request in list_parts(answer, call, options, sample))
 
 
-def list_parts(answer: Answer, call: Call, plan: Plan, sample: int) -> Iterator[tuple[ScoringRubric, Request]]:
+def list_parts(
+    answer: Answer, call: Call, options: JudgeOptions, sample: int
+) -> Iterator[tuple[ScoringRubric, Request]]:
     """Yield the requests for one output, each with a rubric of the criteria that it asks for."""
-    for part in divide(answer.rubric, plan.order(answer, call.model, sample), per_criterion=plan.per_criterion):
-        yield part, Request(call, Place(answer.key, sample), write_prompt(part, answer.case), output_schema(part))
+    order = options.order(answer, call.model, sample)
+    for part in divide(answer.rubric, order, per_criterion=options.per_criterion):
+        yield part, Request(call, RequestId(answer.key, sample), write_prompt(part, answer.case), output_schema(part))

@@ -12,12 +12,12 @@ from typing import Any, BinaryIO, NamedTuple, TextIO
 from rubric_lint.judge.account import Account, Reservation
 from rubric_lint.judge.asking import Request
 from rubric_lint.judge.call import Call
-from rubric_lint.judge.endpoint import Exchange, Place, UnansweredError
+from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.scoring.records.entries import LIMIT
-from rubric_lint.scoring.records.reply import UnreadableError, find_fault, read_reply_of, shorten
+from rubric_lint.scoring.records.reply import ReplyError, find_fault, read_reply_of, shorten
 
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 """The endpoint of Anthropic's batches, if no other is named."""
@@ -31,8 +31,8 @@ class BatchError(Exception):
     """Requests that cannot be written as a batch, and why."""
 
 
-class Form(NamedTuple):
-    """The files of one provider: the most requests and bytes of each, and what stands around and between requests."""
+class BatchFormat(NamedTuple):
+    """The files of one provider: the most requests and bytes of a file, and the text around and between requests."""
 
     requests: int
     bytes: int
@@ -41,9 +41,9 @@ class Form(NamedTuple):
     after: str = "\n"
 
 
-FORMS = {
-    "openai": Form(50_000, 200_000_000),
-    "anthropic": Form(100_000, 256_000_000, '{"requests": [\n', ",\n", "\n]}\n"),
+BATCH_FORMATS = {
+    "openai": BatchFormat(50_000, 200_000_000),
+    "anthropic": BatchFormat(100_000, 256_000_000, '{"requests": [\n', ",\n", "\n]}\n"),
 }
 """The forms of batches, by the name of `--batch-format`."""
 
@@ -53,50 +53,62 @@ def write_batch(
 ) -> tuple[list[Path], int]:
     """Write requests to `path`, or if one file cannot hold them to further ones with a number: `batch.2.jsonl`.
 
-    The first file is the one with this `number`; 1 is `path` itself. `name` is that of a form; `most` lowers the number
-    of requests in a file. Each file is written whole or not at all. Return the files, and the number of requests.
+    The first file is the one with this `number`; 1 is `path` itself. `name` is that of a format; `most` lowers the
+    number of requests in a file. Each file is written whole or not at all. Return the files, and the number of
+    requests.
 
     Raises:
         BatchError: if a file exists already, or a request is larger than a file may be.
         WriteError: if a file cannot be opened for writing.
         OSError: if writing fails later.
     """
-    form = FORMS[name]
-    most = min(most or form.requests, form.requests)
+    batch_format = BATCH_FORMATS[name]
+    most = min(most or batch_format.requests, batch_format.requests)
     files: list[Path] = []
     stream: TextIO | None = None
-    count = held = used = 0
+    count = count_in_file = size_of_file = 0
     with ExitStack() as opened:
         for request in requests:
-            if name == "openai":
-                fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
-            else:
-                fields = {"params": make_params(request)}
-            line = json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
-            size = len(line.encode()) + len(form.between)
-            if stream is None or held == most or used + size > form.bytes:
+            line = _write_line(request, name)
+            size = len(line.encode()) + len(batch_format.between)
+            if stream is None or count_in_file == most or size_of_file + size > batch_format.bytes:
                 if stream is not None:
-                    stream.write(form.after)
+                    stream.write(batch_format.after)
                     opened.close()
-                held, used = 0, len(form.before) + len(form.after)
-                if used + size > form.bytes:
-                    raise BatchError(f"a request has {size:,} bytes, and a file may have {form.bytes:,}")
-                current = number + len(files)
-                file = path if current == 1 else path.with_name(f"{path.stem}.{current}{path.suffix}")
-                if file.exists():
-                    advice = "remove it or name another file, so that no request is sent twice"
-                    raise BatchError(f"{file} exists already; {advice}")
-                files.append(file)
-                stream = opened.enter_context(open_whole(str(file)))
-            stream.write((form.between if held else form.before) + line)
-            held, used, count = held + 1, used + size, count + 1
+                count_in_file = 0
+                size_of_file = len(batch_format.before) + len(batch_format.after)
+                if size_of_file + size > batch_format.bytes:
+                    raise BatchError(f"a request has {size:,} bytes, and a file may have {batch_format.bytes:,}")
+                files.append(_name_file(path, number + len(files)))
+                stream = opened.enter_context(open_whole(str(files[-1])))
+            stream.write((batch_format.between if count_in_file else batch_format.before) + line)
+            count += 1
+            count_in_file += 1
+            size_of_file += size
         if stream is not None:
-            stream.write(form.after)
+            stream.write(batch_format.after)
     return files, count
 
 
-def check_form(name: str, calls: Iterable[Call]) -> None:
-    """Refuse settings that a form cannot express.
+def _write_line(request: Request, name: str) -> str:
+    """Write a request as the JSON of a format, without a line end."""
+    if name == "openai":
+        fields = {"method": "POST", "url": "/v1/chat/completions", "body": request.body}
+    else:
+        fields = {"params": make_params(request)}
+    return json.dumps({"custom_id": request.name, **fields}, ensure_ascii=True)
+
+
+def _name_file(path: Path, number: int) -> Path:
+    """Return the path of the file with a number, from 1; raise BatchError if it exists."""
+    file = path if number == 1 else path.with_name(f"{path.stem}.{number}{path.suffix}")
+    if file.exists():
+        raise BatchError(f"{file} exists already; remove it or name another file, so that no request is sent twice")
+    return file
+
+
+def check_batch_format(name: str, calls: Iterable[Call]) -> None:
+    """Refuse settings that a format cannot express.
 
     Raises:
         BatchError: naming the option.
@@ -104,21 +116,26 @@ def check_form(name: str, calls: Iterable[Call]) -> None:
     for call in calls:
         if call.headers:
             raise BatchError("a batch has no headers for its requests; remove --header")
-        if name == "anthropic" and call.max_tokens is None:
-            raise BatchError("Anthropic requires --max-tokens")
-        if name == "anthropic" and call.seed is not None:
-            raise BatchError("Anthropic takes no --seed")
-        if name == "anthropic" and call.response_format == "json_object":
-            raise BatchError("Anthropic has no --response-format json_object; use json_schema or text")
-        for field in sorted(_OF_PARAMS & call.extra_body.keys()) if name == "anthropic" else ():
-            raise BatchError(f"--extra-body cannot set `{field}` for Anthropic; the rubric and the options set it")
+        if name == "anthropic":
+            _check_anthropic(call)
+
+
+def _check_anthropic(call: Call) -> None:
+    if call.max_tokens is None:
+        raise BatchError("Anthropic requires --max-tokens")
+    if call.seed is not None:
+        raise BatchError("Anthropic takes no --seed")
+    if call.response_format == "json_object":
+        raise BatchError("Anthropic has no --response-format json_object; use json_schema or text")
+    for field in sorted(_OF_PARAMS & call.extra_body.keys()):
+        raise BatchError(f"--extra-body cannot set `{field}` for Anthropic; the rubric and the options set it")
 
 
 def make_params(request: Request) -> Mapping[str, Any]:
     """Return the parameters of Anthropic's Messages API for a request."""
     call = request.call
-    system = "\n\n".join(each.content for each in request.messages if each.role == "system")
-    messages = [each._asdict() for each in request.messages if each.role != "system"]
+    system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+    messages = [message._asdict() for message in request.messages if message.role != "system"]
     params: dict[str, Any] = {
         "model": call.model,
         "max_tokens": call.max_tokens,
@@ -132,7 +149,7 @@ def make_params(request: Request) -> Mapping[str, Any]:
     return {**params, **call.extra_body}
 
 
-class _Found(NamedTuple):
+class _BatchResult(NamedTuple):
     """The first result of a request: its file, its place there, why it holds no reply, and a hash of its reply."""
 
     file: int
@@ -156,7 +173,7 @@ class BatchResults(ExitStack):
         self.unreadable: list[str] = []
         self.doubled: set[str] = set()
         self.contradicting: set[str] = set()
-        self._found: dict[str, _Found] = {}
+        self._found: dict[str, _BatchResult] = {}
         self._used: set[str] = set()
         self._files: list[BinaryIO] = []
         try:
@@ -190,7 +207,7 @@ class BatchResults(ExitStack):
         file.seek(found.offset)
         try:
             return _read_exchange(json.loads(file.readline(LIMIT)))
-        except UnreadableError as fault:
+        except ReplyError as fault:
             raise UnansweredError(f"the result of the batch: {shorten(str(fault))}") from None
 
     def list_foreign(self, requests: Iterable[Request]) -> list[str]:
@@ -205,7 +222,8 @@ class BatchResults(ExitStack):
             raise OSError(None, "is a pipe; results of a batch need a file that can be read again", path)
         offset = 0
         for number, line in enumerate(iter(partial(stream.readline, LIMIT + 1), b""), start=1):
-            if line.strip() and (fault := self._add(line, file, offset)):
+            fault = self._add(line, file, offset) if line.strip() else ""
+            if fault:
                 self.unreadable.append(f"{path}: line {number}: {fault}")
             offset += len(line)
 
@@ -217,7 +235,8 @@ class BatchResults(ExitStack):
             result = json.loads(line)
         except (ValueError, RecursionError):
             return "not JSON; is the file cut off?"
-        if not isinstance(result, dict) or not isinstance(name := result.get("custom_id"), str):
+        name = result.get("custom_id") if isinstance(result, dict) else None
+        if not isinstance(name, str):
             return "not a result of a batch: no `custom_id`"
         if "response" not in result and "result" not in result and "error" not in result:
             is_request = not result.keys().isdisjoint({"body", "params"})
@@ -227,14 +246,15 @@ class BatchResults(ExitStack):
         digest = b"" if fault else _hash_reply(result)
         before = self._found.get(name)
         if before is None or (before.fault and not fault):
-            self._found[name] = _Found(file, offset, fault, digest)
-        if before is not None:
-            same = fault or before.fault or before.digest == digest
-            (self.doubled if same else self.contradicting).add(name)
+            self._found[name] = _BatchResult(file, offset, fault, digest)
+        if before is not None and (fault or before.fault or before.digest == digest):
+            self.doubled.add(name)
+        elif before is not None:
+            self.contradicting.add(name)
         return ""
 
 
-class BatchAsker(AbstractAsyncContextManager[Any]):
+class BatchReplies(AbstractAsyncContextManager[Any]):
     """A model whose replies are the results of a batch; use it as an asynchronous context manager."""
 
     def __init__(self, call: Call, results: BatchResults) -> None:
@@ -255,7 +275,7 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
         self,
         messages: Iterable[Message],
         schema: Mapping[str, Any],
-        place: Place | None = None,
+        place: RequestId | None = None,
         _reserved: Reservation | None = None,
         /,
     ) -> Exchange:
@@ -264,13 +284,13 @@ class BatchAsker(AbstractAsyncContextManager[Any]):
         Raises:
             UnansweredError: if there is none that counts.
         """
-        exchange = self._results.take(Request(self.call, place or Place("", 1), tuple(messages), schema).name)
+        exchange = self._results.take(Request(self.call, place or RequestId("", 1), tuple(messages), schema).name)
         self.account.add(self.call.model, exchange.reply)
         return exchange
 
 
 def _read_exchange(result: Mapping[str, Any]) -> Exchange:
-    """Return the reply of a result without a fault, and when it was written; raise UnreadableError if it is not one."""
+    """Return the reply of a result without a fault, and when it was written; raise ReplyError if it is not one."""
     body = None if "result" in result else result["response"].get("body")
     created = body.get("created") if isinstance(body, dict) else None
     sent = datetime.fromtimestamp(created, UTC) if type(created) is int and 0 < created < 1 << 34 else None
@@ -280,7 +300,7 @@ def _read_exchange(result: Mapping[str, Any]) -> Exchange:
 def _hash_reply(result: Mapping[str, Any]) -> bytes:
     try:
         reply = _read_exchange(result).reply
-        held = [reply.text, reply.fault]
-    except UnreadableError as fault:
-        held = ["", str(fault)]
-    return hashlib.sha256(json.dumps(held).encode()).digest()
+        compared = [reply.text, reply.fault]
+    except ReplyError as fault:
+        compared = ["", str(fault)]
+    return hashlib.sha256(json.dumps(compared).encode()).digest()

@@ -101,14 +101,18 @@ class Call:
             "extra_body": dict(self.extra_body) or None,
             "headers": sorted(map(list, self.headers)) or None,
         }
+        identity: list[Any] = [self.model, self.endpoint, self.response_format, self.temperature]
         given = {name: value for name, value in more.items() if value is not None}
-        return [self.model, self.endpoint, self.response_format, self.temperature, *([given] if given else [])]
+        if given:
+            identity.append(given)
+        return identity
 
     def describe(self) -> dict[str, Any]:
         """Return the settings for a record: the names of headers only, and no secrets in `extra_body`."""
         about: dict[str, Any] = {"response_format": self.response_format}
         for name in ("temperature", "seed", "max_tokens"):
-            if (value := getattr(self, name)) is not None:
+            value = getattr(self, name)
+            if value is not None:
                 about[name] = value
         if self.extra_body:
             about["extra_body"] = _hide(self.extra_body)
@@ -146,22 +150,25 @@ def _is_secret(name: str) -> bool:
 
 
 def _hide(value: Any) -> Any:
+    """Return JSON with `***` in the place of each string in a field with a secret."""
     if isinstance(value, Mapping):
-        hidden = {name: "***" for name, each in value.items() if _is_secret(name) and isinstance(each, str)}
-        return {name: hidden.get(name, _hide(each)) for name, each in value.items()}
-    return [_hide(each) for each in value] if isinstance(value, list) else value
+        hidden = {name: "***" for name, part in value.items() if _is_secret(name) and isinstance(part, str)}
+        return {name: hidden.get(name, _hide(part)) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_hide(part) for part in value]
+    return value
 
 
 def _find_secrets(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
-        for name, each in value.items():
-            if _is_secret(name) and isinstance(each, str):
-                yield each
+        for name, part in value.items():
+            if _is_secret(name) and isinstance(part, str):
+                yield part
             else:
-                yield from _find_secrets(each)
+                yield from _find_secrets(part)
     elif isinstance(value, list):
-        for each in value:
-            yield from _find_secrets(each)
+        for part in value:
+            yield from _find_secrets(part)
 
 
 _IPV4 = re.compile(r"\d+(?:\.\d+){3}", re.ASCII)

@@ -20,12 +20,12 @@ from rubric_lint.judge.pace import Pace, read_wait
 from rubric_lint.judge.prompt import Message
 from rubric_lint.scoring.records.reply import (
     Reply,
-    UnreadableError,
-    explain,
+    ReplyError,
+    find_message,
+    is_overload_error,
     read_reply,
     read_usage,
     shorten,
-    tells_overload,
 )
 
 _MOST_BYTES = 10_000_000
@@ -209,7 +209,7 @@ class _TryAgainError(Exception):
         return self.is_refusal or self.is_overload or self.wait is not None
 
 
-class Place(NamedTuple):
+class RequestId(NamedTuple):
     """What a request is for: the id of the answer, as JSON, and the number of the sample, from 1."""
 
     key: str
@@ -282,7 +282,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
         self,
         messages: Iterable[Message],
         schema: Mapping[str, Any],
-        place: Place | None = None,
+        place: RequestId | None = None,
         reserved: Reservation | None = None,
         /,
     ) -> Exchange:
@@ -301,7 +301,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             return await self._find_form(messages, schema, place, own)
 
     async def _find_form(
-        self, messages: tuple[Message, ...], schema: Mapping[str, Any], place: Place | None, reserved: Reservation
+        self, messages: tuple[Message, ...], schema: Mapping[str, Any], place: RequestId | None, reserved: Reservation
     ) -> Exchange:
         """Return the model's reply, asked for JSON in the first way that the endpoint knows."""
         form, sample = self.form, place.sample if place else 1
@@ -399,7 +399,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             self._note_usage(charge, fault.response.text)
             charge.is_refused = fault.status_code < HTTPStatus.INTERNAL_SERVER_ERROR or fault.status_code in _OVERLOADED
             raise self._judge_status(fault) from None
-        except UnreadableError as fault:
+        except ReplyError as fault:
             raise _TryAgainError(str(fault), is_overload=fault.is_overload) from None
         except self._openai.OpenAIError as fault:
             raise _TryAgainError(f"cannot read the response: {fault}") from None
@@ -416,7 +416,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
     def _judge_status(self, fault: Any) -> Exception:
         """Return the exception for an error response: retry, give up this request, or give up all."""
         status, response = fault.status_code, fault.response
-        message = f"HTTP {status}: {explain(fault.body) or response.text}"
+        message = f"HTTP {status}: {find_message(fault.body) or response.text}"
         if response.is_redirect:
             where = response.headers.get("location", "").partition("?")[0]
             message = f"HTTP {status}: the endpoint redirects to {where}, and no request follows with the key"
@@ -437,7 +437,7 @@ class Endpoint(AbstractAsyncContextManager[Any]):
             return UnansweredError(message, lasting=True, is_of_format=True, advice=advice, remedy=remedy)
         if status == HTTPStatus.TOO_MANY_REQUESTS and _TOO_LARGE.search(message):
             return UnansweredError(message, of_answer=True, is_refused=True)
-        is_overload = status in _OVERLOADED or tells_overload(fault.body)
+        is_overload = status in _OVERLOADED or is_overload_error(fault.body)
         if is_overload or status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             is_refusal = status == HTTPStatus.TOO_MANY_REQUESTS
             wait = read_wait(response.headers) or None

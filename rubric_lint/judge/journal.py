@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.lint.project.opening import LIMIT, open_stream
@@ -91,26 +91,26 @@ class Journal:
     def renewing(self) -> Iterator[Self]:
         """Yield a journal for new results of the answers whose output is invalid, and at the end put them in place.
 
-        Until then they are in a file beside, whose name ends in `.again`. If this run is killed, the next one resumes
+        Until then they are in another file, whose name ends in `.again`. If this run is killed, the next one resumes
         with it. `invalid` then has the ids whose output still is.
 
         Raises:
             JournalError: if the file beside contains anything but results.
             WriteError: if the file cannot be replaced; the new results stay in the one beside.
         """
-        beside = Path(f"{self._path}.again")
-        with type(self)(beside) as journal:
+        again = Path(f"{self._path}.again")
+        with type(self)(again) as journal:
             is_other = any(self.judged.get(key) != asked for key, asked in journal.judged.items())
         if is_other:  # of a results file that is gone
-            beside.unlink()
+            again.unlink()
         try:
-            with type(self)(beside) as journal:
+            with type(self)(again) as journal:
                 yield journal
         finally:
-            with type(self)(beside) as journal:
+            with type(self)(again) as journal:
                 self.replace({key: line for key, line in journal.read() if key in self.invalid})
                 self.invalid -= journal.judged.keys() - journal.invalid
-            beside.unlink()
+            again.unlink()
 
     def replace(self, lines: Mapping[str, bytes]) -> None:
         """Put lines in the place of those with their ids, and remove records that a later one renews.
@@ -201,7 +201,7 @@ class StaleError(Exception):
     """A results file with an answer that was judged under other conditions; the message says which."""
 
 
-class Earlier(NamedTuple):
+class EarlierResults(NamedTuple):
     """The results of earlier runs: the answers `judged`, how many of them are `invalid`, and the ids of `others`."""
 
     judged: int
@@ -209,68 +209,81 @@ class Earlier(NamedTuple):
     others: tuple[str, ...]
 
 
-def check_journal(answers: Iterable[Answer], journal: Journal, calls: Sequence[Call], plan: Plan) -> Earlier:
+def check_journal(
+    answers: Iterable[Answer], journal: Journal, calls: Sequence[Call], options: JudgeOptions
+) -> EarlierResults:
     """Compare the answers with the journal; `others` are its ids, as JSON, that are not among the answers.
 
     Raises:
         StaleError: when an answer, or the rubric, models or settings that it was judged with, has changed.
     """
     if not journal.judged:
-        return Earlier(0, 0, ())
+        return EarlierResults(0, 0, ())
     others = dict.fromkeys(journal.judged)
     judged = invalid = 0
     stale: list[Answer] = []
     for answer in answers:
-        if fingerprint := journal.judged.get(answer.key):
-            del others[answer.key]
-            judged += 1
-            invalid += answer.key in journal.invalid
-            if fingerprint != make_fingerprint(answer, calls, plan):
-                stale.append(answer)
+        fingerprint = journal.judged.get(answer.key)
+        if not fingerprint:
+            continue
+        del others[answer.key]
+        judged += 1
+        if answer.key in journal.invalid:
+            invalid += 1
+        if fingerprint != make_fingerprint(answer, calls, options):
+            stale.append(answer)
     if stale:
         first = stale[0]
         which = f"answer {first.key} was"
         if len(stale) > 1:
             which = f"{len(stale)} answers ({first.key} is the first) were"
         record = next(json.loads(line) for key, line in journal.read() if key == first.key)
-        changed = join_words(_find_changed(record, first, calls, plan))
+        changed = join_words(_find_changed(record, first, calls, options))
         raise StaleError(f"{which} judged with another {changed}")
-    return Earlier(judged, invalid, tuple(others))
+    return EarlierResults(judged, invalid, tuple(others))
 
 
-def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Call], plan: Plan) -> list[str]:
-    """Return what a record was judged with that has changed, as far as it says it."""
+def _find_changed(record: Mapping[str, Any], answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[str]:
+    """Return the names of the conditions of a record that have changed, as far as it says them."""
     about = record["judge"]
     panel = about.get("panel")
-    members = [each for each in panel if isinstance(each, dict)] if isinstance(panel, list) and panel else [about]
+    members = [about]
+    if isinstance(panel, list) and panel:
+        members = [member for member in panel if isinstance(member, dict)]
     attempts = members[0].get("attempts") if members else None
     samples = len(attempts) if isinstance(attempts, list) else 0
     call = calls[0]
     sides = {
-        "model": (sorted(str(each.get("model")) for each in members), sorted(each.model for each in calls)),
-        "endpoint": ({str(each.get("endpoint")) for each in members}, {each.endpoint for each in calls}),
+        "model": (sorted(str(member.get("model")) for member in members), sorted(call.model for call in calls)),
+        "endpoint": ({str(member.get("endpoint")) for member in members}, {call.endpoint for call in calls}),
         "response format": (about.get("response_format"), call.response_format),
         "temperature": (about.get("temperature"), call.temperature),
         "--seed": (about.get("seed"), call.seed),
         "--max-tokens": (about.get("max_tokens"), call.max_tokens),
         "--extra-body": (about.get("extra_body"), call.describe().get("extra_body")),
         "--header": (about.get("headers"), call.describe().get("headers")),
-        "number of samples": (samples, samples if "fault" in about else plan.samples),
-        "--per-criterion": (about.get("per_criterion", False), plan.per_criterion),
-        "--shuffle": (about.get("shuffle"), plan.shuffle),
+        "number of samples": (samples, samples if "fault" in about else options.samples),
+        "--per-criterion": (about.get("per_criterion", False), options.per_criterion),
+        "--shuffle": (about.get("shuffle"), options.shuffle),
         "rubric": (about.get("rubric_hash"), answer.rubric.hash),
         "text": ([record.get(name) for name in JudgedCase._fields], list(answer.case)),
     }
+    changed = [name for name, (before, now) in sides.items() if before != now]
+    if changed:
+        return changed
     # Neither the names and the order of the criteria, nor the values of headers, nor how the outputs are read are in a
     # record, and not the number of samples if one is invalid, because no more were taken.
-    unknown = ["rubric", *(["--header"] if call.headers else []), *(["--samples"] if "fault" in about else [])]
-    changed = [name for name, (before, now) in sides.items() if before != now]
-    return changed or [join_words([*unknown, "--extract", "--extra-fields"], "or")]
+    unknown = ["rubric"]
+    if call.headers:
+        unknown.append("--header")
+    if "fault" in about:
+        unknown.append("--samples")
+    return [join_words([*unknown, "--extract", "--extra-fields"], "or")]
 
 
-def make_fingerprint(answer: Answer, calls: Sequence[Call], plan: Plan) -> str:
+def make_fingerprint(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> str:
     """Return a hash of everything that affects the requests and the reading of their outputs; models in any order."""
-    models = sorted((call.identify() for call in calls), key=lambda each: each[:2])
-    how = [models, plan.samples, *filter(None, plan.reading), plan.per_criterion, plan.shuffle]
+    models = sorted((call.identify() for call in calls), key=lambda identity: identity[:2])
+    how = [models, options.samples, *filter(None, options.reading), options.per_criterion, options.shuffle]
     asked = [*how, answer.rubric.hash, *write_prompt(answer.rubric, answer.case)]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]

@@ -17,7 +17,14 @@ from rubric_lint.model.messages import join_words, whole
 from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import APPLICABLE
 from rubric_lint.scoring.grading import JudgeOutput, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.meaning import JudgeField, read_groups, read_own, read_task, read_told, read_told_of_group
+from rubric_lint.scoring.meaning import (
+    JudgeField,
+    list_group_fields,
+    list_judge_fields,
+    list_written_fields,
+    read_groups,
+    read_task,
+)
 from rubric_lint.scoring.records.chat_tokens import break_tokens, escape_tokens
 from rubric_lint.source.path import Path
 
@@ -48,8 +55,8 @@ def write_prompt(rubric: ScoringRubric, case: JudgedCase) -> tuple[Message, Mess
     """
     parts = [_OPENING, f"# Rubric\n\n{_introduce(rubric)}"]
     if rubric.shape is Shape.HOLISTIC:
-        told = [each for entry in rubric.model.entries for each in read_told(entry)]
-        parts += ["\n".join(_list_bands(scale.bands, told)) for scale in rubric.model.scales]
+        fields = [field for entry in rubric.model.entries for field in list_written_fields(entry)]
+        parts += ["\n".join(_list_bands(scale.bands, fields)) for scale in rubric.model.scales]
     else:
         parts += _describe_all(rubric)
     texts = {"question": case.question, "reference": case.reference, "answer": case.answer}
@@ -159,19 +166,27 @@ _BETWEEN = " A number that is not described is for an answer between those that 
 
 
 def _introduce(rubric: ScoringRubric) -> str:
-    """Return what is judged as a whole, and what the judge does with each criterion."""
+    """Write the introduction of a rubric: its task as a whole, and what the judge does with each criterion."""
     model = rubric.model
     is_own = model.view is not None and model.view.dialect is OWN
-    described = [[bool(level.outcome or level.name) for level in each.levels] for each in model.criteria if each.levels]
-    has_gaps = any(not all(each) and (any(each) or not is_own) for each in described)
+    has_texts, has_gaps = False, False
+    for criterion in model.criteria:
+        are_described = [bool(level.outcome or level.name) for level in criterion.levels or ()]
+        has_texts = has_texts or any(are_described)
+        has_gaps = has_gaps or (not all(are_described) and (any(are_described) or not is_own))
     task = _TASKS[rubric.shape]
-    if rubric.shape is Shape.LEVELS and not any(map(any, described)):
+    if rubric.shape is Shape.LEVELS and not has_texts:
         task = _SCALES
-    parts = [task + (_BETWEEN if has_gaps else "")]
-    if is_own and (whole := read_task(model)):
-        parts.insert(0, _indent("What is judged as a whole: ", whole))
-    parts += [_CONDITIONS] if any(each.may_not_apply for each in rubric.criteria) else []
-    parts += [_FAILURES] if any(each.is_failure for each in rubric.criteria) else []
+    if has_gaps:
+        task += _BETWEEN
+    parts = [task]
+    whole_task = read_task(model) if is_own else ""
+    if whole_task:
+        parts.insert(0, _indent("What is judged as a whole: ", whole_task))
+    if any(criterion.may_not_apply for criterion in rubric.criteria):
+        parts.append(_CONDITIONS)
+    if any(criterion.is_failure for criterion in rubric.criteria):
+        parts.append(_FAILURES)
     return "\n\n".join(parts)
 
 
@@ -185,48 +200,52 @@ def _describe_all(rubric: ScoringRubric) -> Iterator[str]:
             if before[: depth + 1] != around[: depth + 1]:
                 yield "\n".join(_describe_group(group, "#" * (depth + 2)))
         before = around
-        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), read_own(rubric.model, criterion)))
+        yield "\n".join(_describe(criterion, "#" * (len(around) + 2), list_judge_fields(rubric.model, criterion)))
 
 
 def _describe_group(group: Group, mark: str) -> Iterator[str]:
     yield f"{mark} Group {_quote(group.id)}"
-    if told := read_told_of_group(group):
+    fields = list_group_fields(group)
+    if fields:
         yield ""
-    for each in told:
-        yield _indent("What is judged: " if each.name == "expected_outcome" else "Applies if: ", each.text)
+    for field in fields:
+        yield _indent("What is judged: " if field.name == "expected_outcome" else "Applies if: ", field.text)
 
 
-def _describe(criterion: Criterion, mark: str, told: Sequence[JudgeField]) -> Iterator[str]:
+def _describe(criterion: Criterion, mark: str, fields: Sequence[JudgeField]) -> Iterator[str]:
     yield f"{mark} {'Critical failure' if criterion.is_failure else 'Criterion'} {_quote(criterion.id)}"
     yield ""
     if criterion.outcome:
-        is_check = not (criterion.scale or criterion.levels)
-        opening = ("True if: " if criterion.is_failure else "Met when: ") if is_check else "What is judged: "
+        opening = "Met when: "
+        if criterion.scale or criterion.levels:
+            opening = "What is judged: "
+        elif criterion.is_failure:
+            opening = "True if: "
         yield _indent(opening, criterion.outcome)
-    yield from _list_told(told, criterion.path)
+    yield from _list_fields(fields, criterion.path)
     if criterion.scale:
-        yield from _list_bands(criterion.scale.bands, told)
+        yield from _list_bands(criterion.scale.bands, fields)
     for level in sorted(criterion.levels or (), key=lambda level: level.number or 0):
         if level.outcome is None and level.name is None:
             continue  # a score between those that are described
         name = f" ({level.name})" if level.name else ""
         yield _indent(f"- {level.number}{name}: ", level.outcome or "")
-        yield from _list_told(told, level.path, "  ")
+        yield from _list_fields(fields, level.path, "  ")
 
 
-def _list_told(told: Iterable[JudgeField], path: Path, margin: str = "") -> Iterator[str]:
-    """Yield the fields of the entry, the band or the level at a path that the schema has a judge told."""
-    for each in told:
-        if each.path == path:
-            yield _indent(f"{margin}{each.name.replace('_', ' ').capitalize()}: ", each.text)
+def _list_fields(fields: Iterable[JudgeField], path: Path, margin: str = "") -> Iterator[str]:
+    """Yield the fields of the entry, the band or the level at a path that the schema shows to judges."""
+    for field in fields:
+        if field.path == path:
+            yield _indent(f"{margin}{field.name.replace('_', ' ').capitalize()}: ", field.text)
 
 
-def _list_bands(bands: Iterable[Band], told: Iterable[JudgeField]) -> Iterator[str]:
+def _list_bands(bands: Iterable[Band], fields: Iterable[JudgeField]) -> Iterator[str]:
     for band in sorted((band for band in bands if band.scores), key=lambda band: band.scores.start):
         first, last = band.scores[0], band.scores[-1]
         scores = f"{first}" if first == last else f"{first} to {last}"
         yield _indent(f"- {scores}: ", band.outcome or "")
-        yield from _list_told(told, band.path[:-1], "  ")
+        yield from _list_fields(fields, band.path[:-1], "  ")
 
 
 def _indent(mark: str, text: str) -> str:
@@ -251,7 +270,8 @@ def _ask_for(rubric: ScoringRubric) -> str:
             rest.append(f"`{rubric.criteria[0].field}`: true or false.")
         else:
             rest += [_ask_for_one(criterion) for criterion in rubric.criteria]
-        if conditional := [_quote(each.id) for each in rubric.criteria if each.may_not_apply]:
+        conditional = [_quote(criterion.id) for criterion in rubric.criteria if criterion.may_not_apply]
+        if conditional:
             instead = f'`"{APPLICABLE}": false` in the place of the judgement if the criterion does not apply'
             rest.append(f"{instead}; of {join_words(conditional)}, and of no other.")
         rest.append("`overall_reasoning`: a summary in one sentence.")
@@ -260,7 +280,7 @@ def _ask_for(rubric: ScoringRubric) -> str:
 
 
 def _ask_for_one(criterion: ScoringCriterion) -> str:
-    """Return what is asked for as the answer to a criterion."""
+    """Name the field for the answer to a criterion, and the values that it may have."""
     what = "true or false" if not criterion.numbers else f"a whole number, one of {criterion.word_allowed()}"
     if criterion.has_hundredths:
         what = f"a number, {criterion.word_allowed()}"
@@ -273,9 +293,9 @@ def _quote(text: str) -> str:
 
 def make_mark(texts: Iterable[str]) -> str:
     """Return a mark that occurs in none of the texts; as a hash of them, it cannot be written into one."""
-    held = json.dumps(list(texts)).encode()
-    marks = (hashlib.sha256(b"%d" % number + held).hexdigest()[:16] for number in count())
-    return next(mark for mark in marks if mark.encode() not in held.lower())
+    joined = json.dumps(list(texts)).encode()
+    marks = (hashlib.sha256(b"%d" % number + joined).hexdigest()[:16] for number in count())
+    return next(mark for mark in marks if mark.encode() not in joined.lower())
 
 
 def order_criteria(rubric: ScoringRubric, seed: int, key: str, model: str, sample: int) -> tuple[str, ...]:
@@ -326,7 +346,7 @@ def join_outputs(rubric: ScoringRubric, parts: Iterable[tuple[ScoringRubric, Jud
     overall = {part.criteria[0].id: output.reasoning for part, output in parts if output.reasoning}
     reasoning = parts[0][1].reasoning
     if len(parts) > 1:
-        lines = [f"{each.id}: {overall[each.id]}" for each in rubric.criteria if each.id in overall]
+        lines = [f"{criterion.id}: {overall[criterion.id]}" for criterion in rubric.criteria if criterion.id in overall]
         reasoning = "\n".join(lines) or None
     answers, reasons = zip(*(found[criterion.id] for criterion in rubric.criteria), strict=True)
     return JudgeOutput(answers, reasons, reasoning)

@@ -9,7 +9,16 @@ from typing import Any, Never, Protocol, Self
 
 from rubric_lint.judge.account import Account, LimitError, Reservation
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Asker, Conversation, Plan, Request, Sample, ask, list_needs, list_parts
+from rubric_lint.judge.asking import (
+    Conversation,
+    JudgeOptions,
+    ReplySource,
+    Request,
+    Sample,
+    ask,
+    list_needs,
+    list_parts,
+)
 from rubric_lint.judge.endpoint import NO_REMEDY, Exchange, Remedy, UnansweredError
 from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import join_outputs
@@ -21,10 +30,10 @@ from rubric_lint.scoring.form import write_check
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import reader_of
+from rubric_lint.scoring.panel import count_votes, name_models, read_panel
 from rubric_lint.scoring.records.decoding import OutputError
+from rubric_lint.scoring.records.quotes import read_quotable
 from rubric_lint.scoring.records.reply import Tokens, is_other_model
-from rubric_lint.scoring.records.verdict import read_quotable
-from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 from rubric_lint.scoring.totals import ReadingTotals
 
 
@@ -35,7 +44,9 @@ class Panel:
     through `account`. `is_live` is False for the results of a batch.
     """
 
-    def __init__(self, endpoints: Sequence[Asker], account: Account | None = None, *, is_live: bool = True) -> None:
+    def __init__(
+        self, endpoints: Sequence[ReplySource], account: Account | None = None, *, is_live: bool = True
+    ) -> None:
         self.endpoints = tuple(endpoints)
         self.account = account or Account()
         for endpoint in endpoints:
@@ -84,112 +95,133 @@ def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
         write_check(criterion, answer, reason)
         for criterion, answer, reason in zip(rubric.criteria, output.answers, output.reasons, strict=True)
     ]
-    overall = {} if output.reasoning is None else {"overall_reasoning": output.reasoning}
-    return {"checks": checks, **overall}
+    if output.reasoning is None:
+        return {"checks": checks}
+    return {"checks": checks, "overall_reasoning": output.reasoning}
 
 
 PanelSamples = Sequence[Sequence[Sample]]
 """The samples of each model, in the order of the panel; only the last one may be invalid, as no other follows it."""
 
 
-def make_record(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamples) -> dict[str, Any]:
+def make_record(answer: Answer, panel: Panel, options: JudgeOptions, panel_samples: PanelSamples) -> dict[str, Any]:
     """Return the record of an answer: its own fields, the outputs to score, and how they were made.
 
     For an output that stayed invalid it has the model's last text, so that the scorer reports the error.
     """
-    outputs = [
-        sample.exchanges[-1].reply.text if sample.output is None else to_json(answer.rubric, sample.output)
-        for samples in panel_samples
-        for sample in samples
-    ]
-    about = _describe(answer, panel, plan, panel_samples)
-    if fault := find_fault(panel, panel_samples):
+    outputs: list[Any] = []
+    for samples in panel_samples:
+        for sample in samples:
+            if sample.output is None:
+                outputs.append(sample.exchanges[-1].reply.text)
+            else:
+                outputs.append(to_json(answer.rubric, sample.output))
+    about = _describe(answer, panel, options, panel_samples)
+    fault = _find_fault(panel, panel_samples)
+    if fault:
         about["fault"] = fault
-    about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], plan)
+    about["fingerprint"] = make_fingerprint(answer, [endpoint.call for endpoint in panel.endpoints], options)
     record = dict(answer.record)
-    if plan.samples == 1 and panel.is_single:
+    if options.samples == 1 and panel.is_single:
         record["output"] = outputs[0]
     else:
         record["outputs"] = outputs
     return {**record, "judge": about}
 
 
-def find_fault(panel: Panel, panel_samples: PanelSamples) -> str | None:
+def _find_fault(panel: Panel, panel_samples: PanelSamples) -> str | None:
     """Return why the output is invalid, with the model of a panel; None if it is valid."""
+    invalid = _find_invalid(panel, panel_samples)
+    if invalid is None:
+        return None
+    name, sample = invalid
+    return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
+
+
+def _find_invalid(panel: Panel, panel_samples: PanelSamples) -> tuple[str, Sample] | None:
+    """Return the invalid sample, if there is one, with the name of its model."""
     for name, samples in zip(panel.names, panel_samples, strict=True):
         for sample in samples:
             if sample.output is None:
-                return sample.fault if panel.is_single else f"`{name}`: {sample.fault}"
+                return name, sample
     return None
 
 
-def _describe(answer: Answer, panel: Panel, plan: Plan, panel_samples: PanelSamples) -> dict[str, Any]:
-    call = panel.endpoints[0].call
-    common = {
-        **call.describe(),
-        **({"per_criterion": True} if plan.per_criterion else {}),
-        **({} if plan.shuffle is None else {"shuffle": plan.shuffle}),
-        "rubric_hash": answer.rubric.hash,
-        "criteria_hashes": hash_criteria(answer.rubric.model, answer.rubric.criteria),
-    }
-    pairs = list(zip(panel.endpoints, panel_samples, strict=True))
+def _describe(answer: Answer, panel: Panel, options: JudgeOptions, panel_samples: PanelSamples) -> dict[str, Any]:
+    """Return the field `judge` of a record, without the fault and the fingerprint."""
+    common = panel.endpoints[0].call.describe()
+    if options.per_criterion:
+        common["per_criterion"] = True
+    if options.shuffle is not None:
+        common["shuffle"] = options.shuffle
+    common["rubric_hash"] = answer.rubric.hash
+    common["criteria_hashes"] = hash_criteria(answer.rubric.model, answer.rubric.criteria)
+    members = [_describe_model(*pair) for pair in zip(panel.endpoints, panel_samples, strict=True)]
     if panel.is_single:
-        ((endpoint, samples),) = pairs
-        votes = {"independent_votes_at_most": 1} if plan.samples > 1 else {}
-        return {**_describe_model(endpoint, samples), **votes, **common, **_describe_requests(samples, plan)}
-    members = [
-        {
-            **_describe_model(endpoint, samples),
-            "outputs": len(samples),
-            **(_describe_requests(samples, plan) if samples else {}),
-        }
-        for endpoint, samples in pairs
-    ]
-    votes = {"independent_votes_at_most": count_votes(read_panel({"judge": {"panel": members}}))}
-    return {"panel": members, **votes, **common, **_write_time(panel_samples[0][0].exchanges[0])}
+        about = members[0]
+        if options.samples > 1:
+            about["independent_votes_at_most"] = 1
+        return {**about, **common, **_describe_requests(panel_samples[0], options)}
+    for member, samples in zip(members, panel_samples, strict=True):
+        member["outputs"] = len(samples)
+        if samples:
+            member.update(_describe_requests(samples, options))
+    votes = count_votes(read_panel({"judge": {"panel": members}}))
+    first = panel_samples[0][0].exchanges[0]
+    return {"panel": members, "independent_votes_at_most": votes, **common, **_describe_time(first)}
 
 
-def _describe_model(endpoint: Asker, samples: Sequence[Sample]) -> dict[str, Any]:
-    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
-    models = dict.fromkeys(exchange.reply.model for exchange in exchanges if exchange.reply.model)
-    answered = {"answered_by": list(models)} if models else {}
-    fallback = {} if endpoint.form == endpoint.call.response_format else {"asked_as": endpoint.form}
-    return {"model": endpoint.call.model, **answered, "endpoint": endpoint.name, **fallback}
+def _describe_model(endpoint: ReplySource, samples: Sequence[Sample]) -> dict[str, Any]:
+    about: dict[str, Any] = {"model": endpoint.call.model}
+    models = dict.fromkeys(exchange.reply.model for exchange in _list_exchanges(samples) if exchange.reply.model)
+    if models:
+        about["answered_by"] = list(models)
+    about["endpoint"] = endpoint.name
+    if endpoint.form != endpoint.call.response_format:
+        about["asked_as"] = endpoint.form
+    return about
 
 
-def _describe_requests(samples: Sequence[Sample], plan: Plan) -> dict[str, Any]:
+def _describe_requests(samples: Sequence[Sample], options: JudgeOptions) -> dict[str, Any]:
     """Describe the time and tokens of one model; `latency` has the seconds of each request, `attempts` is by output.
 
     Of a reply from the cache they are those of the request that it answered; `from_cache` counts such replies.
     """
-    exchanges = [exchange for sample in samples for exchange in sample.exchanges]
+    exchanges = _list_exchanges(samples)
     tokens = Tokens()
     for exchange in exchanges:
         tokens = tokens.plus(exchange.reply.tokens)
+    about: dict[str, Any] = _describe_time(exchanges[0])
     latency = [round(exchange.seconds, 3) for exchange in exchanges if exchange.seconds is not None]
-    cached = sum(exchange.is_cached for exchange in exchanges)
-    return {
-        **_write_time(exchanges[0]),
-        **({"latency": latency} if latency else {}),
-        "tokens": {name: count for name, count in tokens._asdict().items() if count is not None},
-        **({"from_cache": cached} if cached else {}),
-        "attempts": [_count_attempts(sample, plan) for sample in samples],
-        **({} if plan.shuffle is None else {"orders": [list(sample.order) for sample in samples]}),
-    }
+    if latency:
+        about["latency"] = latency
+    about["tokens"] = {name: count for name, count in tokens._asdict().items() if count is not None}
+    from_cache = sum(exchange.is_cached for exchange in exchanges)
+    if from_cache:
+        about["from_cache"] = from_cache
+    about["attempts"] = [_count_attempts(sample, options) for sample in samples]
+    if options.shuffle is not None:
+        about["orders"] = [list(sample.order) for sample in samples]
+    return about
 
 
-def _count_attempts(sample: Sample, plan: Plan) -> int | dict[str, int]:
+def _list_exchanges(samples: Sequence[Sample]) -> list[Exchange]:
+    return [exchange for sample in samples for exchange in sample.exchanges]
+
+
+def _count_attempts(sample: Sample, options: JudgeOptions) -> int | dict[str, int]:
     """Return the number of requests for a sample; by criterion if each is asked for alone, as far as it was."""
-    if not plan.per_criterion:
+    if not options.per_criterion:
         return len(sample.exchanges)
     pairs = zip(sample.order, sample.conversations, strict=False)
     return {criterion: len(conversation.replies) for criterion, conversation in pairs}
 
 
-def _write_time(exchange: Exchange) -> dict[str, str]:
-    """Return the time of a request in UTC as a field; none if it is unknown."""
-    sent = exchange.sent
-    return {"time": sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")} if sent else {}
+def _describe_time(exchange: Exchange) -> dict[str, Any]:
+    """Return the time of a request in UTC, to the millisecond, as the field `time`; no field if it is unknown."""
+    if exchange.sent is None:
+        return {}
+    return {"time": exchange.sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
 
 
 _IN_A_ROW = 5
@@ -245,7 +277,7 @@ class JudgeTally:
         return self.judged - self.invalid
 
 
-class Results(Protocol):
+class ResultsWriter(Protocol):
     """Where results go: `judged` has the ids, as JSON, of the answers that are not to be judged again."""
 
     judged: Mapping[str, str]
@@ -263,15 +295,15 @@ class JudgeRun:
     def __init__(
         self,
         panel: Panel,
-        journal: Results,
-        plan: Plan,
+        journal: ResultsWriter,
+        options: JudgeOptions,
         watch: Callable[[str, str | None], object],
         store: ReplyStore | None = None,
     ) -> None:
         self.tally = JudgeTally(spending=panel.account.meter())
         self.panel = panel
         self._journal = journal
-        self._plan = plan
+        self._options = options
         self._watch = watch
         self._lost_in_a_row = 0
         self._store = store
@@ -286,7 +318,7 @@ class JudgeRun:
         waiting = iter(self._skip_judged(answers))
         try:
             async with asyncio.TaskGroup() as workers:
-                for _ in range(self._plan.concurrency):
+                for _ in range(self._options.concurrency):
                     workers.create_task(self._work(waiting))
         except BaseExceptionGroup as group:
             fault = group
@@ -306,7 +338,7 @@ class JudgeRun:
         calls = [endpoint.call for endpoint in self.panel.endpoints]
         account = self.panel.account
         for answer in waiting:
-            needs = list_needs(answer, calls, self._plan) if account.limit.is_set else []
+            needs = list_needs(answer, calls, self._options) if account.limit.is_set else []
             try:
                 with await account.reserve(needs) as reserved:
                     panel_samples = await self._judge_one(answer, reserved)
@@ -321,15 +353,19 @@ class JudgeRun:
     def _note_limit(self, answer: Answer, limit: LimitError) -> None:
         self.tally.is_limited = True
         if limit.reason:
-            self.tally.unanswered += not limit.is_invalid
-            self.tally.unfinished += limit.is_invalid
+            if limit.is_invalid:
+                self.tally.unfinished += 1
+            else:
+                self.tally.unanswered += 1
             self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
 
     def _note_loss(self, answer: Answer, fault: UnansweredError) -> None:
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
-        self._lost_in_a_row += not fault.of_answer
-        self._watch(answer.key, f"not judged: {f'`{fault.model}`: ' if fault.model else ''}{fault}")
+        if not fault.of_answer:
+            self._lost_in_a_row += 1
+        model = f"`{fault.model}`: " if fault.model else ""
+        self._watch(answer.key, f"not judged: {model}{fault}")
         if fault.lasting:
             _stop(fault.model, fault.remedy)
         if self._lost_in_a_row >= _IN_A_ROW and self.panel.is_live:
@@ -338,22 +374,23 @@ class JudgeRun:
     def _keep(self, answer: Answer, panel_samples: PanelSamples) -> None:
         """Write the record of an answer, and count it."""
         self._lost_in_a_row = 0
-        record = make_record(answer, self.panel, self._plan, panel_samples)
+        record = make_record(answer, self.panel, self._options, panel_samples)
         self._journal.append(record)
         self.tally.votes = max(self.tally.votes, record["judge"].get("independent_votes_at_most", 1))
         self.tally.judged += 1
-        invalid = find_fault(self.panel, panel_samples)
+        invalid = _find_invalid(self.panel, panel_samples)
         if invalid is None:
             outputs = [sample.output for samples in panel_samples for sample in samples if sample.output]
             verdicts = {answer.rubric.decide_output(output) for output in outputs}
-            self.tally.stable += len(outputs) > 1 and len(verdicts) == 1
+            if len(outputs) > 1 and len(verdicts) == 1:
+                self.tally.stable += 1
             self._watch(answer.key, None)
             return
         self.tally.invalid += 1
-        pairs = zip(self.panel.names, panel_samples, strict=True)
-        name, sample = next((name, samples[-1]) for name, samples in pairs if samples and samples[-1].output is None)
+        name, sample = invalid
         last = sample.conversations[-1]
-        self._watch(answer.key, f"invalid after {counted(len(last.replies), 'attempt')}: {invalid}")
+        fault = _find_fault(self.panel, panel_samples)
+        self._watch(answer.key, f"invalid after {counted(len(last.replies), 'attempt')}: {fault}")
         if isinstance(last.lost, UnansweredError) and last.lost.lasting:
             _stop("" if self.panel.is_single else name, last.lost.remedy)
 
@@ -364,7 +401,7 @@ class JudgeRun:
         """
         panel_samples: list[list[Sample]] = [[] for _ in self.panel.endpoints]
         for endpoint, name, samples in zip(self.panel.endpoints, self.panel.names, panel_samples, strict=True):
-            for number in range(1, self._plan.samples + 1):
+            for number in range(1, self._options.samples + 1):
                 try:
                     samples.append(await self._sample(endpoint, answer, number, reserved))
                 except UnansweredError as fault:
@@ -378,15 +415,15 @@ class JudgeRun:
                     return panel_samples
         return panel_samples
 
-    async def _sample(self, endpoint: Asker, answer: Answer, number: int, reserved: Reservation) -> Sample:
+    async def _sample(self, endpoint: ReplySource, answer: Answer, number: int, reserved: Reservation) -> Sample:
         """Ask a model for its output with this number, from 1; raise UnansweredError when a request got no reply.
 
         The first request whose output stays invalid makes the sample invalid, and the others are not made.
         """
-        order = self._plan.order(answer, endpoint.call.model, number)
+        order = self._options.order(answer, endpoint.call.model, number)
         conversations: list[Conversation[Exchange, JudgeOutput]] = []
         outputs: list[tuple[ScoringRubric, JudgeOutput]] = []
-        for part, request in list_parts(answer, endpoint.call, self._plan, number):
+        for part, request in list_parts(answer, endpoint.call, self._options, number):
             conversation = await self._ask(endpoint, request, part, answer, reserved)
             conversations.append(conversation)
             output = conversation.output
@@ -398,16 +435,16 @@ class JudgeRun:
         return Sample(join_outputs(answer.rubric, outputs), tuple(conversations), order)
 
     async def _ask(
-        self, endpoint: Asker, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
+        self, endpoint: ReplySource, request: Request, rubric: ScoringRubric, answer: Answer, reserved: Reservation
     ) -> Conversation[Exchange, JudgeOutput]:
         def read(exchange: Exchange) -> JudgeOutput:
             if exchange.reply.fault:
                 raise OutputError(exchange.reply.fault)
             text = exchange.reply.text
-            return reader_of(rubric).read(text, lambda: read_quotable(*answer.case), self._plan.reading).output
+            return reader_of(rubric).read(text, lambda: read_quotable(*answer.case), self._options.reading).output
 
         conversation = await ask(
-            endpoint, request, read, attempts=self._plan.max_attempts, store=self._store, reserved=reserved
+            endpoint, request, read, attempts=self._options.max_attempts, store=self._store, reserved=reserved
         )
         for exchange in conversation.replies:
             model = exchange.reply.model

@@ -60,7 +60,7 @@ class Cost(NamedTuple):
     more: Decimal | None = None
 
     def find_most(self) -> Decimal | None:
-        """Return what all requests cost at most; None if nobody knows."""
+        """Return the most that all requests can cost; None if nobody knows."""
         if self.more is None or self.without_price:
             return None
         with localcontext(prec=_DIGITS):
@@ -123,9 +123,9 @@ class Spending:
         return Cost(amount, without, self.uncounted, self.more)
 
 
-def word_cost(cost: Cost, currency: str) -> Iterator[str]:
+def format_cost(cost: Cost, currency: str) -> Iterator[str]:
     """Yield the cost, then what it does not include."""
-    yield f"cost {write_amount(cost.amount)}{f' {currency}' if currency else ''}"
+    yield f"cost {write_amount(cost.amount)} {currency}".rstrip()
     for model, count in cost.without_price.items():
         yield f"not counted in the cost: {_count(count)} of `{model}`, which has no price"
     uncounted = f"{_count(cost.without_tokens)} without token counts"
@@ -139,7 +139,7 @@ def _count(requests: int) -> str:
     return "1 request" if requests == 1 else f"{requests:,} requests"
 
 
-def word_requests(spending: Spending) -> str:
+def format_requests(spending: Spending) -> str:
     """Say how many requests were sent, and how many of them brought nothing."""
     unusable = f", {spending.unusable:,} without a usable reply" if spending.unusable else ""
     return f"{_count(spending.requests)}{unusable}"
@@ -171,7 +171,8 @@ def read_prices(path: str) -> Prices:
         raise PricesError(f"is not UTF-8 at byte {fault.start + 1}") from None
     except (ValueError, RecursionError) as fault:
         raise PricesError(f"is neither TOML nor JSON: {fault}") from None
-    if not isinstance(table, dict) or not isinstance(models := table.get("models"), dict) or not models:
+    models = table.get("models") if isinstance(table, dict) else None
+    if not isinstance(models, dict) or not models:
         raise PricesError('has no table `models`; expected for example [models."NAME"] with `input` and `output`')
     _refuse_unknown(table, ("models", "currency"), "the table")
     currency = table.get("currency", "")

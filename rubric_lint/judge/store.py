@@ -29,9 +29,9 @@ _PATIENCE = 10.0
 
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (number INTEGER PRIMARY KEY, key TEXT UNIQUE, reply TEXT)"
 
-_IMMATERIAL = frozenset({
-    *("metadata", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "user"),
-})  # fmt: skip
+_IMMATERIAL = frozenset(
+    ("metadata", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "user")
+)
 """The fields of a body that change the handling of a request, not its reply."""
 
 
@@ -94,16 +94,17 @@ class ReplyStore:
     def get(self, key: str) -> Exchange | None:
         """Return the kept reply, or None."""
         found = self._execute("SELECT reply FROM replies WHERE key = ?", key)
-        with suppress(ValueError, TypeError, KeyError, RecursionError):  # of another program, or damaged
-            return _unpack(json.loads(found[0], parse_constant=_refuse_constant)) if found else None
+        if found:
+            with suppress(ValueError, TypeError, KeyError, RecursionError):  # of another program, or damaged
+                return _unpack(json.loads(found[0], parse_constant=_refuse_constant))
         return None
 
     def put(self, key: str, exchange: Exchange) -> None:
         """Keep a reply in place of an earlier one."""
         reply = exchange.reply
         sent = exchange.sent.isoformat() if exchange.sent else None
-        held = {"text": reply.text, "tokens": reply.tokens, "model": reply.model}
-        packed = json.dumps({**held, "sent": sent, "seconds": exchange.seconds})
+        fields = {"text": reply.text, "tokens": reply.tokens, "model": reply.model}
+        packed = json.dumps({**fields, "sent": sent, "seconds": exchange.seconds})
         if len(packed) <= SMALL_LIMIT:
             self._execute("INSERT OR REPLACE INTO replies (key, reply) VALUES (?, ?)", key, packed)
 
@@ -139,6 +140,6 @@ def _unpack(packed: Any) -> Exchange:
         raise TypeError
     if seconds is not None and not math.isfinite(seconds):
         raise ValueError
-    tokens = Tokens(*(each if type(each) is int and each >= 0 else None for each in packed["tokens"]))
+    tokens = Tokens(*(count if type(count) is int and count >= 0 else None for count in packed["tokens"]))
     sent = None if packed["sent"] is None else datetime.fromisoformat(packed["sent"])
     return Exchange(Reply(text, None, tokens, model), sent, seconds, is_cached=True)

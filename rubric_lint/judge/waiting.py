@@ -15,7 +15,7 @@ class Waiting:
         self._futures: list[asyncio.Future[None]] = []
 
     def join(self) -> asyncio.Future[None]:
-        """Return what is done at the next change; await it without the lock."""
+        """Return a future that is done at the next change; await it without the lock."""
         future = asyncio.get_running_loop().create_future()
         self._futures.append(future)
         return future

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
@@ -22,7 +22,7 @@ def find_repeated(
     """
     if len(rubrics) < 2 or rubrics[0][0].kind not in DATA:  # rubric-score reads no other files
         return
-    owners = [_read_owner(*each) for each in rubrics]
+    owners = [_read_owner(*pair) for pair in rubrics]
     names = {owner.name for owner in owners}
     if len(names) == len(owners) and "" not in names:
         return  # each has a case of its own
@@ -47,8 +47,8 @@ def find_repeated(
             place, part = rubric.path, Part.KEY
         else:
             continue
-        beside = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-        yield Problem(code, *_own_place(document, place, part), values, (beside,)), document
+        earlier = RelatedPlace("the first one", (), span=above.span(*_own_place(above, above_at, part)))
+        yield Problem(code, *_own_place(document, place, part), values, (earlier,)), document
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
@@ -63,15 +63,12 @@ def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[tu
     What nobody named has the last part of its place as its name, and all of it where another rubric has that name.
     """
     stem = stem_of(file)
-    owners = [_read_owner(*each) for each in rubrics]
+    owners = [_read_owner(*pair) for pair in rubrics]
     graders = Counter((owner.key, owner.inner) for owner in owners if owner.inner)
     if len(graders) < graders.total():  # other systems run several graders of one name: their places name them here
-        owners = [
-            owner._replace(inner=owner.places)
-            if rubric.view is not None and graders[owner.key, owner.inner] > 1
-            else owner
-            for (_, rubric), owner in zip(rubrics, owners, strict=True)
-        ]
+        for at, ((_, rubric), owner) in enumerate(zip(rubrics, owners, strict=True)):
+            if rubric.view is not None and graders[owner.key, owner.inner] > 1:
+                owners[at] = owner._replace(inner=owner.places)
     named = _join(owners, rubrics, stem)
     count = Counter(name for name, *_ in named)
     if len(count) < len(named):
@@ -85,9 +82,10 @@ def _tell_apart(
 ) -> list["_Owner"]:
     """Name those that are `alike`, and others of their cases, after all of their places if nobody named them."""
     keys = {owner.key for owner, is_alike in zip(owners, alike, strict=True) if is_alike}
-    cases = Counter(name for _, name in {(owner.key, owner.name) for owner in owners})
+    named_cases = {(owner.key, owner.name) for owner in owners}
+    cases = Counter(name for _, name in named_cases)
     within = Counter((owner.key, owner.inner) for owner in owners)
-    told = []
+    renamed = []
     for owner, (_, rubric), is_alike in zip(owners, rubrics, alike, strict=True):
         number, place = owner.key
         name, inner = owner.name, owner.inner
@@ -96,8 +94,8 @@ def _tell_apart(
             name = "/".join(map(str, whole))
         if is_alike and inner == owner.places and (not name or within[owner.key, inner] > 1):
             inner = tuple(map(str, rubric.path[len(place) :]))
-        told.append(owner._replace(name=name, inner=inner))
-    return told
+        renamed.append(owner._replace(name=name, inner=inner))
+    return renamed
 
 
 def _join(
@@ -113,7 +111,9 @@ def _join(
         inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
         view = rubric.view
         own = [view.name] if view and view.name and view.name not in inner else []
-        otherwise = (len(rubrics) > 1 and view is not None and "/".join(map(str, rubric.path))) or stem
+        otherwise = stem
+        if len(rubrics) > 1 and view is not None:
+            otherwise = "/".join(map(str, rubric.path)) or stem
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""

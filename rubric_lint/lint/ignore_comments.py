@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import NamedTuple
 
 from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import BY_NAME, find_near_rules
@@ -15,7 +14,8 @@ from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, kind_of
 
 
-class Name(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuleName:
     """The name of a rule in an ignore comment, and its place."""
 
     text: str
@@ -31,7 +31,7 @@ class Ignore:
     """
 
     comment: Span
-    names: tuple[Name, ...]
+    names: tuple[RuleName, ...]
     silences: Span
     fault: str | None = None
 
@@ -73,10 +73,8 @@ def _read_ignore(
     source: Source, entries: "Entries", comment: Span, below: dict[int, int], first_content: int
 ) -> Ignore:
     found = _IGNORE.match(source.text, *comment)
-    names = tuple(
-        Name(name[0], Span(*name.span()))
-        for name in (_NAME.finditer(source.text, *found.span("names")) if found else ())
-    )
+    listed = _NAME.finditer(source.text, *found.span("names")) if found else ()
+    names = tuple([RuleName(name[0], Span(*name.span())) for name in listed])
     if found is None or not names:
         return Ignore(comment, (), comment, "to be understood, write `# rubric-lint: ignore[name of the rule]`")
     if found["kind"] == "ignore-file":
@@ -121,10 +119,10 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
     """Return the findings that no comment silences, and for each silenced one the comment and the name of its rule."""
     kept: list[Finding] = []
     silenced: list[tuple[Ignore, str]] = []
-    by_rule: dict[str, _Silencing] = {}
+    by_rule: dict[str, _SilencingComments] = {}
     for ignore in sorted(ignores, key=lambda ignore: ignore.silences.start):
         for rule in {name.text for name in ignore.names}:
-            by_rule.setdefault(rule, _Silencing()).ignores.append(ignore)
+            by_rule.setdefault(rule, _SilencingComments()).ignores.append(ignore)
     for finding in sorted(findings, key=lambda finding: finding.span.start):
         by = by_rule[finding.rule].find(finding.span) if finding.rule in by_rule else None
         if by is None:
@@ -134,7 +132,7 @@ def apply_ignores(ignores: list[Ignore], findings: Iterable[Finding]) -> tuple[l
     return kept, silenced
 
 
-class _Silencing:
+class _SilencingComments:
     """The comments for one rule, ordered by where they apply; call `find` in the order of findings."""
 
     def __init__(self) -> None:
@@ -145,8 +143,11 @@ class _Silencing:
     def find(self, span: Span) -> Ignore | None:
         """Return the first comment that silences a finding at `span`."""
         start, end = span
-        while self._reached < len(self.ignores) and (each := self.ignores[self._reached]).silences.start <= start:
-            heappush(self._open, (each.comment, each.silences.end, self._reached))
+        while self._reached < len(self.ignores):
+            ignore = self.ignores[self._reached]
+            if ignore.silences.start > start:
+                break
+            heappush(self._open, (ignore.comment, ignore.silences.end, self._reached))
             self._reached += 1
         while self._open and self._open[0][1] <= start:
             heappop(self._open)
@@ -173,7 +174,8 @@ def find_unused(
     lines: dict[str, list[int]] = {}
     for finding in sorted(kept, key=lambda finding: finding.span.start):
         lines.setdefault(finding.rule, []).append(source.position(finding.span.start).line)
-    once = {name for name in (*lines, *(name for _, name in silenced)) if BY_NAME[name].once}
+    found = {*lines, *(name for _, name in silenced)}
+    once = {name for name in found if BY_NAME[name].once}
     for ignore in ignores:
         if ignore.fault:
             yield _report("invalid", {"reason": ignore.fault}, severity, ignore.comment)
@@ -223,7 +225,8 @@ def _make_fix(source: Source, ignore: Ignore, idle: set[str], *, is_safe: bool) 
     text = source.text
     start, end = ignore.comment
     bracket = text.index("]", ignore.names[-1].span.end)
-    if (remark := _REMARK.match(text, bracket, end)) and remark.end() < end:
+    remark = _REMARK.match(text, bracket, end)
+    if remark and remark.end() < end:
         mark = "" if text[remark.end()] == "#" else "# "
         return Fix("remove the comment up to the remark", (Edit(Span(start, remark.end()), mark),), safe=is_safe)
     line = source.line_span(source.position(start).line)

@@ -38,7 +38,7 @@ def score(
         ValueError: if `extract` or `extra_fields` has another value.
     """
     if isinstance(output, JudgeOutput):
-        reader_of(rubric).know(output)  # refuses other answers than the rubric's
+        reader_of(rubric).check_answers(output)  # refuses other answers than the rubric's
     else:
         output = parse_output(rubric, output, answer=answer, extract=extract, extra_fields=extra_fields)
     return rubric.grade(output)

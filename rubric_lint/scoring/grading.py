@@ -13,7 +13,7 @@ from rubric_lint.model.criterion import Hundredth, Shape
 from rubric_lint.model.messages import join_words, list_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.view import OWN
-from rubric_lint.scoring.groups import GroupResult, Range, ScoringGroup
+from rubric_lint.scoring.groups import GroupResult, ScoreBounds, ScoringGroup
 from rubric_lint.scoring.records.decoding import OutputError
 
 AnswerValue = bool | int
@@ -97,7 +97,9 @@ class ScoringCriterion:
     @property
     def all_grades(self) -> tuple[Grade, ...]:
         """The grades with that of `n/a`, if the criterion may not apply."""
-        return (*self.grades, _LEFT_OUT) if self.may_not_apply else self.grades
+        if self.may_not_apply:
+            return (*self.grades, _LEFT_OUT)
+        return self.grades
 
     @property
     def has_hundredths(self) -> bool:
@@ -134,13 +136,16 @@ class ScoringCriterion:
     @property
     def is_turned(self) -> bool:
         """Whether higher answers are the worse ones, by what they earn or by the gate."""
-        first, last = (self.merit(each.score, gate_met=each.gate_met) for each in (self.grades[0], self.grades[-1]))
-        return first > last
+        first, last = self.grades[0], self.grades[-1]
+        return self._merit_of(first) > self._merit_of(last)
 
     @property
     def from_worst(self) -> tuple[Grade, ...]:
         """The grades from that of the worst answer to that of the best."""
-        return tuple(sorted(self.grades, key=lambda grade: self.merit(grade.score, gate_met=grade.gate_met)))
+        return tuple(sorted(self.grades, key=self._merit_of))
+
+    def _merit_of(self, grade: Grade) -> tuple[bool, Fraction]:
+        return self.merit(grade.score, gate_met=grade.gate_met)
 
     def find_middle(self, answers: Sequence[AnswerValue], *, better: bool = False) -> AnswerValue:
         """Return the median of allowed answers; of two in the middle the worse, or the better.
@@ -150,13 +155,10 @@ class ScoringCriterion:
         applying = [answer for answer in answers if answer != NOT_APPLICABLE]
         if 2 * len(applying) < len(answers):
             return NOT_APPLICABLE
-        answers, given = applying, set(applying)
-        merits = {
-            grade.answer: self.merit(grade.score, gate_met=grade.gate_met)
-            for grade in self.grades
-            if grade.answer in given
-        }
-        return sorted(answers, key=merits.__getitem__)[(len(answers) - (not better)) // 2]
+        given = set(applying)
+        merits = {grade.answer: self._merit_of(grade) for grade in self.grades if grade.answer in given}
+        ordered = sorted(applying, key=merits.__getitem__)
+        return ordered[len(ordered) // 2] if better else ordered[(len(ordered) - 1) // 2]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -215,7 +217,7 @@ class Scored:
     @property
     def answers(self) -> tuple[AnswerValue, ...]:
         """The answers, in the order of the criteria."""
-        return tuple([each.grade.answer for each in self.criteria])
+        return tuple([result.grade.answer for result in self.criteria])
 
     @property
     def points(self) -> int:
@@ -243,8 +245,9 @@ class Scored:
     @property
     def gates_missed(self) -> tuple[str, ...]:
         """The ids of the criteria, and then of the groups, whose gates are missed."""
-        missed = [each.criterion.id for each in self.criteria if not each.grade.gate_met]
-        return (*missed, *[each.group.id for each in self.groups if not each.gate_met])
+        criteria = [result.criterion.id for result in self.criteria if not result.grade.gate_met]
+        groups = [result.group.id for result in self.groups if not result.gate_met]
+        return tuple(criteria + groups)
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
@@ -257,7 +260,7 @@ class Scored:
         return sum(map(bool, self.verdicts.values())) == 1
 
     def __repr__(self) -> str:
-        answers = ", ".join(f"{each.criterion.id!r}: {each.grade.answer!r}" for each in self.criteria)
+        answers = ", ".join(f"{result.criterion.id!r}: {result.grade.answer!r}" for result in self.criteria)
         return f"<Scored {self.rubric.name!r}: {self.verdict}, {self.score}, {{{answers}}}>"
 
     def to_json(self) -> dict[str, Any]:
@@ -266,29 +269,33 @@ class Scored:
         if self.samples:
             found |= {"verdicts": _name_verdicts(self.verdicts), "stable": self.stable}
         if self.samples and self.models:
-            given: dict[str, list[Scored]] = {}
+            by_model: dict[str, list[Scored]] = {}
             for model, sample in zip(self.models, self.samples, strict=True):
-                given.setdefault(model, []).append(sample)
+                by_model.setdefault(model, []).append(sample)
             panel = [
-                {"model": model, "verdicts": _name_verdicts(_count_verdicts(each))} for model, each in given.items()
+                {"model": model, "verdicts": _name_verdicts(_count_verdicts(samples))}
+                for model, samples in by_model.items()
             ]
             # Outputs of one model are not independent votes; those of different models may be.
             found |= {"independent_votes_at_most": self.votes, "panel": panel}
-        groups = {"groups": [group.to_json() for group in self.groups]} if self.groups else {}
-        return {**found, "criteria": [criterion.to_json() for criterion in self.criteria], **groups}
+        found["criteria"] = [criterion.to_json() for criterion in self.criteria]
+        if self.groups:
+            found["groups"] = [group.to_json() for group in self.groups]
+        return found
 
     def summarize(self) -> dict[str, Any]:
         """Return the score, the verdict, and how the rubric words the score, as they appear in the result."""
         found: dict[str, Any] = {"score": float(self.score), "verdict": str(self.verdict)}
-        if (in_units := self.rubric_score) is not None:
+        in_units = self.rubric_score
+        if in_units is not None:
             found["rubric_score"] = float(in_units)
         if self.rubric.rubric_grades:
             found["rubric_grade"] = self.rubric_grade
         return found
 
 
-def _count_verdicts(given: Iterable[Scored]) -> dict[Verdict, int]:
-    verdicts = [each.verdict for each in given]
+def _count_verdicts(results: Iterable[Scored]) -> dict[Verdict, int]:
+    verdicts = [result.verdict for result in results]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
@@ -369,9 +376,8 @@ class ScoringRubric:
 
     `tree` is its root, if it has groups or conditions. If it `varies`, there are no constant points: which criteria
     apply, or which groups reach 0, decides what the others are worth. `full` is 1 then, and only `weigh` says what
-    answers come to. `units` are the worst and the best
-    score in units of the rubric's own scale, None without one. `rubric_grades` are the names of scores, each with its
-    lowest one, from the highest on.
+    answers come to. `units` are the worst and the best score in units of the rubric's own scale, None without one.
+    `rubric_grades` are the names of scores, each with its lowest one, from the highest on.
     """
 
     name: str
@@ -393,18 +399,22 @@ class ScoringRubric:
         return hash((self.name, self.hash))
 
     def __repr__(self) -> str:
-        ids = ", ".join([repr(criterion.id) for criterion in self.criteria[:5]] + ["..."] * (len(self.criteria) > 5))
-        return f"<ScoringRubric {self.name!r}: {self.shape}, {self.hash}, [{ids}]>"
+        ids = [repr(criterion.id) for criterion in self.criteria[:5]]
+        if len(self.criteria) > len(ids):
+            ids.append("...")
+        return f"<ScoringRubric {self.name!r}: {self.shape}, {self.hash}, [{', '.join(ids)}]>"
 
     def __getstate__(self) -> list[Any]:
         """Return the state to pickle, without the model, which may refer to the file of the rubric."""
         model = self.model._replace(replacements={}, ambiguous=(), view=None)
-        return [model if each.name == "model" else getattr(self, each.name) for each in fields(self)]
+        names = [attribute.name for attribute in fields(self)]
+        return [model if name == "model" else getattr(self, name) for name in names]
 
     @property
     def question(self) -> str | None:
         """What the case of the rubric asks, which a judge sees of answers without a question of their own."""
-        return (self.model.view.question if self.model.view else "") or None
+        view = self.model.view
+        return view.question or None if view else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the rubric as it appears in results."""
@@ -434,7 +444,8 @@ class ScoringRubric:
     def write_score(self, score: Fraction) -> str:
         """Write a score in four digits: in units of the scale of the rubric, or from 0 to 1 without one."""
         in_units = self.in_units(score)
-        return f"{float(score if in_units is None else in_units):.4g}"
+        written = score if in_units is None else in_units
+        return f"{float(written):.4g}"
 
     def word_in_units(self, score: Fraction) -> str:
         """Return a score in units of the scale of the rubric in words: `3.6 of 1 to 5`; empty without a scale."""
@@ -488,10 +499,12 @@ class ScoringRubric:
         score = groups[0].score
         if score is None:
             pairs = zip(self.criteria, grades, strict=True)
-            found = [f"`{each.id}`" for each, grade in pairs if each.is_failure and not grade.gate_met]
-            start = f"critical failure {join_words(found)} found, but " if found else ""
+            failures = [
+                f"`{criterion.id}`" for criterion, grade in pairs if criterion.is_failure and not grade.gate_met
+            ]
+            start = f"critical failure {join_words(failures)} found, but " if failures else ""
             raise NothingAppliesError(start + NothingAppliesError.REASON, tuple(grade.answer for grade in grades))
-        gates_met = all(grade.gate_met for grade in grades) and all(each.gate_met for each in groups)
+        gates_met = all(grade.gate_met for grade in grades) and all(group.gate_met for group in groups)
         verdict = self.decide(score, gates_met=gates_met)
         return Weighed(score.numerator, score.denominator, verdict, groups[1:])
 
@@ -543,21 +556,30 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
         raise ValueError("results of different rubrics have no median" if samples else "no results to combine")
     if len(samples) == 1:
         return samples[0]
-    verdict = sorted((sample.verdict for sample in samples), key=_FROM_WORST.index)[(len(samples) - 1) // 2]
+    verdict = find_middle_verdict([sample.verdict for sample in samples])
     score = _find_median([sample.score for sample in samples])
     criteria = []
-    for given in zip(*(sample.criteria for sample in samples), strict=True):
-        answers = [each.grade.answer for each in given]
-        answer = given[0].criterion.find_middle(answers)
+    for results in zip(*[sample.criteria for sample in samples], strict=True):
+        answers = [result.grade.answer for result in results]
+        answer = results[0].criterion.find_middle(answers)
         share = Fraction(answers.count(answer), len(answers))
-        criteria.append(replace(given[answers.index(answer)], share=share))
-    reasoning = next((each.reasoning for each in samples if each.verdict is verdict and each.reasoning), None)
-    groups = []
-    for results in zip(*(sample.groups for sample in samples), strict=True):
-        applying = [each.score for each in results if each.score is not None]
-        is_left_out = 2 * len(applying) < len(results)
-        groups.append(GroupResult(results[0].group, None if is_left_out else _find_median(applying)))
+        criteria.append(replace(results[answers.index(answer)], share=share))
+    reasons = [sample.reasoning for sample in samples if sample.verdict is verdict and sample.reasoning]
+    reasoning = reasons[0] if reasons else None
+    groups = [_combine_group(results) for results in zip(*[sample.groups for sample in samples], strict=True)]
     return Scored(samples[0].rubric, score, verdict, tuple(criteria), reasoning, tuple(samples), groups=tuple(groups))
+
+
+def find_middle_verdict(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the median of at least one verdict; of two in the middle the worse."""
+    return sorted(verdicts, key=_FROM_WORST.index)[(len(verdicts) - 1) // 2]
+
+
+def _combine_group(results: Sequence[GroupResult]) -> GroupResult:
+    """Return the median of a group's results; None if more than half of the samples say that it does not apply."""
+    applying = [result.score for result in results if result.score is not None]
+    is_left_out = 2 * len(applying) < len(results)
+    return GroupResult(results[0].group, None if is_left_out else _find_median(applying))
 
 
 def _find_median(scores: Sequence[Fraction]) -> Fraction:
@@ -593,20 +615,26 @@ class Prospects:
 
     def __init__(self, rubric: ScoringRubric, known: Mapping[int, Grade] = MappingProxyType({})) -> None:
         allowed = [
-            [known[number]] if number in known else each.all_grades for number, each in enumerate(rubric.criteria)
+            [known[number]] if number in known else criterion.all_grades
+            for number, criterion in enumerate(rubric.criteria)
         ]
         self._rubric = rubric
         self._tree = rubric.tree if rubric.varies else None
         if self._tree:
             require_rising_gates(rubric.name, self._tree)
             self._ranges = [_find_range(grades) for grades in allowed]
-            self._meeting = [_find_range([grade for grade in grades if grade.gate_met]) for grades in allowed]
-        met = [[grade.points for grade in grades if grade.gate_met] for grades in allowed]
-        every = [[grade.points for grade in grades] for grades in allowed]
-        self._highest = [max(points or others) for points, others in zip(met, every, strict=True)]
-        self._lowest = [min(points) for points in every]
-        self._never_met = [not points for points in met]
-        self._may_miss = [len(points) < len(others) for points, others in zip(met, every, strict=True)]
+            self._meeting = [_find_range(filter(_meets_gate, grades)) for grades in allowed]
+        self._highest: list[int] = []
+        self._lowest: list[int] = []
+        self._never_met: list[bool] = []
+        self._may_miss: list[bool] = []
+        for grades in allowed:
+            points = [grade.points for grade in grades]
+            meeting = [grade.points for grade in grades if grade.gate_met]
+            self._highest.append(max(meeting or points))
+            self._lowest.append(min(points))
+            self._never_met.append(not meeting)
+            self._may_miss.append(len(meeting) < len(points))
         self._sums = sum(self._highest), sum(self._lowest), sum(self._never_met), sum(self._may_miss)
 
     def find(self, number: int, grade: Grade) -> Prospect:
@@ -630,25 +658,30 @@ class Prospects:
         self, tree: ScoringGroup, number: int, grade: Grade, *, can_meet: bool, must_meet: bool
     ) -> Prospect:
         one = _find_range([grade])
-        ranges, meeting = ([*each[:number], one, *each[number + 1 :]] for each in (self._ranges, self._meeting))
+        ranges = [*self._ranges[:number], one, *self._ranges[number + 1 :]]
+        meeting = [*self._meeting[:number], one, *self._meeting[number + 1 :]]
         groups = list(tree.find_ranges(ranges))
         _, (lowest, highest, _) = groups[-1]
         if lowest is None or highest is None:
             raise NothingAppliesError
-        must_meet = must_meet and all(
-            low is None or group.gate is None or low >= group.gate for group, (low, _, _) in groups
-        )
+        for group, (low, _, _) in groups:
+            if low is not None and group.gate is not None and low < group.gate:
+                must_meet = False
         *_, (_, (_, best, _)) = tree.find_ranges(meeting, meet_gates=True)
         decide = self._rubric.decide
         worst = decide(lowest, gates_met=must_meet)
         return Prospect(worst, decide(best or lowest, gates_met=can_meet and best is not None), highest)
 
 
-def _find_range(grades: Iterable[Grade]) -> Range:
-    """Return what a criterion with only these grades can come to."""
+def _meets_gate(grade: Grade) -> bool:
+    return grade.gate_met
+
+
+def _find_range(grades: Iterable[Grade]) -> ScoreBounds:
+    """Return the lowest and the highest score of a criterion with only these grades."""
     grades = list(grades)
     scores = [grade.score for grade in grades if grade.answer != NOT_APPLICABLE]
-    return Range(min(scores, default=None), max(scores, default=None), len(scores) < len(grades))
+    return ScoreBounds(min(scores, default=None), max(scores, default=None), len(scores) < len(grades))
 
 
 def require_rising_gates(name: str, tree: ScoringGroup) -> None:
@@ -657,10 +690,12 @@ def require_rising_gates(name: str, tree: ScoringGroup) -> None:
     Raises:
         VaryingPointsError: if a group weighs below 0 and has a gate in it.
     """
-    costly = (part for group in tree.list_groups() for weight, part in group.members if weight < 0)
-    for part in costly:
-        if isinstance(part, ScoringGroup) and any(each.gate is not None for each in part.list_groups()):
-            raise VaryingPointsError(
-                f"rubric `{name}`: what an answer can still reach is not decided: the group `{part.id}` weighs below 0 "
-                "and has a gate"
-            )
+    for group in tree.list_groups():
+        for weight, part in group.members:
+            if weight >= 0 or not isinstance(part, ScoringGroup):
+                continue
+            if any(inner.gate is not None for inner in part.list_groups()):
+                raise VaryingPointsError(
+                    f"rubric `{name}`: what an answer can still reach is not decided: the group `{part.id}` weighs "
+                    "below 0 and has a gate"
+                )

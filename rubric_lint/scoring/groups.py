@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 
-class Member(NamedTuple):
+class GroupMember(NamedTuple):
     """A part of a group with its weight among the others: a group, or a criterion by its place in the rubric."""
 
     weight: Fraction
@@ -24,7 +24,7 @@ class ScoringGroup:
     id: str
     weight: Fraction
     gate: Fraction | None
-    members: tuple[Member, ...]
+    members: tuple[GroupMember, ...]
     units: tuple[int, int] | None = None
 
     @property
@@ -65,11 +65,12 @@ class ScoringGroup:
             if score is not None:
                 earned += weight * score
                 earning += max(weight, Fraction(0))
-        return GroupResult(self, max(earned / earning, Fraction(0)) if earning else None), *inside
+        own = max(earned / earning, Fraction(0)) if earning else None
+        return (GroupResult(self, own), *inside)
 
     def find_ranges(
-        self, ranges: Sequence["Range"], *, meet_gates: bool = False
-    ) -> Iterator[tuple["ScoringGroup", "Range"]]:
+        self, ranges: Sequence["ScoreBounds"], *, meet_gates: bool = False
+    ) -> Iterator[tuple["ScoringGroup", "ScoreBounds"]]:
         """Yield the range of all groups inside it, and last its own; `ranges` are those of the criteria.
 
         With `meet_gates`, its gates are met, and only `high` is exact; that of a group with a weight above 0.
@@ -77,22 +78,23 @@ class ScoringGroup:
         parts = []
         for weight, part in self.members:
             if isinstance(part, ScoringGroup):
-                yield from (inside := tuple(part.find_ranges(ranges, meet_gates=meet_gates)))
+                inside = tuple(part.find_ranges(ranges, meet_gates=meet_gates))
+                yield from inside
                 parts.append((weight, inside[-1][1]))
             else:
                 parts.append((weight, ranges[part]))
-        may_not_apply = all(each.may_not_apply for weight, each in parts if weight > 0)
-        if any(each.high is None and not each.may_not_apply for _, each in parts):
+        may_not_apply = all(bounds.may_not_apply for weight, bounds in parts if weight > 0)
+        if any(bounds.high is None and not bounds.may_not_apply for _, bounds in parts):
             low = high = None  # no answer meets the gates
             may_not_apply = False
         else:
             low, high = _find_extreme(parts, min), _find_extreme(parts, max)
         if meet_gates and self.gate is not None and high is not None and high < self.gate:
             low = high = None
-        yield self, Range(low, high, may_not_apply)
+        yield self, ScoreBounds(low, high, may_not_apply)
 
 
-def _find_extreme(parts: Sequence[tuple[Fraction, "Range"]], choose: Callable[..., Fraction]) -> Fraction | None:
+def _find_extreme(parts: Sequence[tuple[Fraction, "ScoreBounds"]], choose: Callable[..., Fraction]) -> Fraction | None:
     """Return the lowest (`min`) or highest (`max`) score of a group; None if it has none.
 
     What may not apply counts only where it moves the score further: a mean is highest with its best parts alone.
@@ -110,16 +112,16 @@ def _find_extreme(parts: Sequence[tuple[Fraction, "Range"]], choose: Callable[..
             optional.append((score / weight, weight))
         else:
             earned += choose(score, Fraction(0))
-    found = [earned / earning] if earning else []
+    means = [earned / earning] if earning else []
     for score, weight in sorted(optional, reverse=choose is max):
         earned += score * weight
         earning += weight
-        found.append(earned / earning)
-    return max(choose(found), Fraction(0)) if found else None
+        means.append(earned / earning)
+    return max(choose(means), Fraction(0)) if means else None
 
 
-class Range(NamedTuple):
-    """What a part of a rubric can come to: its lowest and highest score if it applies, and whether it may not apply.
+class ScoreBounds(NamedTuple):
+    """The lowest and the highest score of a part of a rubric if it applies, and whether it may not apply.
 
     Both scores are None if it cannot apply, or cannot have a score.
     """

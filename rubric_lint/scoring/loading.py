@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from rubric_lint.lint.case_names import find_names, find_repeated
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file, find_shape_problems
-from rubric_lint.lint.project.files import name_other_kind, word_other_kind
+from rubric_lint.lint.project.files import format_other_kind, name_other_kind
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
-from rubric_lint.model.finding import Place, Problem, Severity, Unread
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity, Unread
 from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import join_words
 from rubric_lint.model.rubric import Rubric
@@ -27,7 +27,7 @@ from rubric_lint.model.view import OWN
 from rubric_lint.scoring.form import field_of
 from rubric_lint.scoring.grading import OVERALL, AnswerValue, Grade, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.grading import RubricError as RubricError  # noqa: PLC0414 (it is imported from here)
-from rubric_lint.scoring.groups import Member, ScoringGroup
+from rubric_lint.scoring.groups import GroupMember, ScoringGroup
 from rubric_lint.scoring.meaning import hash_meaning
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, part_of
@@ -50,46 +50,30 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     if rubric.shape is None:
         raise UnscorableError("has no criteria")
     shape = _find_shape(rubric)
+    drafts = _draft_criteria(rubric, shape)
+    _refuse_ambiguous(drafts)
     view = rubric.view
-    none = Fraction(0)  # shares and points depend on all weights and scores
-    drafts = []
-    if shape is Shape.HOLISTIC:
-        grades = _scores(rubric.scales[0], None, rubric.span)
-        drafts.append(ScoringCriterion(OVERALL, Decimal(1), none, None, None, grades, shape, field_of(shape)))
-    conditional = frozenset(_list_conditional(rubric))
-    for index, each in enumerate(rubric.criteria):
-        if each.weight is None or not math.isfinite(float(each.weight)):
-            raise UnscorableError(f"the weight of `{each.id}` is not a finite number of at least 0")
-        own = each.shapes[0]
-        drafts.append(
-            ScoringCriterion(
-                *(each.id, each.weight, none, each.gate, each.outcome, _grades(each), own, field_of(own)),
-                may_not_apply=index in conditional,
-                is_failure=each.is_failure,
-            )
-        )
-    ids = Counter(draft.id for draft in drafts)
-    if repeated := [name for name, count in ids.items() if count > 1]:
-        raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
-    if empty := [draft.id for draft in drafts if not draft.grades]:
-        raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
-    varies = view is not None and view.tree is not None
+    outline = view.outline if view else None
     tree = None
+    meaning_tree = None
     if view and view.tree:
-        tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
+        tree = meaning_tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
         shares = dict(tree.list_shares())
-        criteria = tuple(replace(draft, share=shares.get(index, none)) for index, draft in enumerate(drafts))
+        criteria = tuple(replace(draft, share=shares.get(index, Fraction(0))) for index, draft in enumerate(drafts))
         full = 1
     else:
         weights: Sequence[Decimal | None] = [draft.weight for draft in drafts]
-        weights = view.outline.flatten(weights) if view and view.outline else weights
+        if outline:
+            weights = outline.flatten(weights)
         criteria, full = _give_points(drafts, [weight or Decimal(0) for weight in weights])
-        tree = _as_tree(view.outline, [each.share for each in criteria], add=True) if view and view.outline else None
+        if outline:
+            tree = _as_tree(outline, [criterion.share for criterion in criteria], add=True)
+    varies = meaning_tree is not None
     lowest = [Fraction(threshold) * full for threshold in rubric.thresholds]
     pass_from, borderline_from = lowest if varies else map(math.ceil, lowest)
     return ScoringRubric(
         name,
-        hash_meaning(rubric, criteria, tree if varies else None),
+        hash_meaning(rubric, criteria, meaning_tree),
         rubric,
         shape,
         criteria,
@@ -105,13 +89,61 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     )
 
 
+def _draft_criteria(rubric: Rubric, shape: Shape) -> list[ScoringCriterion]:
+    """Return the criteria without shares and points, which depend on all weights and scores.
+
+    Raises:
+        UnscorableError: if a weight is not finite, or a criterion has too few levels.
+    """
+    no_share = Fraction(0)
+    if shape is Shape.HOLISTIC:
+        grades = _scores(rubric.scales[0], None, rubric.span)
+        return [ScoringCriterion(OVERALL, Decimal(1), no_share, None, None, grades, shape, field_of(shape))]
+    conditional = frozenset(_list_conditional(rubric))
+    drafts = []
+    for index, criterion in enumerate(rubric.criteria):
+        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
+            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
+        own = criterion.shapes[0]
+        drafts.append(
+            ScoringCriterion(
+                criterion.id,
+                criterion.weight,
+                no_share,
+                criterion.gate,
+                criterion.outcome,
+                _grades(criterion),
+                own,
+                field_of(own),
+                may_not_apply=index in conditional,
+                is_failure=criterion.is_failure,
+            )
+        )
+    return drafts
+
+
+def _refuse_ambiguous(criteria: Sequence[ScoringCriterion]) -> None:
+    """Refuse criteria that share an id, or that no answer can satisfy.
+
+    Raises:
+        UnscorableError: naming them.
+    """
+    ids = Counter(criterion.id for criterion in criteria)
+    repeated = [f"`{name}`" for name, count in ids.items() if count > 1]
+    if repeated:
+        raise UnscorableError(f"has more than one criterion {join_words(repeated)}")
+    for criterion in criteria:
+        if not criterion.grades:
+            raise UnscorableError(f"`{criterion.id}` has no score that a judge can give")
+
+
 def _find_shape(rubric: Rubric) -> Shape:
     """Return the shape of the rubric; only version 3 lets criteria have several.
 
     Raises:
         UnscorableError: if it mixes shapes that it may not mix.
     """
-    shapes = {shape for entry in rubric.entries for shape in entry.shapes}
+    shapes = set[Shape]().union(*[entry.shapes for entry in rubric.entries])
     if len(shapes) == 1:
         return shapes.pop()
     is_own = rubric.view is not None and rubric.view.dialect is OWN
@@ -123,18 +155,23 @@ def _find_shape(rubric: Rubric) -> Shape:
 
 def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
     """Return the name of the form of judge outputs: that of version 2, unless only version 3 has such answers."""
-    is_older = not any(each.may_not_apply or each.has_hundredths for each in criteria)
-    if shape in (Shape.SCORE_RANGES, Shape.HOLISTIC):
-        is_older = is_older and all({*each.numbers} <= {*SCORES} for each in criteria)
-    if shape is Shape.MIXED or not is_older:
-        return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
-    return f"{CURRENT}/{shape}"
+    is_older = shape is not Shape.MIXED
+    for criterion in criteria:
+        if criterion.may_not_apply or criterion.has_hundredths:
+            is_older = False
+        if shape in (Shape.SCORE_RANGES, Shape.HOLISTIC) and not {*criterion.numbers} <= {*SCORES}:
+            is_older = False
+    if is_older:
+        return f"{CURRENT}/{shape}"
+    return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
 
 
 def _list_conditional(rubric: Rubric) -> Iterator[int]:
     """Yield the indexes of the criteria that may not apply, as they or a group around them have a condition."""
     if rubric.view and rubric.view.tree:
-        yield from (index for index, each in enumerate(rubric.criteria) if each.applies_if)
+        for index, criterion in enumerate(rubric.criteria):
+            if criterion.applies_if:
+                yield index
         for group in rubric.view.tree.groups:
             if group.applies_if:
                 yield from group.leaves
@@ -147,12 +184,12 @@ def _as_tree(group: Group, weights: Sequence[Fraction], *, add: bool = False) ->
         UnscorableError: if it, or a group inside it, has no weight above 0.
     """
     members = []
-    for each in group.members:
-        if isinstance(each, Group):
-            weight = sum((weights[leaf] for leaf in each.leaves), Fraction(0)) if add else Fraction(each.weight)
-            members.append(Member(weight, _as_tree(each, weights, add=add)))
+    for member in group.members:
+        if isinstance(member, Group):
+            weight = sum((weights[leaf] for leaf in member.leaves), Fraction(0)) if add else Fraction(member.weight)
+            members.append(GroupMember(weight, _as_tree(member, weights, add=add)))
         else:
-            members.append(Member(weights[each], each))
+            members.append(GroupMember(weights[member], member))
     found = ScoringGroup(group.id, Fraction(group.weight), group.gate, tuple(members), group.units)
     if not found.earning:
         where = f"the group `{group.id}`" if group.id else "the rubric"
@@ -169,19 +206,18 @@ def _give_points(
     """
     whole = _as_integers(weights)
     total = _add_up(whole)
-    unit = math.lcm(*(grade.score.denominator for draft in drafts for grade in draft.grades))
-    criteria = tuple(
-        replace(
-            draft,
-            share=Fraction(share, total),
-            grades=tuple(grade._replace(points=share * int(grade.score * unit)) for grade in draft.grades),
-        )
-        for draft, share in zip(drafts, whole, strict=True)
-    )
-    return criteria, total * unit
+    unit = 1
+    for draft in drafts:
+        unit = math.lcm(unit, *[grade.score.denominator for grade in draft.grades])
+    criteria = []
+    for draft, weight in zip(drafts, whole, strict=True):
+        grades = tuple(grade._replace(points=weight * int(grade.score * unit)) for grade in draft.grades)
+        criteria.append(replace(draft, share=Fraction(weight, total), grades=grades))
+    return tuple(criteria), total * unit
 
 
 def _grades(criterion: Criterion) -> tuple[Grade, ...]:
+    """Return the grades of a criterion in ascending order of their answers, without points."""
     if criterion.scale:
         return _scores(criterion.scale, criterion.gate, criterion.scale.ends)
     if criterion.levels is not None:
@@ -191,14 +227,17 @@ def _grades(criterion: Criterion) -> tuple[Grade, ...]:
         span = (criterion.fields or {}).get(SPAN) or (min(outcomes), max(outcomes))
         return _spread(outcomes, criterion.gate, span)
     gate = LOWEST if criterion.gate is None else criterion.gate
-    earns, loses = (False, True) if criterion.is_negated else (True, False)
-    worth = {loses: (Fraction(0), 0, gate <= LOWEST), earns: (Fraction(1), 0, gate <= HIGHEST)}
-    return tuple(Grade(answer, *worth[answer], criterion.outcome) for answer in (False, True))
+    loses, earns = criterion.is_negated, not criterion.is_negated
+    worst = Grade(loses, Fraction(0), points=0, gate_met=gate <= LOWEST, outcome=criterion.outcome)
+    best = Grade(earns, Fraction(1), points=0, gate_met=gate <= HIGHEST, outcome=criterion.outcome)
+    return (best, worst) if criterion.is_negated else (worst, best)
 
 
 def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
-    # If bands overlap (an error that a comment may silence), the first one counts.
-    return _spread({score: band.outcome for band in reversed(scale.bands) for score in band.scores}, gate, span)
+    outcomes: dict[int, str | None] = {}
+    for band in reversed(scale.bands):  # if bands overlap (an error that a comment may silence), the first one counts
+        outcomes.update(dict.fromkeys(band.scores, band.outcome))
+    return _spread(outcomes, gate, span)
 
 
 def _spread(outcomes: Mapping[int, str | None], gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
@@ -274,7 +313,7 @@ class InvalidRubricError(RubricError):
     """A file with findings of severity error; `faults` lists them."""
 
 
-class Loaded(NamedTuple):
+class LoadedRubric(NamedTuple):
     """A rubric as it was linted, its name, and its document.
 
     If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it. `file` has
@@ -290,8 +329,7 @@ class Loaded(NamedTuple):
 
     def place(self, path: Path) -> str:
         """Return the place of a part of the rubric, as messages begin."""
-        view = self.rubric.view
-        return self.place_in_document(view.place(path) if view else path)
+        return self.place_in_document(self.rubric.place(path))
 
     def place_in_document(self, path: Path) -> str:
         """Return the place of a path of the document, which may be written in a dialect."""
@@ -310,7 +348,7 @@ class Loaded(NamedTuple):
 
     def position(self, path: Path) -> Position:
         """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
-        place = self.rubric.view.place(path) if self.rubric.view else path
+        place = self.rubric.place(path)
         while True:
             try:
                 self.document.value(place)
@@ -367,7 +405,7 @@ def read_rubrics(path: str | os.PathLike[str]) -> dict[str, ScoringRubric]:
     return load_rubrics(name, read_file(name, LIMIT), SettingsFinder().for_file(name))
 
 
-def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, Loaded]:
+def load_models(name: str, data: bytes, settings: FileSettings = DEFAULTS) -> dict[str, LoadedRubric]:
     """Return the rubrics of a file by name, before they are prepared for scoring.
 
     Raises:
@@ -389,11 +427,12 @@ def refuse_other_kind(name: str) -> None:
     Raises:
         RubricError: if it is not.
     """
-    if kind := name_other_kind(name):
-        raise RubricError(word_other_kind(name, kind))
+    kind = name_other_kind(name)
+    if kind:
+        raise RubricError(format_other_kind(name, kind))
 
 
-def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
+def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:
     """Return the rubrics of an examined file by name, before they are prepared for scoring.
 
     Raises:
@@ -408,7 +447,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
     if faults:
         raise InvalidRubricError(*faults)
     if not rubrics:
-        raise RubricError(*_word_absence(name, result.unread))
+        raise RubricError(*_explain_absence(name, result.unread))
     for problem, document in find_repeated(rubrics, ()):
         place = _write_place(result.source, document.span(problem.path, problem.part).start)
         first = _write_place(result.source, (problem.related[0].span or document.span(())).start)
@@ -425,17 +464,17 @@ def load_examined(name: str, examined: Examined) -> dict[str, Loaded]:
     return found
 
 
-def _word_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
+def _explain_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
     """Yield messages for a file without rubrics: each reason why something is nearly a rubric, once."""
     if name.lower().endswith(TEST_SUFFIXES):
         yield f"{name}: no rubrics: it holds rubric tests; name the rubric that they test"
     elif not unread:
         yield f"{name}: no rubrics found; a rubric is the value of a field `rubrics`"
     firsts: dict[str, Unread] = {}
-    for each in unread:
-        firsts.setdefault(each.reason, each)
-    for each in firsts.values():
-        yield f"{name}:{each.line}:{each.column}: no rubrics found: {each.reason}"
+    for miss in unread:
+        firsts.setdefault(miss.reason, miss)
+    for miss in firsts.values():
+        yield f"{name}:{miss.line}:{miss.column}: no rubrics found: {miss.reason}"
 
 
 def _write_place(source: Source, offset: int) -> str:
@@ -443,11 +482,11 @@ def _write_place(source: Source, offset: int) -> str:
     return f"{source.name}:{position.line}:{position.column}"
 
 
-def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[Loaded]:
+def name_rubrics(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[LoadedRubric]:
     """Return the rubrics of a file with their names, which `load_rubrics` describes; two may have the same name."""
     names = find_names(file, rubrics)
     return [
-        Loaded(name, rubric, document, case, evaluator)
+        LoadedRubric(name, rubric, document, case, evaluator)
         for (document, rubric), (name, case, evaluator) in zip(rubrics, names, strict=True)
     ]
 
@@ -462,7 +501,7 @@ class RubricPart(NamedTuple):
 class RubricPlaces:
     """The places of one rubric."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedRubric) -> None:
         self.loaded = loaded
         self.rubric = loaded.rubric
         self._criteria = {criterion.id: criterion for criterion in self.rubric.criteria}
@@ -477,8 +516,9 @@ class RubricPlaces:
         """Return the place of a criterion or a group; of the one scale for a holistic rubric."""
         if name in self._groups:
             return self._groups[name]
-        criterion = self._criteria.get(name)
-        return RubricPart(criterion.path, Part.HEAD) if criterion else self.whole
+        if name in self._criteria:
+            return RubricPart(self._criteria[name].path, Part.HEAD)
+        return self.whole
 
     def field(self, name: str, field: str) -> RubricPart:
         """Return the place of a field of a criterion, or of the criterion if it is not written."""
@@ -496,8 +536,9 @@ class RubricPlaces:
 
     def condition(self, name: str) -> RubricPart:
         """Return the place of the condition of a criterion or a group."""
-        part = self._groups.get(name)
-        return RubricPart((*part.path, "applies_if")) if part else self.field(name, "applies_if")
+        if name in self._groups:
+            return RubricPart((*self._groups[name].path, "applies_if"))
+        return self.field(name, "applies_if")
 
     def answer(self, name: str, answer: AnswerValue) -> RubricPart:
         """Return the place of the band, the level or the outcome that an answer earns."""
@@ -523,9 +564,9 @@ class RubricPlaces:
                 path = path[:-1]
         return document.span(path, Part.HEAD)
 
-    def related(self, message: str, spot: RubricPart) -> Place:
+    def related(self, message: str, spot: RubricPart) -> RelatedPlace:
         """Return a related place for a problem in another file."""
-        return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
+        return RelatedPlace(message, (), span=self.span(spot), source=self.loaded.document.source)
 
     def problem(self, spot: RubricPart, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""

@@ -1,4 +1,4 @@
-"""Read what a judge returned, as raw text or as an object, and look up the result for its answers."""
+"""Read what a judge returned, as raw text or as an object, and grade its answers."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.model.arguments import require
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.schema_files import CURRENT
-from rubric_lint.scoring.flat import is_flat, list_check, unfold
+from rubric_lint.scoring.flat import has_answer_fields, list_check, unfold
 from rubric_lint.scoring.form import APPLICABLE, form_of, read_object
 from rubric_lint.scoring.graders import find_grade, is_foreign, read_grade, translate
 from rubric_lint.scoring.grading import (
@@ -22,11 +22,13 @@ from rubric_lint.scoring.grading import (
     NothingAppliesError,
     ReadingNotes,
     Scored,
+    ScoringCriterion,
     ScoringRubric,
 )
 from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
-from rubric_lint.scoring.records.mapping import HELD, RESERVED, SHOWN
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading, find_verdict, unwrap
+from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS, RESULT_FIELDS
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.verdict import find_verdict, unwrap
 from rubric_lint.source.path import pointer, split_pointer
 
 try:
@@ -41,25 +43,26 @@ else:
     REFUSALS = (MsgspecError, ValueError, TypeError, RecursionError)
 
 
-class _Types:
+class _OutputTypes:
     """The types of outputs of a form that have exactly its fields, as most do.
 
     `record` is a record of just a string `id` and such an output or raw text.
     """
 
     def __init__(self, form: str) -> None:
-        reason = (str, None)
+        reasoning = ("reasoning", str, None)
         shape = Shape(form.rpartition("/")[2])
         if shape is Shape.HOLISTIC:
-            self.output = _define("Output", ("score", int), ("reasoning", *reason))
-        elif shape is Shape.MIXED:
-            answers = [(name, kind, None) for name, kind in (("satisfied", bool), *_NUMBERS, (APPLICABLE, bool))]
-            check = _define("Check", ("id", str), *answers, ("reasoning", *reason))
-            self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
+            self.output = _define("Output", ("score", int), reasoning)
         else:
-            answer = ("answer", bool if shape is Shape.CHECKLIST else int, struct_field(name=form_of(form).field))
-            check = _define("Check", ("id", str), answer, ("reasoning", *reason))
-            self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", *reason))  # type: ignore[valid-type]
+            answers: list[tuple[Any, ...]]
+            if shape is Shape.MIXED:
+                answers = [(name, kind, None) for name, kind in _MIXED_ANSWERS.items()]
+            else:
+                kind = bool if shape is Shape.CHECKLIST else int
+                answers = [("answer", kind, struct_field(name=form_of(form).field))]
+            check = _define("Check", ("id", str), *answers, reasoning)
+            self.output = _define("Output", ("checks", list[check]), ("overall_reasoning", str, None))  # type: ignore[valid-type]
         self.decode = Decoder(self.output).decode
         self.decode_record = Decoder(_define("Record", ("id", str), ("output", self.output | str))).decode
 
@@ -68,16 +71,17 @@ def _define(name: str, *fields: Any) -> Any:
     return defstruct(name, fields, forbid_unknown_fields=True, gc=False)
 
 
-_NUMBERS = (("score", int | float), ("level", int | float))
+_MIXED_ANSWERS = {"satisfied": bool, "score": int | float, "level": int | float, APPLICABLE: bool}
+"""The fields of a check that may have an answer of any shape, with their types."""
 
-_types_of = cache(_Types)
+_types_of = cache(_OutputTypes)
 
 
 JUDGEMENTS = ("checks", "score")
 """The fields of an output that hold its judgement."""
 
-MOST_KNOWN = 20_000
-"""The most combinations of answers to remember at once."""
+MOST_GRADED = 20_000
+"""The most combinations of answers whose results are kept at once."""
 
 Answers = tuple[AnswerValue, ...]
 """The answers of an output, in the rubric's order."""
@@ -107,17 +111,17 @@ class RecordResult:
     def output(self) -> JudgeOutput:
         """The output of a valid entry, in the form that a rubric grades."""
         source: Any = self.source
-        criteria = self.scored.criteria if self.scored else ()
-        answers = self.scored.answers if self.scored else ()
         if isinstance(source, JudgeOutput):
             return source
+        criteria = self.scored.criteria if self.scored else ()
+        answers = self.scored.answers if self.scored else ()
         if source is None:
             return JudgeOutput(answers, (None,) * len(answers))
         if hasattr(source, "score"):
             return JudgeOutput(answers, (source.reasoning,), source.reasoning)
         reasons = {check.id: check.reasoning for check in source.checks}
-        listed = tuple([reasons[each.criterion.id] for each in criteria])
-        return JudgeOutput(answers, listed, source.overall_reasoning)
+        ordered = tuple([reasons[result.criterion.id] for result in criteria])
+        return JudgeOutput(answers, ordered, source.overall_reasoning)
 
     @property
     def result(self) -> Scored | None:
@@ -134,11 +138,12 @@ class RecordResult:
     @property
     def rest(self) -> dict[str, Any]:
         """The fields of the record that are copied to its result."""
-        if self.error and HELD.isdisjoint(self.record):  # its other fields may be judgements
-            return {name: self.record[name] for name in (*SHOWN, "judge") if name in self.record}
-        rest = {name: value for name, value in self.record.items() if name not in _OF_RESULT}
-        for name in self.scored.rubric.own_fields if rest and self.scored else ():
-            rest.pop(name, None)  # the result states it, by this version of the rubric
+        if self.error and OUTPUT_FIELDS.isdisjoint(self.record):  # its other fields may be judgements
+            return {name: self.record[name] for name in [*INPUT_FIELDS, "judge"] if name in self.record}
+        rest = {name: value for name, value in self.record.items() if name not in _NOT_COPIED}
+        if rest and self.scored:
+            for name in self.scored.rubric.own_fields:
+                rest.pop(name, None)  # the result states it, by this version of the rubric
         return rest
 
     @property
@@ -152,11 +157,13 @@ class RecordResult:
     def to_json(self) -> dict[str, Any]:
         """Return the line of results for the entry."""
         found = {"id": self.record["id"]} if "id" in self.record else {}
-        if result := self.result:
+        result = self.result
+        if result:
             return {**found, **result.to_json(), **self.rest}
         if self.rubric is not None:
             found["rubric"] = self.rubric
-        if error := self.describe_error():
+        error = self.describe_error()
+        if error:
             found["error"] = error
         return {**found, **self.rest}
 
@@ -189,7 +196,7 @@ def read_judged_by(record: Mapping[str, Any]) -> str | None:
     return named if isinstance(named, str) else None
 
 
-_OF_RESULT = RESERVED | HELD | {"id"}
+_NOT_COPIED = RESULT_FIELDS | OUTPUT_FIELDS | {"id"}
 """The fields of a record that are not copied to its result."""
 
 
@@ -198,37 +205,35 @@ _TYPED = frozenset({_MIXED, *(f"{CURRENT}/{shape}" for shape in Shape)})
 """The forms of outputs that have types."""
 
 
-class Reader:
+class OutputReader:
     """A reader of outputs for one rubric."""
 
     def __init__(self, rubric: ScoringRubric) -> None:
         self.rubric = rubric
         # Without msgspec the schema checks each output.
         self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form in _TYPED else None
-        self._ids = [criterion.id for criterion in rubric.criteria]
+        self.ids = [criterion.id for criterion in rubric.criteria]
         self._criteria = {criterion.id: criterion for criterion in rubric.criteria}
-        results = [[CriterionResult(each, grade) for grade in each.all_grades] for each in rubric.criteria]
-        self._graded: list[dict[AnswerValue, tuple[CriterionResult, str]]] = [
-            {result.grade.answer: (result, render(result.to_json())) for result in each} for each in results
-        ]
+        self._results = [_list_results(criterion) for criterion in rubric.criteria]
         self._head = render(rubric.to_json())[1:-1]
         self._is_mixed = rubric.form == _MIXED
         self._is_holistic = rubric.shape is Shape.HOLISTIC
-        self.known: dict[Answers, Scored] = {}
+        self.graded: dict[Answers, Scored] = {}
 
     def read(
-        self, output: str, answer: str | Callable[[], str] | None = None, reading: Reading = DEFAULT_READING
+        self, output: str, answer: str | Callable[[], str] | None = None, reading: ParseOptions = DEFAULT_OPTIONS
     ) -> RecordResult:
         """Read raw text; an object in prose that `answer` contains, or what this returns, is a quote.
 
         Raises:
             OutputError: if the text has no verdict, or it is not valid for this rubric.
         """
-        if found := self._match(unwrap(output)):
+        found = self._match(unwrap(output))
+        if found:
             return found
-        grade = find_grade(output, reading) if reading.grades or "{" not in output else None
-        if grade:
-            return self.take(read_object(read_grade(*grade, self.rubric, reading), self.rubric, reading))
+        letter = find_grade(output, reading) if reading.grades or "{" not in output else None
+        if letter:
+            return self.make_result(read_object(read_grade(*letter, self.rubric, reading), self.rubric, reading))
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
         verdict = find_verdict(
@@ -236,7 +241,7 @@ class Reader:
             field,
             answer=shown,
             extract=reading.extract,
-            is_verdict=lambda value: is_flat(value, self.rubric) or is_foreign(value, self.rubric),
+            is_verdict=lambda value: has_answer_fields(value, self.rubric) or is_foreign(value, self.rubric),
         )
         result = self.read_object(verdict.value, reading)
         if verdict.has_raw_controls:
@@ -256,10 +261,10 @@ class Reader:
             if type(output) is str:
                 inner = unwrap(output)
                 output = self._types.decode(inner)
-                found = self._look_up(output)
+                found = self._grade_typed(output)
                 is_sound = found and count_quotes(text) == 8 and count_quotes(inner) == 2 * found[1]
             else:
-                found = self._look_up(output)
+                found = self._grade_typed(output)
                 quotes = 2 * found[1] + 6 if found else 0
                 is_sound = text.count(QUOTE) == quotes or count_quotes(text) == quotes
         except REFUSALS:
@@ -268,17 +273,17 @@ class Reader:
             return None
         return RecordResult(found[0], output, {"id": record.id}, self.rubric.name, line, file)
 
-    def _match(self, held: Any) -> RecordResult | None:
+    def _match(self, output: Any) -> RecordResult | None:
         """Read a text or an object that is just an output of the expected form; return None for any other."""
         if self._types is None:
             return None
-        is_text = type(held) is str
+        is_text = type(output) is str
         try:
-            plain = self._types.decode(held) if is_text else convert(held, self._types.output)
+            plain = self._types.decode(output) if is_text else convert(output, self._types.output)
         except REFUSALS:
             return None
-        found = self._look_up(plain)
-        if found and (not is_text or count_quotes(held) == 2 * found[1]):
+        found = self._grade_typed(plain)
+        if found and (not is_text or count_quotes(output) == 2 * found[1]):
             return RecordResult(found[0], plain, rubric=self.rubric.name)
         return None
 
@@ -287,13 +292,14 @@ class Reader:
         found = self._match(unwrap(output) if type(output) is str else output)
         return found.scored if found else None
 
-    def read_object(self, value: Any, reading: Reading = DEFAULT_READING) -> RecordResult:
+    def read_object(self, value: Any, reading: ParseOptions = DEFAULT_OPTIONS) -> RecordResult:
         """Read an object; one with a field for each criterion, or with such `checks`, is another notation for its form.
 
         Raises:
             OutputError: when it is not valid for this rubric.
         """
-        if type(value) is not str and (found := self._match(value)):
+        found = None if type(value) is str else self._match(value)
+        if found:
             return found
         if isinstance(value, Mapping):
             checks = value.get("checks")
@@ -302,29 +308,34 @@ class Reader:
             value = translate(value, self.rubric, reading) or value
             if value.keys().isdisjoint(JUDGEMENTS):
                 value = unfold(value, self.rubric)
-        return self.take(read_object(value, self.rubric, reading))
+        return self.make_result(read_object(value, self.rubric, reading))
 
-    def take(self, output: JudgeOutput) -> RecordResult:
+    def make_result(self, output: JudgeOutput) -> RecordResult:
         """Return the result of an output whose answers are those of the rubric."""
         notes = () if output.notes == NO_NOTES else (output.notes,)
-        return RecordResult(self.find(output.answers), output, rubric=self.rubric.name, notes=notes)
+        return RecordResult(self.grade(output.answers), output, rubric=self.rubric.name, notes=notes)
 
-    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: Reading) -> RecordResult:
+    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: ParseOptions) -> RecordResult:
         """Read an object whose `checks` have the ids of criteria as keys; the place of an error has them too."""
         listed = [list_check(name, check) for name, check in checks.items()]
         try:
             output = read_object({**value, "checks": listed}, self.rubric, reading)
         except OutputError as fault:
             raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
-        return self.take(output)
+        return self.make_result(output)
 
-    def _look_up(self, output: Any) -> tuple[Scored, int] | None:
-        """Return the result for an output of the expected types, and its number of strings; None if it is not valid."""
+    def _grade_typed(self, output: Any) -> tuple[Scored, int] | None:
+        """Grade an output of the expected types.
+
+        Returns:
+            The result and the number of strings that the output has in JSON, without those of a repeated key; None if
+            it is not valid.
+        """
         try:
             if self._is_holistic:
-                return self.find((output.score,)), 1 if output.reasoning is None else 3
+                return self.grade((output.score,)), 1 if output.reasoning is None else 3
             if self._is_mixed:
-                return self._look_up_mixed(output)
+                return self._grade_mixed(output)
             texts = 1 if output.overall_reasoning is None else 3
             ids = []
             answers = []
@@ -332,16 +343,20 @@ class Reader:
                 ids.append(check.id)
                 answers.append(check.answer)
                 texts += 3 if check.reasoning is None else 5
-            if ids != self._ids:
-                if len(ids) != len(self._ids):
+            if ids != self.ids:
+                if len(ids) != len(self.ids):
                     return None
-                answers = [answers[ids.index(name)] for name in self._ids]
-            return self.find(tuple(answers)), texts
+                answers = [answers[ids.index(name)] for name in self.ids]
+            return self.grade(tuple(answers)), texts
         except (LookupError, ValueError, NothingAppliesError):
             return None
 
-    def _look_up_mixed(self, output: Any) -> tuple[Scored, int] | None:
-        """Do the same for an output whose checks have several fields; raise LookupError for an unknown criterion."""
+    def _grade_mixed(self, output: Any) -> tuple[Scored, int] | None:
+        """Grade an output whose checks have several fields, as `_grade_typed`.
+
+        Raises:
+            LookupError: if it has an unknown criterion.
+        """
         texts = 1 if output.overall_reasoning is None else 3
         given: dict[str, AnswerValue] = {}
         for check in output.checks:
@@ -357,57 +372,63 @@ class Reader:
                 return None
             given[check.id] = answer
             texts += 2 + answers + (check.applicable is not None) + (0 if check.reasoning is None else 2)
-        if not len(given) == len(output.checks) == len(self._ids):
+        if not len(given) == len(output.checks) == len(self.ids):
             return None
-        return self.find(tuple([given[name] for name in self._ids])), texts
+        return self.grade(tuple([given[name] for name in self.ids])), texts
 
-    def know(self, output: JudgeOutput) -> Scored:
-        """Return the result for an output.
+    def check_answers(self, output: JudgeOutput) -> Scored:
+        """Return the result of an output that a caller made.
 
         Raises:
             OutputError: if it is not an output for this rubric.
         """
-        named = f"not an output for the rubric `{self.rubric.name}`"
-        if not len(output.answers) == len(output.reasons) == len(self._ids):
+        refusal = f"not an output for the rubric `{self.rubric.name}`"
+        if not len(output.answers) == len(output.reasons) == len(self.ids):
             given = f"{len(output.answers)} answers and {len(output.reasons)} reasons"
-            raise OutputError(f"{named}: {given}; expected one of each for {len(self._ids)} criteria")
+            raise OutputError(f"{refusal}: {given}; expected one of each for {len(self.ids)} criteria")
         try:
-            found = self.find(tuple(output.answers))
+            found = self.grade(tuple(output.answers))
         except (KeyError, TypeError):
-            raise OutputError(f"{named}: an answer that the rubric does not allow") from None
+            raise OutputError(f"{refusal}: an answer that the rubric does not allow") from None
         # For Python, True equals 1.
-        for each, criterion in zip(output.answers, self.rubric.criteria, strict=True):
+        for answer, criterion in zip(output.answers, self.rubric.criteria, strict=True):
             is_check = criterion.shape is Shape.CHECKLIST
-            if isinstance(each, int) and isinstance(each, bool) != is_check:
-                raise OutputError(f"{named}: expected {'true or false' if is_check else 'integers'} as answers")
+            if isinstance(answer, int) and isinstance(answer, bool) != is_check:
+                raise OutputError(f"{refusal}: expected {'true or false' if is_check else 'integers'} as answers")
         return found
 
-    def look_up(self, answers: Answers | None) -> Scored | None:
+    def get(self, answers: Answers | None) -> Scored | None:
         """Return the result for some answers; None without any, or if one is not allowed or nothing applies."""
         try:
-            return self.find(answers) if answers else None
+            return self.grade(answers) if answers else None
         except (KeyError, NothingAppliesError):
             return None
 
-    def find(self, answers: Answers) -> Scored:
+    def grade(self, answers: Answers) -> Scored:
         """Return the result for some answers, in the rubric's order.
 
         Raises:
             KeyError: if an answer is not allowed.
             NothingAppliesError: if nothing applies.
         """
-        found = self.known.get(answers)
+        found = self.graded.get(answers)
         if found is None:
-            graded = [graded[answer] for graded, answer in zip(self._graded, answers, strict=True)]
-            weighed = self.rubric.weigh([result.grade for result, _ in graded])
-            criteria = tuple([result for result, _ in graded])
+            results = [of_answer[answer] for of_answer, answer in zip(self._results, answers, strict=True)]
+            criteria = tuple([result for result, _ in results])
+            weighed = self.rubric.weigh([result.grade for result in criteria])
             scored = Scored(self.rubric, weighed.score, weighed.verdict, criteria, groups=weighed.groups)
-            listed = ", ".join([text for _, text in graded])
-            text = f'{self._head}, {render(scored.summarize())[1:-1]}, "criteria": [{listed}]'
+            texts = ", ".join([text for _, text in results])
+            text = f'{self._head}, {render(scored.summarize())[1:-1]}, "criteria": [{texts}]'
             if scored.groups:
                 text += f', "groups": {render([group.to_json() for group in scored.groups])}'
-            found = self.known[answers] = replace(scored, text=text)
+            found = self.graded[answers] = replace(scored, text=text)
         return found
+
+
+def _list_results(criterion: ScoringCriterion) -> dict[AnswerValue, tuple[CriterionResult, str]]:
+    """Return the result of a criterion for each answer, and the same as JSON text."""
+    results = [CriterionResult(criterion, grade) for grade in criterion.all_grades]
+    return {result.grade.answer: (result, render(result.to_json())) for result in results}
 
 
 def _name_key(path: str, names: Sequence[str]) -> str:
@@ -415,14 +436,15 @@ def _name_key(path: str, names: Sequence[str]) -> str:
     steps = split_pointer(path)
     if steps[:1] != ("checks",) or len(steps) == 1:
         return path
-    return pointer(("checks", names[int(steps[1])], *(step for step in steps[2:] if step != "id")))
+    inside = [step for step in steps[2:] if step != "id"]
+    return pointer(("checks", names[int(steps[1])], *inside))
 
 
 @lru_cache(maxsize=50)
-def reader_of(rubric: ScoringRubric) -> Reader:
+def reader_of(rubric: ScoringRubric) -> OutputReader:
     """Return the reader for a rubric: one for all copies of the rubric in this process."""
     require("rubric", rubric, ScoringRubric)  # here, where it costs nothing for each output
-    return Reader(rubric)
+    return OutputReader(rubric)
 
 
 def parse_output(
@@ -441,14 +463,14 @@ def parse_output(
     """
     if answer is not None:
         require("answer", answer, str)
-    reading = Reading.of(extract, extra_fields)
+    reading = ParseOptions.of(extract, extra_fields)
     try:
         reader = reader_of(rubric)
     except TypeError:  # what cannot be looked up is no rubric
         require("rubric", rubric, ScoringRubric)
         raise
-    if len(reader.known) > MOST_KNOWN:
-        reader.known.clear()
+    if len(reader.graded) > MOST_GRADED:
+        reader.graded.clear()
     if isinstance(output, str):
         return reader.read(output, answer, reading).output
     if not reader.match_output(output):  # a row of a struct column has null fields, and numbers of NumPy

@@ -14,13 +14,13 @@ from rubric_lint.model.messages import Causes
 from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
-from rubric_lint.scoring.output import MOST_KNOWN, RecordResult
-from rubric_lint.scoring.records.agentv_runs import Compared, compare_there, word_compared
+from rubric_lint.scoring.output import MOST_GRADED, RecordResult
+from rubric_lint.scoring.records.agentv_runs import ScoreDifference, find_differences, format_differences
 from rubric_lint.scoring.records.decoding import Content
-from rubric_lint.scoring.records.entries import CHUNK
-from rubric_lint.scoring.records.mapping import Wanted
-from rubric_lint.scoring.records.streams import Asked, read_stream
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
+from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.streams import StreamOptions, read_stream
 from rubric_lint.scoring.results import ResultScorer
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer
 from rubric_lint.scoring.totals import Totals
@@ -36,7 +36,7 @@ class RecordPlace(NamedTuple):
 _MOST_LINES = 1 << 40
 
 
-class Ids:
+class RecordIds:
     """The ids of the records so far, and the first pairs of places of records that share one.
 
     An id is kept as a hash, and its place as one number: there may be millions.
@@ -62,7 +62,7 @@ _MOST_PLACES = 5
 
 
 @dataclass(slots=True)
-class Others:
+class OtherVersions:
     """How many entries of a file are by another version of a rubric, and the line of the first one."""
 
     first: int
@@ -124,7 +124,7 @@ class Interruption:
         self.asked = True
 
 
-class Scoring:
+class ScoringRun:
     """A run that scores streams of outputs, writes a line for each result, and counts; `line` is the last entry's line.
 
     `causes` says why outputs are invalid.
@@ -140,7 +140,7 @@ class Scoring:
         observer: Observer | None = None,
         *,
         several: bool = False,
-        reading: Reading = DEFAULT_READING,
+        reading: ParseOptions = DEFAULT_OPTIONS,
         mapping: Mapping[str, str] | None = None,
         is_shared: bool = False,
         merges: bool = False,
@@ -155,17 +155,18 @@ class Scoring:
         self._several = several
         self._mapping = mapping or {}
         self._merges = merges
-        judgements = list_fields(rubrics.values())
-        self._wanted = Wanted() if merges else Wanted(judgements=judgements, is_shared=is_shared)
+        self._required = RequiredColumns()
+        if not merges:
+            self._required = RequiredColumns(judgements=list_fields(rubrics.values()), is_shared=is_shared)
         self._file: str | None = None
         self._entries = 0
         self._results: list[RecordResult] = []
         self._counts: dict[int, list[Any]] = {}  # each result, and how often it occurred: few are different objects
-        self._ids = Ids()
+        self._ids = RecordIds()
         self._files: list[str] = []
-        self._judged: dict[str, Others] = {}
-        self._scored: dict[str, Others] = {}
-        self._compared: list[Compared] = []
+        self._judged: dict[str, OtherVersions] = {}
+        self._scored: dict[str, OtherVersions] = {}
+        self._compared: list[ScoreDifference] = []
         self._skipped: list[str] = []
 
     def run(self, name: str, stream: Any) -> int:
@@ -180,10 +181,11 @@ class Scoring:
         self._files.append(name)
         self._file = name if self._several else None
         file = stream if stream.seekable() else None
-        asked = Asked(self._mapping, name, file, self._wanted, holds_results=self._merges, skipped=[])
+        skipped: list[SkippedSheet] = []
+        options = StreamOptions(self._mapping, name, file, self._required, self._merges, skipped)
         with Interruption() as interruption:
             try:
-                for line, content in read_stream(self._chunks(stream, interruption), asked):
+                for line, content in read_stream(self._chunks(stream, interruption), options):
                     self.line = line
                     self._take(self._scorer.score(content, line, self._file), content)
                     if interruption.asked:
@@ -193,7 +195,7 @@ class Scoring:
             finally:
                 self._flush()
                 self._count()
-                self._skipped += [each.word(name) for each in asked.skipped or ()]
+                self._skipped += [sheet.format_warning(name) for sheet in skipped]
         return self._entries - before
 
     def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
@@ -217,16 +219,17 @@ class Scoring:
         if scored is None:
             self._take_invalid(result)
         else:
-            if count := self._counts.get(id(scored)):
+            count = self._counts.get(id(scored))
+            if count:
                 count[1] += 1
             else:
                 self._counts[id(scored)] = [scored, 1]
             if "agentv" in record:
-                self._compared += compare_there(record, float(scored.score), scored.gates_missed)
+                self._compared += find_differences(record, float(scored.score), scored.gates_missed)
         for notes in result.notes:
             self.totals.reading.note(notes)
         if len(record) > 1 and ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
-            self._judged.setdefault(self._files[-1], Others(result.line)).times += 1
+            self._judged.setdefault(self._files[-1], OtherVersions(result.line)).times += 1
         if self._observer is not None:
             self._observer.add(result, content)
 
@@ -237,12 +240,12 @@ class Scoring:
         self.totals.invalid += 1
         self.causes.add(result.error.message if result.error else "")
         if isinstance(result.error, OtherVersionError):
-            self._scored.setdefault(self._files[-1], Others(result.line)).times += 1
+            self._scored.setdefault(self._files[-1], OtherVersions(result.line)).times += 1
 
     def _flush(self) -> None:
         """Write the results so far, and forget the combinations of answers if there are many."""
         self._scorer.forget()
-        if len(self._counts) > MOST_KNOWN:
+        if len(self._counts) > MOST_GRADED:
             self._count()
         results, self._results = self._results, []
         self._progress.done += len(results)
@@ -263,34 +266,37 @@ class Scoring:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """What AgentV made otherwise of the outputs of its runs."""
-        return tuple(word_compared(self._compared))
+        """The differences to what AgentV made of the outputs of its runs, in words."""
+        return tuple(format_differences(self._compared))
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""
         repeated, pairs = self._ids.repeated, self._ids.pairs
         if repeated:
             listed = [f"{self._name(first)} and {self._name(second)}" for first, second in pairs]
-            listed += [f"{repeated - len(pairs):,} more"] if repeated > len(pairs) else []
+            if repeated > len(pairs):
+                listed.append(f"{repeated - len(pairs):,} more")
             again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
             yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
         if self._scored:
-            count = sum(each.times for each in self._scored.values())
-            told = "1 result was" if count == 1 else f"{count:,} results were"
+            count = sum(others.times for others in self._scored.values())
+            results = "1 result was" if count == 1 else f"{count:,} results were"
             firsts = islice(self._scored.items(), _MOST_PLACES)
-            listed = [f"{name} ({each.times:,}, the first in line {each.first:,})" for name, each in firsts]
+            listed = [f"{name} ({others.times:,}, the first in line {others.first:,})" for name, others in firsts]
             more = len(self._scored) - _MOST_PLACES
-            listed += [f"{more:,} more files"] if more > 0 else []
+            if more > 0:
+                listed.append(f"{more:,} more files")
             yield (
-                f"warning: {told} scored by another version of the rubric (`rubric_hash` differs) and count as "
+                f"warning: {results} scored by another version of the rubric (`rubric_hash` differs) and count as "
                 f"invalid; score the outputs again: {'; '.join(listed)}"
             )
         if self._judged:
             file, first = next(iter(self._judged.items()))
-            count = sum(each.times for each in self._judged.values())
+            count = sum(others.times for others in self._judged.values())
             place = f"{file}:{first.first}" if self._several else f"line {first.first}"
             yield warn_of_other_rubric(count, f", the first at {place}")
-        yield from (f"warning: {told}" for told in (*self.compared, *self._skipped))
+        for message in [*self.compared, *self._skipped]:
+            yield f"warning: {message}"
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"

@@ -19,7 +19,7 @@ from rubric_lint.source.tree import (
     MERGE,
     UNTAGGED,
     AliasNode,
-    Reader,
+    NodeReader,
     Root,
     Tree,
     has_anchor,
@@ -58,7 +58,7 @@ class Child:
         self.node: Any = node if self.site is None else node.target
         self._children: dict[str | int, Child] | None = None
 
-    def children(self, reader: Reader) -> "dict[str | int, Child]":
+    def children(self, reader: NodeReader) -> "dict[str | int, Child]":
         """Return the children of a collection by key or index."""
         if self._children is None:
             self._children = _find_children(reader, self.node)
@@ -81,7 +81,7 @@ class Document:
         self.root = root.node
         self.has_aliases = root.has_aliases
         self._before = root.before
-        self._reader = Reader(tree.source, has_aliases=root.has_aliases)
+        self._reader = NodeReader(tree.source, has_aliases=root.has_aliases)
         self._children: dict[Path, Child] = {(): Child(None, None, root.node)}  # children by path, once requested
 
     @property
@@ -93,6 +93,11 @@ class Document:
     def data(self) -> Any:
         """The whole document as plain data."""
         return self._reader.read(self.root)
+
+    def _read(self) -> NodeReader:
+        """Read the data, if they were not yet, and return the reader with what it noticed."""
+        _ = self.data
+        return self._reader
 
     @cached_property
     def mappings(self) -> tuple[tuple[Path, dict[str, Any]], ...]:
@@ -114,7 +119,7 @@ class Document:
         other = copy(self)
         for name in ("data", "mappings", "duplicates"):
             vars(other).pop(name, None)
-        other._reader = Reader(self.source, has_aliases=self.has_aliases)
+        other._reader = NodeReader(self.source, has_aliases=self.has_aliases)
         return other
 
     def with_data(self, data: Any) -> "Document":
@@ -152,10 +157,9 @@ class Document:
     @cached_property
     def duplicates(self) -> tuple[Duplicate, ...]:
         """The keys that are written twice in one mapping."""
-        self.data  # noqa: B018 (reading it finds them)
         return tuple(
             Duplicate(node, self.paths.get(node, ()), key, self._node_span(first), self._node_span(second), shadowed)
-            for node, key, first, second, shadowed in self._reader.repeated
+            for node, key, first, second, shadowed in self._read().repeated
         )
 
     @cached_property
@@ -168,7 +172,7 @@ class Document:
         return found
 
     def child(self, path: Path) -> Child:
-        """Return what is written at `path`.
+        """Find the node that is written at `path`, with its owner, its key and its alias.
 
         Raises:
             KeyError: if nothing is.
@@ -201,8 +205,7 @@ class Document:
     @property
     def merging(self) -> Mapping[Any, dict[str, Any]]:
         """The mappings into which merge keys bring fields, as they are in the data, by their nodes."""
-        self.data  # noqa: B018 (reading it finds them)
-        return self._reader.merging
+        return self._read().merging
 
     def value(self, path: Path) -> Any:
         """Return the value at `path`."""
@@ -254,8 +257,9 @@ class Document:
 
     def _head(self, child: Child) -> Span:
         span = self._node_span(child.node)
-        if type(child.node) is MappingNode and (own := child.children(self._reader)):
-            first = self._node_span(next(iter(own.values())).key)
+        fields = child.children(self._reader) if type(child.node) is MappingNode else {}
+        if fields:
+            first = self._node_span(next(iter(fields.values())).key)
             # A merged key is written elsewhere: use the whole entry.
             if span.start <= first.start < span.end:
                 return first
@@ -349,14 +353,15 @@ class Document:
     def shadowed(self, path: Path) -> Child | None:
         """Return the field of a merge key that the one at `path` overrides where it is written."""
         owner = self.child(path).owner
-        bases = _split(self._reader, owner)[1] if self.merging and type(owner) is MappingNode else []
+        if not self.merging or type(owner) is not MappingNode:
+            return None
+        _, bases = _split(self._reader, owner)
         found = (_find_children(self._reader, base).get(path[-1]) for base in bases)
         return next(filter(None, found), None)
 
     def ambiguous_scalars(self, within: Path) -> Iterator[tuple[Path, Ambiguity]]:
         """Yield the plain scalars below `within` that readers of YAML 1.1 and 1.2 take differently."""
-        self.data  # noqa: B018 (reading it finds out whether there are any)
-        if self.kind is not Kind.YAML or not self._reader.is_ambiguous:
+        if self.kind is not Kind.YAML or not self._read().is_ambiguous:
             return
         for path, child in self._walk(within):
             node = child.node
@@ -377,7 +382,7 @@ class Document:
         return Decimal(self.child(path).node.value)
 
 
-def _split(reader: Reader, node: Any) -> tuple[dict[str | int, Child], list[Any]]:
+def _split(reader: NodeReader, node: Any) -> tuple[dict[str | int, Child], list[Any]]:
     """Return the fields that are written in a mapping, and the mappings that its merge keys name."""
     fields: dict[str | int, Child] = {}
     bases: list[Any] = []
@@ -390,7 +395,7 @@ def _split(reader: Reader, node: Any) -> tuple[dict[str | int, Child], list[Any]
     return fields, [base.target if type(base) is AliasNode else base for base in bases]
 
 
-def _find_children(reader: Reader, node: Any) -> dict[str | int, Child]:
+def _find_children(reader: NodeReader, node: Any) -> dict[str | int, Child]:
     """Return the children of a collection, with those that merge keys bring in, also into the mappings they name."""
     if type(node) is SequenceNode:
         return {index: Child(node, None, item) for index, item in enumerate(node.value)}
@@ -401,7 +406,8 @@ def _find_children(reader: Reader, node: Any) -> dict[str | int, Child]:
     pending = [node]
     while pending:  # no recursion: each of thousands may merge the one above it
         fields, bases = _split(reader, pending[-1])
-        if missing := [base for base in bases if base not in known]:
+        missing = [base for base in bases if base not in known]
+        if missing:
             pending += missing
             continue
         for base in bases:

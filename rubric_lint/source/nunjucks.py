@@ -54,7 +54,7 @@ def _change_strings(data: Any, change: Callable[[str], str]) -> Any:
 
 
 def replace_mark(mark: str) -> str:
-    """Return what `escape` writes for one mark."""
+    """Escape one mark, as `escape` does."""
     found = _ENV_4.fullmatch(mark)
     return f"{{{{ env.{found[1]} }}}}" if found else f'{{{{ "{mark}" }}}}'
 
@@ -120,7 +120,8 @@ def find_broken(text: str) -> str:
     pending: list[tuple[str, str]] = []
     start = 0
     for tag in _TAG.finditer(text):
-        if mark := _MARKS.search(text, start, tag.start()):
+        mark = _MARKS.search(text, start, tag.start())
+        if mark:
             return mark[0]
         start = tag.end()
         value, name = tag["value"], tag["name"]
@@ -135,7 +136,9 @@ def find_broken(text: str) -> str:
         elif not (pending and pending[-1][0] in _WITHIN.get(name, ())):
             return tag[0]
     mark = _MARKS.search(text, start)
-    return mark[0] if mark else pending[-1][1] if pending else ""
+    if mark:
+        return mark[0]
+    return pending[-1][1] if pending else ""
 
 
 def find_names(text: str) -> list[str]:
@@ -147,4 +150,4 @@ def find_names(text: str) -> list[str]:
     values = [tag["value"] for tag in tags if tag["value"] is not None]
     if any(tag["name"] is not None for tag in tags):
         return []
-    return [found[1] for value in values if (found := _NAME.match(value))]
+    return [found[1] for found in map(_NAME.match, values) if found]

@@ -56,7 +56,7 @@ def _parse(text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # the author of the source sees those of Python itself
             return ast.parse(text)
     except SyntaxError as fault:
-        at = min(_Places(text).line_start(fault.lineno or 1) + max((fault.offset or 1) - 1, 0), len(text))
+        at = min(_SourcePlaces(text).line_start(fault.lineno or 1) + max((fault.offset or 1) - 1, 0), len(text))
         message = f"not Python: {fault.msg}"
         raise SyntaxFaultError(message, Span(at, at + 1)) from None
     except (RecursionError, MemoryError):
@@ -67,7 +67,7 @@ def _parse(text: str) -> ast.Module:
 
 def _find_comments(text: str) -> Iterator[Span]:
     """Yield the comments of Python source, in order; up to the first error if there is one."""
-    places = _Places(text)
+    places = _SourcePlaces(text)
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
@@ -77,7 +77,7 @@ def _find_comments(text: str) -> Iterator[Span]:
         return
 
 
-class _Places:
+class _SourcePlaces:
     """Finds the places of nodes, whose columns count the bytes of UTF-8."""
 
     def __init__(self, text: str) -> None:
@@ -112,13 +112,13 @@ class _Places:
         )
 
 
-class _Reader:
+class _LiteralReader:
     """Makes nodes of expressions; `found` are the outermost ones that are literals."""
 
     def __init__(self, text: str) -> None:
         self.found: list[tuple[Any, Any]] = []
         self._text = text
-        self._places = _Places(text)
+        self._places = _SourcePlaces(text)
         self._inner: deque[tuple[ast.AST, str]] = deque()  # expressions inside computed ones, to be read on their own
         self._makers: dict[type, Callable[[Any, str], Any]] = {
             ast.Constant: self._make_constant,
@@ -288,7 +288,7 @@ def read_program(source: Source) -> Tree:
         SyntaxFaultError: if it cannot be read.
     """
     text = source.text
-    reader = _Reader(text)
+    reader = _LiteralReader(text)
     try:
         for statement in _parse(text).body:
             reader.read(statement, "")
@@ -307,12 +307,12 @@ def find_texts(source: Source) -> Iterator[tuple[str, str, int]]:
     """
     with suppress(SyntaxFaultError):
         module = _parse(source.text)
-        places, names = _Places(source.text), dict[int, str]()
+        places, names = _SourcePlaces(source.text), dict[int, str]()
         for node in ast.walk(module):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 name = target.id if isinstance(target, ast.Name) else ""
-                names |= {id(each): name for each in ast.walk(node.value)}
+                names |= dict.fromkeys(map(id, ast.walk(node.value)), name)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _SURROGATE.search(node.value):
                 yield names.get(id(node), ""), node.value, places.offset(node.lineno, node.col_offset)
 

@@ -12,7 +12,8 @@ _CONSTANTS: dict[str, float | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
-    **{sign + name: -math.inf if sign == "-" else math.inf for sign in ("", "+", "-") for name in _INFINITE},
+    **dict.fromkeys((*_INFINITE, "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
 
 # The regular expressions of the YAML 1.2.2 core schema, section 10.3.2.
@@ -116,9 +117,8 @@ def find_ambiguity(text: str) -> Ambiguity | None:
         readings = f"{older} in YAML 1.1 but {newer} in YAML 1.2"
         if older in ("true", "false"):
             return Ambiguity(text, readings, f"write {older}, or put it in quotes if it is a string")
-        return Ambiguity(
-            text, readings, _DECIMAL if "number" in older + newer else "put it in quotes if it is a string"
-        )
+        is_number = "number" in older + newer
+        return Ambiguity(text, readings, _DECIMAL if is_number else "put it in quotes if it is a string")
     if text[:2] == "0x":  # a number in both core schemas, but not in the JSON schema of YAML 1.2
         readings = f"{older} to most readers but a string to those that know decimal numbers only"
         return Ambiguity(text, readings, _DECIMAL)
@@ -129,7 +129,8 @@ _DECIMAL = "write a plain decimal number, or put it in quotes if it is a string"
 
 
 def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of YAML 1.1)
-    if boolean := _OLD_BOOLEANS.get(text.lower()):
+    boolean = _OLD_BOOLEANS.get(text.lower())
+    if boolean is not None:
         return boolean
     if text[:1].isalpha():
         return _describe(resolve(text))
@@ -137,7 +138,8 @@ def _describe_older(text: str) -> str:  # noqa: PLR0911 (one return per type of 
     if re.fullmatch(_OLD_BASED, text) and digits.lstrip("+-")[-1:].isalnum():
         sign, body = ("-", digits[1:]) if digits[0] == "-" else ("", digits.lstrip("+"))
         base = {"0b": 2, "0x": 16}.get(body[:2], 8)
-        number = int(body[2:] if base != 8 else body, base) if body.strip("0bx") else 0
+        numerals = body if base == 8 else body[2:]
+        number = int(numerals, base) if numerals.strip("0") else 0
         return _describe(int(f"{sign}{number}"))
     if re.fullmatch(_OLD_INTEGER, text):
         return _describe(int(digits))

@@ -22,7 +22,7 @@ _PLACE = re.compile(r" ?\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end o
 
 
 @dataclass(slots=True)
-class _Table:
+class _TomlTable:
     """A table: its span, and its fields with the spans of their keys."""
 
     start: int
@@ -31,7 +31,7 @@ class _Table:
 
 
 @dataclass(slots=True)
-class _Array:
+class _TomlArray:
     """An array, or the tables under one `[[header]]`."""
 
     start: int
@@ -88,13 +88,14 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
         before = _Scanner(source.text[:at])
         with suppress(*_LOST):
             before.read()
-        if key := before.last_key:
+        key = before.last_key
+        if key is not None:
             name = source.slice(key)[:_LONGEST]
             return SyntaxFaultError(f"not TOML: `{name}` is already set above; remove one of them", key)
     return SyntaxFaultError(f"not TOML: {words[:1].lower()}{words[1:]}", Span(at, min(at + 1, len(source.text))))
 
 
-def _extend(tables: Iterable[_Table | _Array], end: int) -> None:
+def _extend(tables: Iterable[_TomlTable | _TomlArray], end: int) -> None:
     """Let tables end no earlier than what is written in them."""
     for table in tables:
         table.end = max(table.end, end)
@@ -106,7 +107,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self.comments: list[Span] = []
         self.last_key: Span | None = None
-        self.root = _Table(0, 0)
+        self.root = _TomlTable(0, 0)
         self._text = text
         self._at = 0
 
@@ -115,7 +116,7 @@ class _Scanner:
         text = self._text
         self._skip(_BLANK)
         self.root.start = self.root.end = last = self._at
-        open_tables: list[_Table | _Array] = [self.root]
+        open_tables: list[_TomlTable | _TomlArray] = [self.root]
         while self._at < len(text):
             if text[self._at] == "[":
                 _extend(open_tables, last)
@@ -132,19 +133,19 @@ class _Scanner:
             self._skip(_BLANK)
         _extend(open_tables, last)
 
-    def _open(self, keys: list[tuple[str, Span]], header: Span, *, is_item: bool) -> list[_Table | _Array]:
+    def _open(self, keys: list[tuple[str, Span]], header: Span, *, is_item: bool) -> list[_TomlTable | _TomlArray]:
         """Return the tables from the root to that of a header; the last one is that of the header."""
-        table, way = self.root, list[_Table | _Array]([self.root])
+        table, way = self.root, list[_TomlTable | _TomlArray]([self.root])
         for number, (name, span) in enumerate(keys):
             is_last = number == len(keys) - 1
             if name not in table.fields:
-                made: _Table | _Array = (_Array if is_last and is_item else _Table)(header.start, header.end)
-                table.fields[name] = span, made
+                kind = _TomlArray if is_last and is_item else _TomlTable
+                table.fields[name] = span, kind(header.start, header.end)
             found = table.fields[name][1]
             way.append(found)
-            if isinstance(found, _Array):
+            if isinstance(found, _TomlArray):
                 if is_last and is_item:
-                    found.items.append(_Table(header.start, header.end))
+                    found.items.append(_TomlTable(header.start, header.end))
                 found = found.items[-1]
                 way.append(found)
             table = found
@@ -156,7 +157,7 @@ class _Scanner:
             if len(keys) > MAX_DEPTH:
                 raise too_deep(self._at)
             self._skip(_SPACE)
-            place = self._take(_KEY.match(self._text, self._at))
+            place = self._advance(_KEY.match(self._text, self._at))
             written = self._text[slice(*place)]
             keys.append((next(iter(tomllib.loads(f"{written}=0"))) if written[0] in "\"'" else written, place))
             self._skip(_SPACE)
@@ -165,14 +166,14 @@ class _Scanner:
                 return keys
             self._at += 1
 
-    def _read_pair(self, table: _Table, depth: int) -> None:
+    def _read_pair(self, table: _TomlTable, depth: int) -> None:
         """Read a key and its value into a table; a dotted key makes tables on its way."""
         keys = self._read_keys()
         self._at += 1  # =
         self._skip(_SPACE)
         value = self._read_value(depth)
         for name, span in keys[:-1]:
-            _, inner = table.fields.setdefault(name, (span, _Table(span.start, self._at)))
+            _, inner = table.fields.setdefault(name, (span, _TomlTable(span.start, self._at)))
             inner.end = max(inner.end, self._at)
             table = inner
         name, span = keys[-1]
@@ -183,20 +184,20 @@ class _Scanner:
         if depth > MAX_DEPTH:
             raise too_deep(start)
         if text[start] == "[":
-            array = _Array(start, start)
+            array = _TomlArray(start, start)
             self._at += 1
             while self._next_item("]"):
                 array.items.append(self._read_value(depth + 1))
             array.end = self._at
             return array
         if text[start] == "{":
-            table = _Table(start, start)
+            table = _TomlTable(start, start)
             self._at += 1
             while self._next_item("}"):
                 self._read_pair(table, depth + 1)
             table.end = self._at
             return table
-        return self._take(_SCALAR.match(self._text, self._at))
+        return self._advance(_SCALAR.match(self._text, self._at))
 
     def _next_item(self, closing: str) -> bool:
         """Skip to the next item of an array or an inline table; return whether there is one."""
@@ -209,13 +210,13 @@ class _Scanner:
             return False
         return True
 
-    def _take(self, found: re.Match[str] | None) -> Span:
+    def _advance(self, found: re.Match[str] | None) -> Span:
         start = self._at
         self._at = found.end() if found else len(self._text)
         return Span(start, self._at)
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        start, end = self._take(pattern.match(self._text, self._at))
+        start, end = self._advance(pattern.match(self._text, self._at))
         if pattern is _BLANK and "#" in self._text[start:end]:
             self.comments += [Span(*found.span()) for found in _COMMENT.finditer(self._text, start, end)]
 
@@ -228,13 +229,13 @@ def _make(part: Any, data: Any, text: str, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise too_deep(part.start)
     start, end = Mark(part.start), Mark(part.end)
-    if isinstance(part, _Table):
+    if isinstance(part, _TomlTable):
         pairs = []
         for name, (span, value) in part.fields.items():
             key = ScalarNode(UNTAGGED, name, Mark(span.start), Mark(span.end), style='"')
             pairs.append((key, _make(value, data[name], text, depth + 1)))
         return MappingNode(UNTAGGED, pairs, start, end, flow_style=True)
-    if isinstance(part, _Array):
+    if isinstance(part, _TomlArray):
         items = [_make(item, value, text, depth + 1) for item, value in zip(part.items, data, strict=True)]
         return SequenceNode(UNTAGGED, items, start, end, flow_style=True)
     value, style = _write(data, text[part.start : part.end])
@@ -250,8 +251,10 @@ def _write(value: Any, written: str) -> tuple[str, str | None]:
     match value:
         case bool():
             return str(value).lower(), None
+        case int() if abs(value) < _TOO_LARGE:
+            return str(value), None
         case int():
-            return (str(value) if abs(value) < _TOO_LARGE else ".inf" if value > 0 else "-.inf"), None
+            return ".inf" if value > 0 else "-.inf", None
         case float():
             plain = written.replace("_", "").lstrip("+")
             return plain.replace("inf", ".inf").replace("nan", ".nan"), None

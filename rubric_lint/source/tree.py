@@ -220,14 +220,15 @@ def walk_nodes(root: Any) -> Iterator[Any]:
         if kind is SequenceNode:
             stack.extend(reversed(node.value))
         elif kind is MappingNode:
-            stack.extend(child for pair in reversed(node.value) for child in reversed(pair))
+            for key, value in reversed(node.value):
+                stack += (value, key)
 
 
 _RESOLVING_TAGS = (":int", ":float", ":bool", ":null")
 MERGE = "<<"
 
 
-class Reader:
+class NodeReader:
     """A reader of the nodes of one document as plain data. An alias is the same object as its anchor's value.
 
     `repeated` are the duplicate keys: the mapping, the key as text, both key nodes, and the overridden value.
@@ -249,7 +250,7 @@ class Reader:
 
     def read(self, node: Any) -> Any:
         """Return the value of a node; recursive, as trees are at most `MAX_DEPTH` deep."""
-        return _READERS[type(node)](self, node)
+        return _READ_BY_TYPE[type(node)](self, node)
 
     def _read_alias(self, node: Any) -> Any:
         return self._made[node.target] if node.target in self._made else self.read(node.target)
@@ -266,7 +267,7 @@ class Reader:
         return self._read_special(node)
 
     def _read_sequence(self, node: Any) -> list[Any]:
-        found = [_READERS[type(child)](self, child) for child in node.value]
+        found = [_READ_BY_TYPE[type(child)](self, child) for child in node.value]
         if self.has_aliases:
             self._made[node] = found
         return found
@@ -292,7 +293,7 @@ class Reader:
                 if not child.style and value[:1] in SPECIAL_STARTS and (len(value) <= LONGEST_WORD or value < ":"):
                     value = self._read_special(child)
             else:
-                value = _READERS[type(child)](self, child)
+                value = _READ_BY_TYPE[type(child)](self, child)
                 if key == MERGE and is_merge(key_node, child):
                     merges += value if type(value) is list else [value]
                     continue
@@ -331,11 +332,11 @@ class Reader:
         return self.text[start : node_end(self.text, node)]
 
 
-_READERS: dict[type, Callable[[Reader, Any], Any]] = {
-    ScalarNode: Reader._read_scalar,
-    MappingNode: Reader._read_mapping,
-    SequenceNode: Reader._read_sequence,
-    AliasNode: Reader._read_alias,
+_READ_BY_TYPE: dict[type, Callable[[NodeReader, Any], Any]] = {
+    ScalarNode: NodeReader._read_scalar,
+    MappingNode: NodeReader._read_mapping,
+    SequenceNode: NodeReader._read_sequence,
+    AliasNode: NodeReader._read_alias,
     type(None): lambda _reader, _node: None,
 }
 

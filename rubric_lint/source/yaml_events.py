@@ -41,6 +41,7 @@ class _Anchor(NamedTuple):
     is_open: bool = False
 
 
+# One loop, because a call for each of millions of events would double the time.
 def compose_events(next_event: Callable[[], Any]) -> list[Root]:  # noqa: C901, PLR0912, PLR0915
     """Compose the documents of a stream of events, with aliases as separate nodes.
 
@@ -166,7 +167,8 @@ def compose_purely(text: str, fault: YAMLError) -> list[Root]:
 def _parse_explaining(text: str) -> Iterator[Any]:
     """Yield the events of a YAML stream; raise a SyntaxFaultError that explains what is wrong."""
     # Without this guard the pure scanner would end the text at a NUL.
-    if (nul := text.find("\0")) >= 0:
+    nul = text.find("\0")
+    if nul >= 0:
         raise SyntaxFaultError("a NUL character is not allowed in YAML; is this a text file?", Span(nul, nul + 1))
     brackets: list[int] = []  # where the open collections begin, if with a bracket
     try:
@@ -182,7 +184,8 @@ def _parse_explaining(text: str) -> Iterator[Any]:
     except (AssertionError, OverflowError, ValueError):
         # The scanner asserts versions, and calls chr() and int() with numbers of any size.
         beyond = (found for found in re.finditer(_LONG_ESCAPE, text) if int(found[1], 16) > sys.maxunicode)
-        if escape := next(beyond, None):
+        escape = next(beyond, None)
+        if escape:
             message = "this escape is beyond the last character, U+10FFFF"
             raise SyntaxFaultError(message, Span(*escape.span())) from None
         at, message = max(text.find("%YAML"), 0), "the version in this directive is not known; write `%YAML 1.2`"
@@ -213,7 +216,7 @@ def parse(text: str) -> Iterator[Any]:
 
 
 class _Scanner(Scanner):
-    """A scanner that treats tabs that do not indent as white space: beside tokens, before comments and line ends."""
+    """A scanner that treats tabs that do not indent as white space: between tokens, before comments and line ends."""
 
     def scan_to_next_token(self) -> None:
         super().scan_to_next_token()
@@ -357,7 +360,8 @@ def _describe_fault(fault: MarkedYAMLError, text: str, brackets: list[int]) -> S
     span, found = Span(at, min(at + 1, len(text))), text[at : at + 1]
     if found == "\t":
         return SyntaxFaultError("a tab cannot indent YAML; use spaces", span)
-    if "expected <block end>" in problem and (quote := text[:at].rstrip()[-1:]) in _QUOTES:
+    quote = text[:at].rstrip()[-1:]
+    if "expected <block end>" in problem and quote in _QUOTES:
         message = f"text follows the closing quote; inside these quotes write {_QUOTES[quote]} for it"
         return SyntaxFaultError(message, span)
     if found in ("]", "}") and ("<document start>" in problem or "<block end>" in problem):

@@ -25,9 +25,9 @@ from rubric_lint.assess.judged.review import read_records
 from rubric_lint.judge.answers import check_answers, read_answers
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import decode_entry
-from rubric_lint.scoring.records.mapping import Wanted
-from rubric_lint.scoring.records.streams import Asked, read_entries
-from rubric_lint.scoring.records.verdict import ExtraFields, Reading
+from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import ExtraFields, ParseOptions
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
@@ -58,7 +58,7 @@ def read(rubrics, data, name="ann.csv", **asked):
     """What the labels of a file come to: by rater and id, what was refused, and what was left out."""
     reader = RatingReader(rubrics)
     data = data.encode() if isinstance(data, str) else data
-    reader.read(name, [data], labels=True, asked=Asked(**asked))
+    reader.read(name, [data], labels=True, asked=StreamOptions(**asked))
     people = {rater: dict(given) for ratings in reader.gather() for rater, given in ratings.people.items()}
     given = {rater: {key: each.given for key, each in found.items()} for rater, found in people.items()}
     left = {each.reason: each.records for each in reader.left_out}
@@ -352,7 +352,7 @@ def test_a_field_that_says_the_same_as_the_verdict_or_nothing_contradicts_nothin
 
 def test_extra_fields_that_are_accepted_contradict_nothing():
     entry = json.dumps({"id": "a", "accuracy": 9, "length": 7, "passed": False}).encode()
-    reading = Reading(extra_fields=ExtraFields.ACCEPT)
+    reading = ParseOptions(extra_fields=ExtraFields.ACCEPT)
     assert Scorer(load("scores"), reading).score(entry, 1).to_json()["verdict"] == "pass"
 
 
@@ -410,7 +410,10 @@ def test_a_sheet_that_was_drawn_and_filled_in_is_read_back(ending):
 
 def test_a_table_without_a_judgement_is_refused_only_where_one_is_needed():
     header = ["id", "question"]
-    assert [Wanted().is_met_by(header), Wanted(judgements=frozenset({"c"})).is_met_by(header)] == [True, False]
+    assert [RequiredColumns().is_met_by(header), RequiredColumns(judgements=frozenset({"c"})).is_met_by(header)] == [
+        True,
+        False,
+    ]
 
 
 def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
@@ -445,8 +448,8 @@ def test_the_case_of_a_field_does_not_matter_in_any_kind_of_file(name, accuracy)
 def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_stay_as_they_are():
     lines = [{"ID": "a", "id": "b", "accuracy": 9, "length": 7}, {"ID": "c", "output": {}}, {"Id": "d", "accuracy": 1}]
     text = "".join(json.dumps(line) + "\n" for line in lines) + '{"ID": "e", "ID": "f"}\n'
-    wanted = Wanted(judgements=frozenset({"accuracy", "length"}))
-    *given, (line, fault) = read_entries([text.encode()], Asked(wanted=wanted))
+    wanted = RequiredColumns(judgements=frozenset({"accuracy", "length"}))
+    *given, (line, fault) = read_entries([text.encode()], StreamOptions(wanted=wanted))
     assert [decode_entry(content) for _, content in given] == [*lines[:2], {"id": "d", "accuracy": 1}]
     assert (line, fault.path, fault.record) == (4, "/ID", {})
 

@@ -30,7 +30,7 @@ from lint_command import (  # noqa: F401 (a fixture)
 
 from rubric_lint.cli.lint.lint import cli
 from rubric_lint.lint.project.settings import Overrides
-from rubric_lint.lint.run.summary import Again, Summary
+from rubric_lint.lint.run.summary import RunScope, Summary
 from rubric_lint.report import REPORTERS
 from rubric_lint.rules import RULES
 
@@ -59,7 +59,7 @@ def screen(written):
 
 
 CALM = ["--ignore", "split-band"]
-CALMED = COUNTS._replace(again=Again(overrides=Overrides(ignore=frozenset({"split-band"}))))
+CALMED = COUNTS._replace(scope=RunScope(overrides=Overrides(ignore=frozenset({"split-band"}))))
 TOTALS = f"{CALMED}\n"
 
 FULL = f"""\

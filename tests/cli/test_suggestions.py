@@ -22,14 +22,14 @@ from cases import read_cases
 from chat_server import Response, completion, serving
 from printed import list_commands, list_inline
 
-from rubric_lint.editor.answers.commands import RUN_TESTS, plan
+from rubric_lint.editor.answers.commands import RUN_TESTS, plan_call
 from rubric_lint.model import suggest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "rubric_lint"
 TABLES = read_cases(__file__)
 
-BUILDERS = {"suggest", "word_command", "repeat_command", "name_in"}
+BUILDERS = {"suggest", "format_command", "repeat_command", "name_in"}
 """The functions that build what is suggested."""
 
 WORDINGS = "Treats the refund well enough", "Names the refund period of 30 days"
@@ -270,7 +270,7 @@ ELSEWHERE = {"hover.py", "describing.py"}
 
 def find_tests():
     """What an editor says where no file tests a rubric."""
-    return plan(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
+    return plan_call(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
 
 
 @pytest.mark.slow

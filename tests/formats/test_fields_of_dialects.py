@@ -16,7 +16,7 @@ from dialect_samples import SAMPLES
 from lint_command import call
 from ruamel.yaml import YAML
 
-from rubric_lint.formats.home_made.shape import Shape
+from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.formats.search.locate import locate
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
@@ -119,7 +119,7 @@ def vary(name: str, part: str, key: str) -> Variant | None:
 
 def read_meaning(name: str, text: str, tables: Sequence[Mapping[str, Any]] = ()) -> Any:
     """What decides the score of the first rubric of a file, which tables may describe."""
-    settings = FileSettings(shapes=tuple(map(Shape.from_table, tables)))
+    settings = FileSettings(shapes=tuple(map(FormatTable.from_table, tables)))
     (loaded, *_) = load_examined(name, examine_file(name, text.encode(), settings)).values()
     prepared = loaded.prepare()
     criteria = [(each.id, each.share, each.gate, [grade.score for grade in each.grades]) for each in prepared.criteria]

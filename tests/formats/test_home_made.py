@@ -201,7 +201,7 @@ def test_a_table_names_each_field_and_place_and_what_is_not_used():
         "pass": "/scoring/passing_threshold",
         "unused": ["owner_team"],
     }
-    left = found.left_over
+    left = found.unused_keys
     assert ["/".join(map(str, path)) for _, path in left.inside] == ["parts/0/criteria/0/owner_team"]
     assert sorted("/".join(path) for _, path in left.beside) == ["parts/*/title", "scoring/note", "version"]
 

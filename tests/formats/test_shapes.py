@@ -13,7 +13,7 @@ from lint_command import call
 from rubric_lint.convert.export import load_target
 from rubric_lint.convert.export.entries import make_sound
 from rubric_lint.convert.export.target import ExportError
-from rubric_lint.formats.home_made.shape import Shape
+from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.scoring.grading import JudgeOutput
@@ -24,7 +24,7 @@ TABLES = read_cases(__file__)
 
 
 def settings(table):
-    return FileSettings(shapes=(Shape.from_table({"name": "ours", "files": ["x"], **tomllib.loads(table)}),))
+    return FileSettings(shapes=(FormatTable.from_table({"name": "ours", "files": ["x"], **tomllib.loads(table)}),))
 
 
 def mean(text, table, name="rubric.yaml"):
@@ -337,7 +337,7 @@ def test_a_list_of_criteria_that_another_table_reads_is_no_question():
     item = "{id: %s, text: Names it in full, weight: 1}"
     text = f"a: [{item % 'x'}, {item % 'y'}]\nb: [{item % 'z'}]\n"
     table = {"files": ["x"], "id": "id", "outcome": "text", "weight": "weight", "scale": "yes-no"}
-    shapes = [Shape.from_table({"name": name, "criteria": f"/{name}", **table}) for name in "ab"]
+    shapes = [FormatTable.from_table({"name": name, "criteria": f"/{name}", **table}) for name in "ab"]
     alone, both = (
         examine_file("r.yaml", text.encode(), FileSettings(shapes=used)).rubrics for used in (shapes[:1], shapes)
     )

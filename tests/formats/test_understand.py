@@ -11,8 +11,8 @@ from cases import read_cases
 from lint_command import call
 
 from rubric_lint.formats.home_made.candidate import Decision
-from rubric_lint.formats.home_made.reading import find_shapes
-from rubric_lint.formats.home_made.shape import Shape
+from rubric_lint.formats.home_made.format_table import FormatTable
+from rubric_lint.formats.home_made.reading import read_by_tables
 from rubric_lint.formats.home_made.understand import Hints, decide, understand
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.scoring.loading import RubricError, load_examined
@@ -121,8 +121,8 @@ def test_adopt_writes_a_table_that_reads_what_is_understood_or_says_what_is_miss
         assert (table, code) == ("", 1)
         assert "rubric-lint: nothing was written" in errors
         return
-    shapes = [Shape.from_table(each) for each in tomllib.loads(table)["shape"]]
-    read = {view.path for view in find_shapes(documents[0], shapes)}
+    shapes = [FormatTable.from_table(each) for each in tomllib.loads(table)["shape"]]
+    read = {view.path for view in read_by_tables(documents[0], shapes)}
     assert {path for each in found for path in each.paths} <= read
 
 

@@ -7,8 +7,8 @@ import pytest
 from found import codes
 from lint_command import call
 
+from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.formats.home_made.roles import Role, role_of
-from rubric_lint.formats.home_made.shape import Shape
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
@@ -28,7 +28,7 @@ def examine(text, settings=None):
 
 
 def table(**more):
-    return FileSettings(shapes=(Shape.from_table({**TABLE, **more}),))
+    return FileSettings(shapes=(FormatTable.from_table({**TABLE, **more}),))
 
 
 PASS_MARKS = [
@@ -271,7 +271,7 @@ NUMBERS = {(5, 30): True, (1, 2): False, (4, 9, 30): False, (1, 2, 5): True, (30
 def test_unread_numbers_of_criteria_are_weights_unless_they_rise_as_lines_or_an_order_do(numbers):
     items = ", ".join(f"{{id: c{at}, at: {number}, text: Names it}}" for at, number in enumerate(numbers))
     (document,), _ = read_documents(Source.from_bytes("a.yaml", f"criteria: [{items}]".encode()))
-    search = UnmappedSearch(document, Shape("", "/criteria"), ("criteria",))
+    search = UnmappedSearch(document, FormatTable("", "/criteria"), ("criteria",))
     assert (Role.WEIGHT in [found.role for found in search.find_in_criteria()]) == NUMBERS[numbers]
 
 
@@ -401,7 +401,7 @@ WAYS_ON = {
 @pytest.mark.parametrize("way", WAYS_ON)
 def test_what_is_said_of_a_threshold_of_a_sum_leads_on(way):
     table = {"name": "ours", "files": ["x"], "criteria": "/criteria", "id": "id", "outcome": "text", "scale": "scale"}
-    settings = FileSettings(shapes=(Shape.from_table({"pass": "/pass_threshold", **table, **WAYS_ON[way]}),))
+    settings = FileSettings(shapes=(FormatTable.from_table({"pass": "/pass_threshold", **table, **WAYS_ON[way]}),))
     reason = examine(SUM)[0].refusal[1]
     said = [f"`{key} = " if key != "pass" else "a `pass` from 0 to 2" for key in WAYS_ON[way]]
     rubric, _ = examine(SUM, settings)

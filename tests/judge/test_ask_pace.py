@@ -16,7 +16,7 @@ from chat_server import Response, completion, serving
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.judge.account import Account, Limit
+from rubric_lint.judge.account import Account, RunLimit
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint, Exchange, UnansweredError, _TryAgainError
 from rubric_lint.judge.pace import Pace, read_wait
@@ -492,7 +492,7 @@ def test_an_overload_pauses_all_requests(overload):
 def test_clients_of_one_account_keep_one_pace_and_one_pause_in_all_event_loops():
     busy = Response({"error": {"message": "Busy."}}, 429, {"retry-after": "0.3"})
     with serving(lambda asked: FINE if asked.before else busy) as server:
-        account, start = Account(Limit(rpm=300)), time.monotonic()
+        account, start = Account(RunLimit(rpm=300)), time.monotonic()
         paces = {asyncio.run(ask(server, account)) for _ in range(3)}
     assert (len(paces), len(server.asked), time.monotonic() - start >= 0.3 + 2 * 0.2) == (1, 4, True)
 

@@ -8,14 +8,14 @@ import pytest
 from chat_server import Response, completion, serving
 
 from rubric_lint.judge.answers import AnswersError, check_answers, read_answers
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.endpoint import Call, Endpoint
-from rubric_lint.judge.journal import Earlier, Journal, JournalError, StaleError, check_journal
+from rubric_lint.judge.journal import EarlierResults, Journal, JournalError, StaleError, check_journal
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
+from rubric_lint.scoring.records.parse_options import Extract, ParseOptions
 from rubric_lint.scoring.records.reply import Tokens
-from rubric_lint.scoring.records.verdict import Extract, Reading
 from rubric_lint.scoring.scorer import Scorer
 
 SUITE = b"""\
@@ -186,7 +186,7 @@ def test_letters_are_written_as_they_are_and_lone_surrogates_as_escapes(tmp_path
 def judge(server, tmp_path, *records, samples=1, concurrency=4, max_attempts=3, **call):
     """Judge; the tally, what was told of each answer, and the results."""
     called = Call("judge-1", server.url, **{"retries": 0, **call})
-    plan = Plan(samples, max_attempts, concurrency)
+    plan = JudgeOptions(samples, max_attempts, concurrency)
     told, path = [], tmp_path / "results.jsonl"
 
     async def run(journal):
@@ -395,22 +395,22 @@ def test_a_run_is_stopped_at_once_when_every_request_would_fail(tmp_path, said):
         ({}, {}, {"samples": 3}, "number of samples"),
         ({}, {}, {"per_criterion": True}, "--per-criterion"),
         ({}, {}, {"shuffle": 1}, "--shuffle"),
-        ({}, {}, {"reading": Reading(Extract.LAST)}, "rubric, --extract or --extra-fields"),
+        ({}, {}, {"reading": ParseOptions(Extract.LAST)}, "rubric, --extract or --extra-fields"),
         ({}, {"model": "judge-2"}, {"samples": 2}, "model and number of samples"),
     ],
 )
 def test_results_of_another_rubric_model_or_text_are_not_gone_on_with(tmp_path, changed, call, plan, cause):
     with serving(SCORED) as server:
         judge(server, tmp_path, answer(1))
-        before = [Call("judge-1", server.url)], Plan()
+        before = [Call("judge-1", server.url)], JudgeOptions()
     with Journal(tmp_path / "results.jsonl") as journal:
         same = read_answers(lines(answer(1), answer(2)), RUBRICS)
-        assert check_journal(same, journal, *before) == Earlier(judged=1, invalid=0, others=())
+        assert check_journal(same, journal, *before) == EarlierResults(judged=1, invalid=0, others=())
         told = f'answer "a1" was judged with another {cause}'
         given = read_answers(lines(answer(1, **changed)), RUBRICS)
         calls = [Call(**{"model": "judge-1", "base_url": server.url, **call})]
         with pytest.raises(StaleError, match=re.escape(told)):
-            check_journal(given, journal, calls, Plan(**plan))
+            check_journal(given, journal, calls, JudgeOptions(**plan))
 
 
 def test_what_a_journal_holds_of_other_answers_is_found(tmp_path):
@@ -418,8 +418,8 @@ def test_what_a_journal_holds_of_other_answers_is_found(tmp_path):
         judge(server, tmp_path, answer(1), answer(2), answer(3))
         with Journal(tmp_path / "results.jsonl") as journal:
             given = read_answers(lines(answer(1), answer(2), answer(4)), RUBRICS)
-            earlier = check_journal(given, journal, [Call("judge-1", server.url)], Plan())
-    assert earlier == Earlier(judged=2, invalid=1, others=('"a3"',))
+            earlier = check_journal(given, journal, [Call("judge-1", server.url)], JudgeOptions())
+    assert earlier == EarlierResults(judged=2, invalid=1, others=('"a3"',))
 
 
 def test_results_by_another_meaning_of_the_rubric_are_refused(tmp_path):
@@ -431,9 +431,9 @@ def test_results_by_another_meaning_of_the_rubric_are_refused(tmp_path):
         calls = [Call("judge-1", server.url)]
         with Journal(tmp_path / "results.jsonl") as journal:
             answers = read_answers(lines(answer(1, rubric="ranges")), rewritten)
-            assert check_journal(answers, journal, calls, Plan()) == Earlier(1, 0, ())
+            assert check_journal(answers, journal, calls, JudgeOptions()) == EarlierResults(1, 0, ())
             with pytest.raises(StaleError, match="judged with another rubric"):
-                check_journal(read_answers(lines(answer(1, rubric="ranges")), weighed), journal, calls, Plan())
+                check_journal(read_answers(lines(answer(1, rubric="ranges")), weighed), journal, calls, JudgeOptions())
 
 
 def test_a_sample_says_what_all_its_requests_took(tmp_path):

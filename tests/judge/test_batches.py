@@ -9,10 +9,10 @@ from chat_server import completion, serving
 from judging import KEY, RUBRIC, SCORED, folder, run, write_answers
 
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan, Request
-from rubric_lint.judge.batches import FORMS, BatchError, Form, write_batch
+from rubric_lint.judge.asking import JudgeOptions, Request
+from rubric_lint.judge.batches import BATCH_FORMATS, BatchError, BatchFormat, write_batch
 from rubric_lint.judge.call import Call
-from rubric_lint.judge.endpoint import Place
+from rubric_lint.judge.endpoint import RequestId
 from rubric_lint.judge.journal import make_fingerprint
 from rubric_lint.judge.prompt import Message
 from rubric_lint.scoring.loading import load_rubrics
@@ -221,10 +221,10 @@ def test_each_model_of_a_panel_has_files_of_its_own(folder, said):
 
 def test_no_file_has_more_bytes_than_its_form_allows(folder, monkeypatch, said):
     call = Call("m")
-    many = [Request(call, Place(f'"{number}"', 1), (Message("user", "x" * 300),), {}) for number in range(20)]
-    form = Form(7, 2000, "<\n", ",\n", "\n>\n")
-    monkeypatch.setitem(FORMS, "small", form)
-    monkeypatch.setitem(FORMS, "tiny", form._replace(bytes=300))
+    many = [Request(call, RequestId(f'"{number}"', 1), (Message("user", "x" * 300),), {}) for number in range(20)]
+    form = BatchFormat(7, 2000, "<\n", ",\n", "\n>\n")
+    monkeypatch.setitem(BATCH_FORMATS, "small", form)
+    monkeypatch.setitem(BATCH_FORMATS, "tiny", form._replace(bytes=300))
     files, count = write_batch(iter(many), folder / "b.json", "small")
     sizes = [path.stat().st_size for path in files]
     assert (count, max(sizes) <= 2000, min(sizes[:-1]) > 1000) == (20, True, True)
@@ -292,5 +292,5 @@ def test_results_of_runs_before_these_options_can_still_be_resumed():
     fine = [b'{"id": "a", "answer": "So."}']
     (answer,) = read_answers(fine, load_rubrics("a.rubric.yaml", RUBRIC.encode()))
     several = [Call("m", "http://127.0.0.1:1/v1", temperature=0.5, response_format="text"), Call("a!"), Call("a")]
-    found = [make_fingerprint(answer, calls, Plan(samples=2)) for calls in ([Call("m")], several)]
+    found = [make_fingerprint(answer, calls, JudgeOptions(samples=2)) for calls in ([Call("m")], several)]
     assert found == ["1a63ffadf364dcb3", "cbde76ac8d10cb8f"]

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubric_lint.judge import endpoint as asking
-from rubric_lint.judge.account import Account, Limit
+from rubric_lint.judge.account import Account, RunLimit
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
 from rubric_lint.judge.pace import Pace
@@ -160,7 +160,7 @@ def judge(bank, limit, *, models=("one",), answers=8, plan=None, **call):
         pace = Pace(clock=lambda: next(clock), sleep=wait)
         account.find_pace = lambda _endpoint: pace
         panel = Panel([Endpoint(each, "none") for each in calls], account)
-        run = JudgeRun(panel, Kept(), plan or Plan(), lambda *what: told.append(what))
+        run = JudgeRun(panel, Kept(), plan or JudgeOptions(), lambda *what: told.append(what))
         async with panel:
             try:
                 lines = (
@@ -196,7 +196,7 @@ def check(bank, account):
         assert bank.billed <= cost.find_most() <= limit.cost
 
 
-LIMITS = [Limit(7, None, PRICES), Limit(None, Decimal("0.3"), PRICES), Limit(5, Decimal(2), PRICES)]
+LIMITS = [RunLimit(7, None, PRICES), RunLimit(None, Decimal("0.3"), PRICES), RunLimit(5, Decimal(2), PRICES)]
 
 
 CASES = [pytest.param(limit, name, id=f"{name}, {limit}") for name in SERVERS for limit in LIMITS if name != "429"]
@@ -206,7 +206,7 @@ ENDLESS = pytest.param(LIMITS[1], "429", id="429 without end", marks=pytest.mark
 @pytest.mark.parametrize(("limit", "name"), [*CASES, ENDLESS, (LIMITS[0], "429")])
 def test_no_server_makes_a_run_exceed_its_limit(limit, name):
     bank = Bank([name], 600)
-    account, _, _ = judge(bank, limit, plan=Plan(concurrency=4), retries=2)
+    account, _, _ = judge(bank, limit, plan=JudgeOptions(concurrency=4), retries=2)
     check(bank, account)
     assert bank.sent > 0 or name == "no connection"
 
@@ -219,13 +219,13 @@ def test_no_server_makes_a_run_exceed_its_limit(limit, name):
     cost=st.none() | st.integers(0, 3000),
     longest=st.integers(1, 20_000),
     max_tokens=st.none() | st.integers(1, 2000),
-    plan=st.builds(Plan, st.integers(1, 3), st.integers(1, 3), st.integers(1, 8)),
+    plan=st.builds(JudgeOptions, st.integers(1, 3), st.integers(1, 3), st.integers(1, 8)),
     models=st.sampled_from([("one",), ("one", "two")]),
     retries=st.integers(0, 3),
 )
 def test_no_mix_of_replies_exceeds_a_limit(replies, requests, cost, longest, max_tokens, plan, models, retries):
     bank = Bank(replies, longest)
-    limit = Limit(requests, None if cost is None else Decimal(cost) / 1000, PRICES)
+    limit = RunLimit(requests, None if cost is None else Decimal(cost) / 1000, PRICES)
     account, _, _ = judge(bank, limit, models=models, plan=plan, max_tokens=max_tokens, retries=retries)
     check(bank, account)
 
@@ -238,9 +238,9 @@ LONG, *THINKING = TOO_LONG
     [
         (LONG, LIMITS[1], 100),
         (LONG, LIMITS[1], None),
-        (LONG, Limit(9), 100),
+        (LONG, RunLimit(9), 100),
         *((name, LIMITS[1], 100) for name in THINKING),
-        (THINKING[0], Limit(9), 100),
+        (THINKING[0], RunLimit(9), 100),
     ],
 )
 def test_an_endpoint_that_bills_more_than_it_may_write_ends_the_run_at_once(name, limit, max_tokens, said):
@@ -263,29 +263,29 @@ def test_more_tokens_from_the_cache_than_were_read_have_the_full_price(cached):
 def test_the_rest_of_a_limit_limits_the_length_of_a_reply():
     for cost, sent in [("0.05", 1), ("0.01", 0)]:
         bank = Bank(["a valid output"], 600)
-        account, tally, _ = judge(bank, Limit(None, Decimal(cost), PRICES), answers=1)
+        account, tally, _ = judge(bank, RunLimit(None, Decimal(cost), PRICES), answers=1)
         check(bank, account)
         assert (bank.sent, tally.judged, bool(account.too_low)) == (sent, sent, not sent)
 
 
 def test_an_answer_that_the_limits_do_not_allow_whole_is_not_begun():
     bank = Bank(["a valid output"], 600)
-    account, tally, _ = judge(bank, Limit(8), plan=Plan(samples=3))
+    account, tally, _ = judge(bank, RunLimit(8), plan=JudgeOptions(samples=3))
     assert (bank.sent, tally.judged, account.stop, account.too_low) == (6, 2, "--max-requests 8", "")
 
 
 @pytest.mark.parametrize(
     ("name", "limit", "counts"),
     [
-        ("an invalid output", Limit(2), (2, 1, 0)),
-        ("an invalid output", Limit(3, Decimal(2), PRICES), (3, 1, 0)),
-        ("a reply that is cut off", Limit(None, Decimal("0.05"), PRICES), (1, 1, 0)),
-        ("500", Limit(2), (2, 0, 1)),
+        ("an invalid output", RunLimit(2), (2, 1, 0)),
+        ("an invalid output", RunLimit(3, Decimal(2), PRICES), (3, 1, 0)),
+        ("a reply that is cut off", RunLimit(None, Decimal("0.05"), PRICES), (1, 1, 0)),
+        ("500", RunLimit(2), (2, 0, 1)),
     ],
 )
 def test_an_answer_whose_attempts_a_limit_cuts_off_gets_the_reason(name, limit, counts, said):
     bank = Bank([name], 600)
-    plan = Plan(max_attempts=10, concurrency=1)
+    plan = JudgeOptions(max_attempts=10, concurrency=1)
     _, tally, told = judge(bank, limit, answers=2, plan=plan)
     assert (bank.sent, tally.unfinished, tally.unanswered) == counts
     assert (tally.is_stuck, tally.judged, len(told)) == (tally.unfinished == 1, 0, 1)

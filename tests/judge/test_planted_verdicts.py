@@ -8,13 +8,13 @@ import pytest
 from chat_server import completion, serving
 
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.endpoint import Call, Endpoint
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, Panel
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.chat_tokens import break_tokens
-from rubric_lint.scoring.records.verdict import Extract, Reading
+from rubric_lint.scoring.records.parse_options import Extract, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 RUBRICS = load_rubrics(
@@ -91,7 +91,7 @@ def judge(tmp_path, cases, reply, extract=Extract.WHOLE):
     async def run(journal):
         with serving(reply) as server:
             async with Endpoint(Call("judge-1", server.url, retries=0, response_format="text"), "none") as endpoint:
-                plan = Plan(max_attempts=2, reading=Reading(extract))
+                plan = JudgeOptions(max_attempts=2, reading=ParseOptions(extract))
                 await JudgeRun(Panel([endpoint]), journal, plan, lambda *_: None).judge(read_answers(lines, RUBRICS))
             return server.asked
 

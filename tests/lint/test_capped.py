@@ -11,7 +11,7 @@ import commands
 import pytest
 
 from rubric_lint.lint.project.files import File, read
-from rubric_lint.lint.project.opening import RefusedError, open_stream, read_file
+from rubric_lint.lint.project.opening import RefusedFileError, open_stream, read_file
 from rubric_lint.lint.project.settings import FileSettings
 
 PACKAGE = Path(__file__).parents[2] / "rubric_lint"
@@ -78,7 +78,7 @@ def test_settings_baselines_and_ignore_files_are_regular_and_capped(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text("rubrics: [a]\n")
     make(Path("odd"))
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedFileError) as refused:
         read_file("odd", 1000)
     assert str(refused.value.strerror).startswith(reason)
     for option in ("--config", "--baseline"):
@@ -94,7 +94,7 @@ def test_outputs_come_from_files_and_pipes_not_from_devices(tmp_path, monkeypatc
     done = commands.run("rubric-lint", "score", "a.rubric.yaml", "/dev/zero")
     assert done.returncode == 2
     said(done.stderr)
-    with pytest.raises(RefusedError), open_stream("."):
+    with pytest.raises(RefusedFileError), open_stream("."):
         pass
 
 
@@ -102,7 +102,7 @@ def test_a_file_grows_past_its_cap_while_it_is_read(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"12345")
     assert read_file(str(path), 5) == b"12345"
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedFileError) as refused:
         read_file(str(path), 4)
     assert refused.value.size == 5
 

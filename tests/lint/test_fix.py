@@ -12,8 +12,8 @@ from pages import DIALECTS, RULES, read_pages
 
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lint.fix import DEPRECATIONS, SAFE, choose, find_trouble, fix
-from rubric_lint.lint.fix.following import DataChange
-from rubric_lint.lint.fix.proof import Doubt, find_doubt, find_doubts
+from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix.proof import ProofFailure, find_proof_failure, find_proof_failures
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Finding, Severity, list_fixes
 from rubric_lint.source.edits.intents import Fix, RemoveField, ReplaceValue
@@ -288,11 +288,11 @@ def test_unsafe_fixes_never_cost_a_safe_one(bad):
 
 def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch):
     def refuse(before, after, changes):
-        yield from find_doubts(before, after, changes)
+        yield from find_proof_failures(before, after, changes)
         if {"/rubrics/7/description", "/rubrics/31/description"} & {change.pointer for change in changes}:
-            yield Doubt("it goes wrong")
+            yield ProofFailure("it goes wrong")
 
-    monkeypatch.setattr("rubric_lint.lint.fix.find_doubts", refuse)
+    monkeypatch.setattr("rubric_lint.lint.fix.find_proof_failures", refuse)
     linted = count_lints(monkeypatch)
     text = "rubrics:\n" + "".join(f"- {{id: a{number}, description: Names {number}}}\n" for number in range(40))
     fixed = fix("suite.yaml", text.encode(), OURS)
@@ -455,21 +455,21 @@ DOUBTS = TABLES["DOUBTS"]
 @pytest.mark.parametrize("bracket", ["}", " }", "  }"])
 def test_the_proof_sees_a_bracket_that_strict_readers_would_refuse(bracket, said):
     old, new = (Source("a.yaml", f"a:\n  b: {{c: d # note\n{end}\n") for end in ("   }", bracket))
-    assert find_doubt(new, new, [], OURS) == ""
-    said(find_doubt(old, new, [], OURS))
+    assert find_proof_failure(new, new, [], OURS) == ""
+    said(find_proof_failure(old, new, [], OURS))
 
 
 @pytest.mark.parametrize("after", DOUBTS.values(), ids=DOUBTS)
 def test_the_proof_sees_every_difference(after, said):
-    assert find_doubt(Source("a.yaml", BEFORE), Source("a.yaml", BEFORE), [], OURS) == ""
-    said(find_doubt(Source("a.yaml", BEFORE), Source("a.yaml", after), [], OURS))
+    assert find_proof_failure(Source("a.yaml", BEFORE), Source("a.yaml", BEFORE), [], OURS) == ""
+    said(find_proof_failure(Source("a.yaml", BEFORE), Source("a.yaml", after), [], OURS))
 
 
 def test_the_proof_knows_what_is_intended(said):
     after = Source("a.yaml", "a: {description: One} # note\n")
     removal = DataChange("/a/required", (RemoveField(("a", "required")),), (), safe=True)
     replacing = DataChange("/a/required", (ReplaceValue(("a", "required"), "false"),), (), safe=True)
-    doubts = [find_doubt(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
+    doubts = [find_proof_failure(Source("a.yaml", BEFORE), after, [change], OURS) for change in (removal, replacing)]
     said(doubts)
 
 
@@ -478,7 +478,7 @@ def test_the_proof_sees_that_a_rubric_would_be_scored_in_another_way(said):
     path = ("rubrics", 0, "required")
     both = DataChange("", (RemoveField(path),), (), safe=True)
     without = new.replace(", weight: 2", "")
-    doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
+    doubt = find_proof_failure(Source("a.yaml", old), Source("a.yaml", without), [both], OURS)
     said(doubt)
 
 
@@ -495,7 +495,7 @@ OF_COMMENTS = {
 def doubt_edit(span, text):
     edit = Edit(Span(*span), text)
     change = DataChange("/0", (), (edit,), safe=True)
-    return find_doubt(Source("a.yaml", COMMENTS), Source("a.yaml", splice(COMMENTS, [edit])), [change], OURS)
+    return find_proof_failure(Source("a.yaml", COMMENTS), Source("a.yaml", splice(COMMENTS, [edit])), [change], OURS)
 
 
 @pytest.mark.parametrize(("span", "text"), OF_COMMENTS.values(), ids=OF_COMMENTS)
@@ -511,7 +511,7 @@ def test_the_proof_lets_no_edit_of_a_field_take_a_comment_along(said):
     edit = Edit(Span(0, 9), "")
     change = DataChange("/0/a", (RemoveField(("a",)),), (edit,), safe=True)
     old, new = Source("a.yaml", "a: 1 # c\nb: 2\n"), Source("a.yaml", "b: 2\n")
-    said(find_doubt(old, new, [change], OURS))
+    said(find_proof_failure(old, new, [change], OURS))
 
 
 @pytest.mark.parametrize(
@@ -521,7 +521,7 @@ def test_a_gate_at_zero_decides_something_among_levels_alone(shape, gate, said):
     new = f"rubrics: [{{id: a, {shape}}}]\n"
     old = new.replace("}]", f", {gate}: 0}}]")
     change = DataChange("", (RemoveField(("rubrics", 0, gate)),), (), safe=True)
-    doubt = find_doubt(Source("a.yaml", old), Source("a.yaml", new), [change], OURS)
+    doubt = find_proof_failure(Source("a.yaml", old), Source("a.yaml", new), [change], OURS)
     assert bool(doubt) == (gate == "required_min_level")
     said(doubt)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.fix import fix
-from rubric_lint.lint.fix.following import DataChange, find_added
+from rubric_lint.lint.fix.new_findings import DataChange, find_added
 from rubric_lint.lint.project.settings import FileSettings
 
 OURS = FileSettings(claimed=True)

@@ -17,11 +17,11 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.lint.run.console import Progress
-from rubric_lint.report.html import Extras, HtmlReport
+from rubric_lint.report.html import HtmlReport, PageContent
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
-from rubric_lint.scoring.run import Scoring
+from rubric_lint.scoring.run import ScoringRun
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 from rubric_lint.version import __version__
@@ -48,13 +48,13 @@ def tower(number, accuracy, tone, reason="Because.", **fields):
 
 def count_outputs(totals, rubric, answers, times=1):
     """Count outputs that have these answers."""
-    totals.take(reader_of(rubric).know(JudgeOutput(answers, (None,) * len(answers))), times)
+    totals.take(reader_of(rubric).check_answers(JudgeOutput(answers, (None,) * len(answers))), times)
 
 
 def draw(page, totals, title="a", **extras):
     """The page as it is written."""
     parts = []
-    page.write(parts.append, totals, title, Extras(**extras))
+    page.write(parts.append, totals, title, PageContent(**extras))
     return "".join(parts)
 
 
@@ -257,7 +257,7 @@ def test_the_page_of_a_run_is_that_of_all_its_results():
     records[700:700] = [tower("twice", 0, 0), tower("invalid", 11, 1), {"id": "s", "rubric": "sorting", "output": "no"}]
     lines = [json.dumps(record).encode() for record in records]
     page = HtmlReport(RUBRICS)
-    scoring = Scoring(RUBRICS, lambda _: None, Progress(io.StringIO()), page)
+    scoring = ScoringRun(RUBRICS, lambda _: None, Progress(io.StringIO()), page)
     scoring.run("a.jsonl", io.BufferedReader(io.BytesIO(b"\n".join(lines))))
     assert static(draw(page, scoring.totals)) == static(report(*records, title="a"))
 

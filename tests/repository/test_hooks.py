@@ -14,7 +14,7 @@ from found import message
 from once import make_once
 
 from rubric_lint.lint.project.settings import Overrides
-from rubric_lint.lint.run.summary import Again, Summary
+from rubric_lint.lint.run.summary import RunScope, Summary
 from rubric_lint.source.source import SIGNED_SUFFIXES, SUFFIXES, kind_of
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +53,7 @@ error overlap: criterion `a`: {SHARED}
 """
 ONE = Summary(files=1, files_with_rubrics=1, files_with_findings=1, rubrics=1, criteria=2, errors=1, choices=1)
 HOOK = Overrides(force_exclude=True)  # the hooks name every file
-FOUND_ONE = f"{ONE._replace(again=Again(('suite.yaml',), overrides=HOOK))}\n"
+FOUND_ONE = f"{ONE._replace(scope=RunScope(('suite.yaml',), overrides=HOOK))}\n"
 FIXED = """\
 {0}: fixed 1 finding
 1 x rename `description` to `expected_outcome` (deprecated-description)
@@ -189,8 +189,8 @@ def test_try_repo(manager, hooks):
     write("b.yaml", GOOD)
     git("add", "--all")
     code, text = run(manager, "try-repo", str(hooks), "rubric-lint", "--all-files")
-    again = Again((".pre-commit-config.yaml", "a.yaml", "b.yaml"), overrides=HOOK)
-    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=3, again=again)}\n"
+    again = RunScope((".pre-commit-config.yaml", "a.yaml", "b.yaml"), overrides=HOOK)
+    counts = f"{ONE._replace(files=3, files_with_rubrics=2, rubrics=2, criteria=3, scope=again)}\n"
     assert (1, LINT_FAILED + FINDING.format("a.yaml") + counts) == (code, text[text.index(LINT_FAILED) :])
 
 

@@ -31,7 +31,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "formats/search/around.py": "the patterns of the schemas for names, one repetition each",
     "formats/search/described.py": "the patterns of built-in tables, at the start of a text",
     "formats/search/scales_in_text.py": "a run of blanks as long as that of a bullet, then one mark",
-    "formats/home_made/answers.py": "names of a table, with up to four digits for each star",
+    "formats/home_made/assignments.py": "names of a table, with up to four digits for each star",
     "formats/home_made/columns.py": "names with up to four digits for a star",
     "formats/home_made/places.py": "the patterns of vocabulary.py, on the names of files",
     "formats/home_made/unmapped.py": "names of a table, with up to four digits for each star",

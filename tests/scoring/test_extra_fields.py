@@ -18,7 +18,7 @@ from random_outputs import cases, load
 from rubric_lint import load_rubrics, score, score_batch, score_samples
 from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.judge.answers import read_answers
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.endpoint import Call, Endpoint
 from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, Panel
@@ -26,7 +26,7 @@ from rubric_lint.model.schema_files import CURRENT
 from rubric_lint.model.schema_files import load as load_schema
 from rubric_lint.scoring import OutputError
 from rubric_lint.scoring.output import parse_output
-from rubric_lint.scoring.records.verdict import Extract, ExtraFields, Reading
+from rubric_lint.scoring.records.parse_options import Extract, ExtraFields, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -47,7 +47,7 @@ tests:
     rubrics: [{id: quality, levels: {1: Wrong in a main point, 3: Right in the main points, 5: Right in all points}}]
 """
 RUBRICS = load_rubrics("suite.yaml", SUITE.encode())
-READINGS = [Reading(extract, extra) for extract in Extract for extra in (None, *ExtraFields)]
+READINGS = [ParseOptions(extract, extra) for extract in Extract for extra in (None, *ExtraFields)]
 
 
 def refuses_words(reading):
@@ -133,7 +133,7 @@ def test_the_schema_and_the_readings_agree_on_fields_that_nobody_asked_for(case,
     (output["checks"][-1] if is_inside and shape != "holistic" else output).update(extra)
     refused = {name for name, value in extra.items() if reading.refuses(value)}
     schema = {"$ref": f"#/definitions/{shape}", "definitions": OUTPUTS}
-    if reading == Reading():
+    if reading == ParseOptions():
         assert Draft7Validator(schema).is_valid(output) == (not refused)
     text, rubric = json.dumps(output), load(entries)
     if refused:
@@ -283,7 +283,9 @@ def test_a_judge_that_adds_a_field_is_asked_again_and_told_why(tmp_path, said):
     async def run(journal):
         with serving(lambda _: completion(next(replies))) as server:
             async with Endpoint(Call("judge-1", server.url, retries=0, response_format="text"), "none") as endpoint:
-                await JudgeRun(Panel([endpoint]), journal, Plan(), lambda *_: None).judge(read_answers([line], rubrics))
+                await JudgeRun(Panel([endpoint]), journal, JudgeOptions(), lambda *_: None).judge(
+                    read_answers([line], rubrics)
+                )
             return [each.body["messages"][-1]["content"] for each in server.asked]
 
     with Journal(tmp_path / "results.jsonl") as journal:
@@ -341,7 +343,7 @@ def test_a_number_in_another_column_is_named_or_refused(value):
     totals = [score_batch(only, given).totals.reading for given in ([record], text)]
     assert [note.unread_fields for note in entry.notes] == [("accepted",)]
     assert [found.unread_fields for found in (reader.passed_over, *totals)] == [{"accepted": 1}] * 3
-    refused = Scorer(only, Reading(Extract.LAST, ExtraFields.REFUSE)).score(text, 1)
+    refused = Scorer(only, ParseOptions(Extract.LAST, ExtraFields.REFUSE)).score(text, 1)
     assert refused.error.path == "/accepted"
     (row,) = score_batch(only, [record], extra_fields="refuse")
     assert row.error.path == "/accepted"

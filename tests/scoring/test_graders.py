@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.entries import CHUNK, LIMIT, InputError
-from rubric_lint.scoring.records.streams import Asked, read_entries, read_stream
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries, read_stream
 from rubric_lint.scoring.scorer import Scorer
 
 CHECKLIST = """\
@@ -57,10 +57,10 @@ def show(found):
     return found.id, found.scored.rubric.name, round(float(found.scored.score), 3), str(found.scored.verdict)
 
 
-def score(suite, text, *, name="out.json", reading=DEFAULT_READING, file="a.rubric.yaml"):
+def score(suite, text, *, name="out.json", reading=DEFAULT_OPTIONS, file="a.rubric.yaml"):
     scorer = Scorer(load_rubrics(file, suite.encode()), reading)
     data = text if isinstance(text, str) else json.dumps(text, indent=2)
-    return [show(scorer.score(entry, line)) for line, entry in read_entries([data.encode()], Asked(name=name))]
+    return [show(scorer.score(entry, line)) for line, entry in read_entries([data.encode()], StreamOptions(name=name))]
 
 
 def item(text, *, passed, **more):
@@ -332,7 +332,7 @@ def test_a_judgement_that_the_rubric_cannot_use_is_invalid(suite, output, said):
 
 def test_a_pass_that_contradicts_the_score_may_be_passed_over():
     output = {"pass": False, "score": 0.9, "reason": "So."}
-    assert score(HOLISTIC, output, reading=Reading.of("last", "accept"))[0][2] == 0.9
+    assert score(HOLISTIC, output, reading=ParseOptions.of("last", "accept"))[0][2] == 0.9
 
 
 @pytest.mark.parametrize("name", ["pass", "reason", "grade", "expectations"])
@@ -372,21 +372,21 @@ TEN = (("C", 10), ("P", 5), ("I", 0))
     ],
 )
 def test_a_letter_is_worth_what_the_table_says(suite, text, grades, expected):
-    ((_, _, found, _),) = score(SUITES[suite], {"id": "a", "output": text}, reading=Reading(grades=grades))
+    ((_, _, found, _),) = score(SUITES[suite], {"id": "a", "output": text}, reading=ParseOptions(grades=grades))
     assert found == expected
 
 
 @pytest.mark.parametrize(
     ("suite", "text", "reading"),
     [
-        ("holistic", "GRADE: C", Reading()),
-        ("holistic", "GRADE: N", Reading(grades=TEN)),
-        ("holistic", "GRADE: X", Reading(grades=TEN)),
-        ("holistic", "I choose from GRADE: C and GRADE: I.\n\nGRADE: C", Reading(grades=TEN)),
-        ("holistic", "My verdict is GRADE: C", Reading(grades=TEN)),
-        ("holistic", "GRADE: C\n\nBut it lacks a source.", Reading(grades=TEN)),
-        ("holistic", "Well.\n\nGRADE: C", Reading.of("whole", None, TEN)),
-        ("checklist", "GRADE: C", Reading(grades=TEN)),
+        ("holistic", "GRADE: C", ParseOptions()),
+        ("holistic", "GRADE: N", ParseOptions(grades=TEN)),
+        ("holistic", "GRADE: X", ParseOptions(grades=TEN)),
+        ("holistic", "I choose from GRADE: C and GRADE: I.\n\nGRADE: C", ParseOptions(grades=TEN)),
+        ("holistic", "My verdict is GRADE: C", ParseOptions(grades=TEN)),
+        ("holistic", "GRADE: C\n\nBut it lacks a source.", ParseOptions(grades=TEN)),
+        ("holistic", "Well.\n\nGRADE: C", ParseOptions.of("whole", None, TEN)),
+        ("checklist", "GRADE: C", ParseOptions(grades=TEN)),
     ],
 )
 def test_a_letter_that_is_not_clear_is_invalid(suite, text, reading, said):
@@ -432,7 +432,7 @@ def test_a_log_of_inspect_is_read_by_its_letters():
     output = {"grade": "C", "reasoning": "Right.\n\nGRADE: C"}
     assert record == {"id": 1, "question": "Where?", "answer": "Paris.", "output": output}
     file = log(sample(1, "C", "GRADE: C"), sample("b", "P"), sample("c", "I"))
-    found = score(HOLISTIC, file, reading=Reading(grades=TEN))
+    found = score(HOLISTIC, file, reading=ParseOptions(grades=TEN))
     assert [(row[0], row[2]) for row in found] == [(1, 1.0), ("b", 0.5), ("c", 0.0)]
 
 
@@ -447,7 +447,7 @@ def test_numbers_and_epochs_of_a_log_are_read_and_what_has_no_score_says_why(sai
         sample(5, "C", scores=both),
         sample(6, "N"),
     )
-    *valid, third, fourth, fifth, sixth = score(HOLISTIC, file, reading=Reading(grades=TEN))
+    *valid, third, fourth, fifth, sixth = score(HOLISTIC, file, reading=ParseOptions(grades=TEN))
     assert [(row[0], row[2]) for row in valid] == [("1/1", 0.7), ("1/2", 1.0), ("2/1", 0.3)]
     said(*(row[2] for row in (third, fourth, fifth, sixth)))
 
@@ -505,9 +505,9 @@ def test_a_log_in_a_zip_says_how_to_write_it_as_json(name, inner, said):
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(inner, "{}")
     with pytest.raises(InputError) as refused:
-        [*read_stream([stream.getvalue()], Asked(name=name))]
+        [*read_stream([stream.getvalue()], StreamOptions(name=name))]
     said(refused.value)
-    ((_, fault),) = read_entries([stream.getvalue()], Asked(name=name))
+    ((_, fault),) = read_entries([stream.getvalue()], StreamOptions(name=name))
     assert isinstance(fault, OutputError)
 
 
@@ -610,4 +610,4 @@ def replace_at(value, path, new):
 def test_whatever_a_file_holds_it_has_results_or_reasons(data, file, suite):
     path = data.draw(st.sampled_from([*list_paths(file)][1:]))
     damaged = replace_at(file, path, data.draw(WILD))
-    assert all(len(row) in (3, 4) for row in score(SUITES[suite], damaged, reading=Reading(grades=TEN)))
+    assert all(len(row) in (3, 4) for row in score(SUITES[suite], damaged, reading=ParseOptions(grades=TEN)))

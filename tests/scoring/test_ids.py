@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_lint.scoring.ids import make_id_key
-from rubric_lint.scoring.run import Ids, RecordPlace
+from rubric_lint.scoring.run import RecordIds, RecordPlace
 
 names = st.sampled_from(["a", "b", "c", 1, 1.5, None]) | st.text(max_size=2)
 files = st.lists(st.lists(names, max_size=12), min_size=1, max_size=3)
@@ -13,7 +13,7 @@ files = st.lists(st.lists(names, max_size=12), min_size=1, max_size=3)
 
 @given(files)
 def test_the_first_repeated_ids_are_found_in_order(listed):
-    ids, places, expected = Ids(), {}, []
+    ids, places, expected = RecordIds(), {}, []
     for file, of_file in enumerate(listed):
         for line, name in enumerate(of_file, 1):
             if name is None:
@@ -26,7 +26,7 @@ def test_the_first_repeated_ids_are_found_in_order(listed):
 
 
 def test_two_rubrics_may_share_an_id_and_a_number_is_no_text():
-    ids = Ids()
+    ids = RecordIds()
     for line, (rubric, name) in enumerate([("r", "1"), ("s", "1"), ("r", 1)], 1):
         ids.add(hash((rubric, make_id_key(name))), 0, line)
     assert (ids.repeated, ids.pairs) == (0, [])

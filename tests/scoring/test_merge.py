@@ -12,7 +12,7 @@ from accuracy_depth import RUBRIC, output
 from cases import read_cases
 
 from rubric_lint.arrow import map_batches
-from rubric_lint.scoring.records.mapping import RESERVED
+from rubric_lint.scoring.records.mapping import RESULT_FIELDS
 
 TABLES = read_cases(__file__)
 
@@ -96,7 +96,7 @@ def test_what_a_record_carries_comes_out_of_scoring_and_of_merging(head, given, 
         scored = call("in.jsonl", "--format", "jsonl")[0]
         merged = call("merge", "-", "--format", "jsonl", given=scored)[0]
         for result in (json.loads(scored), json.loads(merged)):
-            assert {name: item for name, item in result.items() if name not in RESERVED} == {**head, **carried}
+            assert {name: item for name, item in result.items() if name not in RESULT_FIELDS} == {**head, **carried}
 
 
 def test_totals_and_page_are_those_of_the_whole():

@@ -7,8 +7,8 @@ from cases import read_cases
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.entries import CHUNK, LIMIT
-from rubric_lint.scoring.records.streams import Asked, read_entries
-from rubric_lint.scoring.records.verdict import Extract, Reading
+from rubric_lint.scoring.records.parse_options import Extract, ParseOptions
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
@@ -136,7 +136,7 @@ def test_a_line_that_is_too_long_costs_that_line_only(said):
 
 def test_a_wrapper_in_one_line_may_be_larger_than_an_entry():
     wrapped = b'{"results": [{"id": 1, "pad": "' + b"x" * LIMIT + b'"}, {"id": 2}]}\n'
-    first, second = read_entries(split(wrapped, CHUNK), Asked({"records": "results"}))
+    first, second = read_entries(split(wrapped, CHUNK), StreamOptions({"records": "results"}))
     assert (first[0], first[1]["id"], second) == (1, 1, (1, {"id": 2}))
 
 
@@ -213,7 +213,7 @@ def test_a_conversation_that_may_have_ended_the_thoughts_is_told_where_the_whole
     said = [{"role": "assistant", "content": 'So.</think>\n{"score": 10}'}]
     entry = {"answer": said, "output": '<think>It says:\nSo.</think>\n{"score": 10}'}
     for extract in Extract:
-        outcome = Scorer(ONE, Reading(extract)).score(json.dumps(entry).encode(), 1)
+        outcome = Scorer(ONE, ParseOptions(extract)).score(json.dumps(entry).encode(), 1)
         assert "word for word" in outcome.error.message
 
 

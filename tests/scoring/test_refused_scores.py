@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from rubric_lint.convert.export import load_target
 from rubric_lint.convert.export.entries import make_sound
 from rubric_lint.convert.export.target import ExportError
-from rubric_lint.formats.home_made.shape import Shape
+from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.formats.search import described
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
@@ -28,7 +28,7 @@ SCORED = CASES["SCORED"]
 
 
 def examine(name, text, table=None):
-    shapes = () if table is None else (Shape.from_table({"name": "ours", "files": ["x"], **table}),)
+    shapes = () if table is None else (FormatTable.from_table({"name": "ours", "files": ["x"], **table}),)
     return examine_file(name, text.encode(), FileSettings(shapes=shapes))
 
 

@@ -202,7 +202,7 @@ def test_totals_are_what_a_count_by_hand_comes_to():
     assert (found["outputs"], found["invalid"], found["mean"], found["rubrics"]) == (1, 1, None, [])
     yes, no = ({"checks": [{"id": "c", "satisfied": answer}]} for answer in (True, False))
     for answers, count in {(10, 8): 1, (4, 0): 2, (3, 10): 1}.items():  # 38, 12, 12 and 19 of 40 points
-        totals.take(reader_of(gated).know(JudgeOutput(answers, (None, None))), count)
+        totals.take(reader_of(gated).check_answers(JudgeOutput(answers, (None, None))), count)
     totals.take(score(check, yes))
     for _ in range(2):
         totals.take(score_samples(check, [yes, no, yes]))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry
 from rubric_lint.scoring.records.entries import CHUNK, LIMIT
-from rubric_lint.scoring.records.streams import Asked, read_entries
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 
 RUBRIC = """\
 rubrics:
@@ -101,7 +101,7 @@ ROWS = st.lists(
 def read(data, name=""):
     """The entries as data, whatever their lines."""
     chunks = (data[start : start + CHUNK] for start in range(0, len(data), CHUNK))
-    return [decode_entry(content) for _, content in read_entries(chunks, Asked(name=name))]
+    return [decode_entry(content) for _, content in read_entries(chunks, StreamOptions(name=name))]
 
 
 @pytest.mark.slow

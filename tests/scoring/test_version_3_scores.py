@@ -24,7 +24,7 @@ from rubric_lint.arrow import map_batches
 from rubric_lint.judge.prompt import JudgedCase, as_text, keep_criteria, output_schema, write_prompt
 from rubric_lint.scoring import OutputError, load_rubrics, score, score_samples
 from rubric_lint.scoring.grading import NOT_APPLICABLE, NothingAppliesError, RubricError, is_unscored
-from rubric_lint.scoring.output import Reader, reader_of
+from rubric_lint.scoring.output import OutputReader, reader_of
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -92,7 +92,7 @@ def test_a_rubric_of_version_2_has_the_same_results_in_version_3(case, data):
 def test_outputs_of_the_very_form_are_read_as_any_other(seed):
     dice = Random(seed)  # noqa: S311
     plain = random_rubric(dice)
-    quick, slow = Reader(load(plain)), Reader(load(plain))
+    quick, slow = OutputReader(load(plain)), OutputReader(load(plain))
     slow._types = None
     for rate in (0, 0, 0.02, 0.05):
         text = spell(random_output(dice, plain), dice, rate)

@@ -7,7 +7,7 @@ from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.source.edits.intents import (
     AddField,
     Fix,
@@ -33,7 +33,7 @@ def read(text, name="a.yaml"):
 
 
 def plan(text, *intents, name="a.yaml"):
-    return make_fix(find_sharing(read(text, name)), Repair("mend it", intents, safe=True))
+    return make_fix(build_alias_graph(read(text, name)), Repair("mend it", intents, safe=True))
 
 
 def apply(text, *intents, name="a.yaml"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_documents import Dice, DocumentWriter, change, list_scalars, write_json
 
 from rubric_lint.source import patch
-from rubric_lint.source.patch import Refused, duplicate, edits_between, plain, track, write, write_all
+from rubric_lint.source.patch import RefusedChange, duplicate, edits_between, plain, track, write, write_all
 from rubric_lint.source.path import pointer
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, Span, splice
@@ -203,7 +203,7 @@ def check_part(random):
     change(Dice(seed), part)
     change(Dice(seed), reduce(getitem, path, whole))
     one, other = edits_between(document, part), edits_between(document, whole)
-    if isinstance(one, Refused) or isinstance(other, Refused):
+    if isinstance(one, RefusedChange) or isinstance(other, RefusedChange):
         return None
     assert splice(text, one) == splice(text, other)
     return one
@@ -224,7 +224,7 @@ def check_law(random):
     data = change_some(random, document)
     wanted = plain(data)
     written = write(document, data)
-    if isinstance(written, Refused):
+    if isinstance(written, RefusedChange):
         assert written.reason
         return written
     (after,) = read(name, written)
@@ -259,5 +259,5 @@ def test_random_changes(seed):
 @pytest.mark.slow
 def test_many_random_changes():
     results = [check_law(Dice(seed)) for seed in range(1000)]
-    refused = sum(isinstance(result, Refused) for result in results)
+    refused = sum(isinstance(result, RefusedChange) for result in results)
     assert refused < len(results) / 10

@@ -22,7 +22,7 @@ from rubric_lint.assess.agreement.scales import Signature
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.model.messages import join_words, list_names, point_to_known
-from rubric_lint.scoring.flat import OF_TABLE, Flat, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -39,26 +39,26 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.ids import Key, RecordId, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import JUDGEMENTS, RecordResult, read_judged_by
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
-from rubric_lint.scoring.records.entries import Entry, SkippedSheet
+from rubric_lint.scoring.records.entries import RawRecord, SkippedSheet
 from rubric_lint.scoring.records.mapping import (
-    COVERING,
     CRITERIA,
     CRITERION,
-    FIELDS,
-    HELD,
     HUMAN,
+    OUTPUT_FIELDS,
+    OVERWRITING_FIELDS,
+    RECORD_FIELDS,
     SHEET,
     fold_column,
     has_side,
-    of_side,
+    select_side,
 )
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of
 
-LABEL_FIELDS = frozenset({*FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
+LABEL_FIELDS = frozenset({*RECORD_FIELDS, SHEET, "rater", "chosen", "verdict", "label"})
 """The fields of a label besides its criteria; a criterion with such a name has a column `criteria.NAME`."""
 
 PANEL = "panel"
@@ -272,7 +272,7 @@ class RatingReader:
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        reading: Reading = DEFAULT_READING,
+        reading: ParseOptions = DEFAULT_OPTIONS,
         *,
         any_version: bool = False,
         label_scales: LabelScales = MappingProxyType({}),
@@ -290,9 +290,9 @@ class RatingReader:
         self._about: dict[str, dict[Key, AnswerContext]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[RaterSource, dict[Key, Outputs]]] = {}
         known = {criterion.id for rubric in rubrics.values() for criterion in rubric.criteria}
-        known |= list_fields(rubrics.values()) | COVERING | LABEL_FIELDS
+        known |= list_fields(rubrics.values()) | OVERWRITING_FIELDS | LABEL_FIELDS
         self._known_fields = frozenset(known | {"checks", "reasoning", "overall_reasoning", *mapping.values()})
-        self._of_people = of_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
+        self._of_people = select_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
         self._files_of_results = set[str]()
         self._rubrics = rubrics
         self._scorer = Scorer(rubrics, reading)
@@ -330,7 +330,7 @@ class RatingReader:
         """What is not compared, by reason."""
         return list(self._left_out.values())
 
-    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: Asked = PLAIN) -> int:
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: StreamOptions = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
         wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
         asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
@@ -344,7 +344,7 @@ class RatingReader:
             left_out = self._left_out.setdefault(UNKNOWN_SHEET, LeftOut(UNKNOWN_SHEET, noun="sheet"))
             left_out.add(f"{file}, sheet `{sheet.name}` with {sheet.rows:,} row{'' if sheet.rows == 1 else 's'}")
 
-    def read_records(self, file: str, entries: Iterable[Entry], *, labels: bool = False) -> int:
+    def read_records(self, file: str, entries: Iterable[RawRecord], *, labels: bool = False) -> int:
         """Read some entries of a file; return their number."""
         count = 0
         if not labels:
@@ -358,7 +358,7 @@ class RatingReader:
                 except OutputError as fault:
                     readable = self._scorer.score(fault).record
                     # None of its outputs counts.
-                    record = {name: _UNREAD if name in HELD else value for name, value in readable.items()}
+                    record = {name: _UNREAD if name in OUTPUT_FIELDS else value for name, value in readable.items()}
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
@@ -385,7 +385,7 @@ class RatingReader:
         if is_of_both:
             record = self._drop_judge(record, self._of_people or {})
         label = self._read_label(record) if labels or ("verdict" in record and not record.get("error")) else None
-        if is_of_both and label is None and not any(map(record.get, HELD)):
+        if is_of_both and label is None and not any(map(record.get, OUTPUT_FIELDS)):
             self._leave_out(SKIPPED, f"{file}:{line}")
             return
         if label and labels:
@@ -402,7 +402,7 @@ class RatingReader:
 
     def _drop_judge(self, record: Mapping[str, Any], of_people: Mapping[str, str]) -> dict[str, Any]:
         """Return a record without the judgements that --map does not give to people."""
-        judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *HELD, *JUDGEMENTS, CRITERIA}
+        judged = {*list_fields(self._rubrics.values()), *OF_TABLE, *OUTPUT_FIELDS, *JUDGEMENTS, CRITERIA}
         is_listed = CRITERIA in of_people
         return {
             name: value
@@ -464,21 +464,21 @@ class RatingReader:
                 continue
             yield self._scorer.score_record({**head, "output": output}).result
 
-    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, Flat] | None:
+    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, SheetRow] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
 
         Raises:
             OutputError: if its rubric is unknown, or a value is not allowed.
         """
-        if not HELD.isdisjoint(value) or "checks" in value or "criteria" in value:
+        if not OUTPUT_FIELDS.isdisjoint(value) or "checks" in value or "criteria" in value:
             return None
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
-        flat = read_flat(value, rubric)
+        flat = read_sheet_row(value, rubric)
         return None if flat is None else (rubric, flat)
 
-    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
         if name in _NO_ID:
@@ -531,7 +531,7 @@ class RatingReader:
             verdict = scored.rubric.grade(output).verdict
             rated = rated._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
-            is_mapped = self._of_people is not None and not HELD.isdisjoint(self._of_people)
+            is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
             rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
             self._add_person(rated, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
@@ -539,7 +539,9 @@ class RatingReader:
         else:
             self._results += _split_panel(rated, result) or [rated]
 
-    def _add_verdict(self, record: Mapping[str, Any], rubric: ScoringRubric, flat: Flat, file: str, line: int) -> None:
+    def _add_verdict(
+        self, record: Mapping[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int
+    ) -> None:
         """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
         if record.get("id") in _NO_ID:
             self._leave_out(NO_ID, f"{file}:{line}")

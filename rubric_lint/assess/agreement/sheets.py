@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS, RatingReader
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.convert.export.tables import fill, save
-from rubric_lint.formats.sheets.csv_file import armed
+from rubric_lint.formats.sheets.csv_file import escape_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.judge.answers import Answer
 from rubric_lint.model.criterion import Shape
@@ -106,7 +106,7 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_MINIMAL)
     for first, *others in rows:
-        safe = [armed(value) if isinstance(value, str) else value for value in others]
+        safe = [escape_formula(value) if isinstance(value, str) else value for value in others]
         writer.writerow([first, *safe])
     text = stream.getvalue()
     return (b"" if text.isascii() else codecs.BOM_UTF8) + text.encode("utf-8", "replace")

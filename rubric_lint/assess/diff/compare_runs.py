@@ -27,9 +27,9 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id_key, name_key
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
-from rubric_lint.scoring.records.mapping import Wanted
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_READING, Reading
+from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
 from rubric_lint.scoring.scorer import Scorer
 
@@ -367,7 +367,7 @@ class OtherRun(RunComparison):
     def __init__(
         self,
         rubrics: Mapping[str, ScoringRubric],
-        reading: Reading = DEFAULT_READING,
+        reading: ParseOptions = DEFAULT_OPTIONS,
         keep_text: Callable[[Content], object] = lambda _: None,
     ) -> None:
         super().__init__()
@@ -382,9 +382,9 @@ class OtherRun(RunComparison):
         self._near: dict[int, str] = {}  # of records that nearly join: why they do not
         self._names: dict[str, None] = {}
 
-    def read(self, chunks: Iterable[bytes], asked: Asked = PLAIN) -> int:
+    def read(self, chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
-        wanted = Wanted(judgements=list_fields(self._ours.values()), is_shared=True)
+        wanted = RequiredColumns(judgements=list_fields(self._ours.values()), is_shared=True)
         for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
             self._scorer.forget()
             self._keep_text(content)

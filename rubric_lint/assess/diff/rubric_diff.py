@@ -12,23 +12,23 @@ from rubric_lint.model.criterion import SCORES, Criterion, Scale, Shape
 from rubric_lint.model.groups import Group
 from rubric_lint.model.rubric import fold_id
 from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.loading import Loaded
+from rubric_lint.scoring.loading import LoadedRubric
 from rubric_lint.scoring.meaning import (
     JudgeField,
+    format_ends,
+    format_scale,
+    list_group_fields,
+    list_judge_fields,
+    list_visible,
+    list_written_fields,
     read_gate,
     read_outcomes,
-    read_own,
     read_scores,
     read_task,
-    read_told,
-    read_told_of_group,
-    says,
-    word_ends,
-    word_scale,
     words,
 )
 from rubric_lint.scoring.output import RecordResult
-from rubric_lint.scoring.records.entries import Entry
+from rubric_lint.scoring.records.entries import RawRecord
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.source.path import Path
 
@@ -123,7 +123,7 @@ def pair_up(old: Sequence[JudgedCriterion], new: Sequence[JudgedCriterion]) -> l
     unmatched = list(old)
     keys: tuple[Callable[[JudgedCriterion], Hashable], ...] = (
         lambda judged: fold_id(judged.criterion.id) if judged.criterion.has_own_id else None,
-        lambda judged: says(*judged),
+        lambda judged: list_visible(*judged),
         lambda judged: judged.criterion.id,
     )
     for key in keys:
@@ -174,7 +174,7 @@ def compare_pair(rubric: str, old: JudgedCriterion | None, new: JudgedCriterion 
 
 
 def _compare_levels(rubric: str, old: JudgedCriterion, new: JudgedCriterion) -> Iterator[Change]:
-    is_rescaled = word_scale(old.criterion) != word_scale(new.criterion)
+    is_rescaled = format_scale(old.criterion) != format_scale(new.criterion)
     was, now = _levels(old), _levels(new)
     for number in sorted({*was, *now}):
         before, before_path = was.get(number, (None, old.criterion.path))
@@ -397,8 +397,8 @@ def _compare_contents(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change
     if new.shape is Shape.HOLISTIC:
         sides = (old.criteria[0], old.model.scales), (new.criteria[0], new.model.scales)
         yield from compare_scores(name, None, *sides)
-        old_fields = [field for entry in old.model.entries for field in read_told(entry)]
-        new_fields = [field for entry in new.model.entries for field in read_told(entry)]
+        old_fields = [field for entry in old.model.entries for field in list_written_fields(entry)]
+        new_fields = [field for entry in new.model.entries for field in list_written_fields(entry)]
         yield from compare_judge_fields(name, None, old_fields, new_fields)
         return
     pairs = pair_up(list_judged(old), list_judged(new))
@@ -418,8 +418,8 @@ def _compare_wholes(old: ScoringRubric, new: ScoringRubric) -> Iterator[Change]:
         yield Change(ChangeKind.GRADES, name, None, _name_grades(old), _name_grades(new), paths=paths)
     was = {group.id: group for group in old.model.groups}
     now = {group.id: group for group in new.model.groups}
-    old_fields = [field for group in was.values() for field in read_told_of_group(group)]
-    new_fields = [field for group in now.values() for field in read_told_of_group(group)]
+    old_fields = [field for group in was.values() for field in list_group_fields(group)]
+    new_fields = [field for group in now.values() for field in list_group_fields(group)]
     yield from compare_judge_fields(name, None, old_fields, new_fields)
     for group in dict.fromkeys([*now, *was]):
         before, before_path = _name_gate(was.get(group))
@@ -457,7 +457,7 @@ def _name_ends(units: tuple[int, int] | None) -> dict[str, Any]:
 
 def _is_rescaled(old: ScoringRubric, new: ScoringRubric) -> bool:
     """Return whether the scale of the whole differs; one with a decimal point has more answers."""
-    return (old.units and word_ends(old.units)) != (new.units and word_ends(new.units))
+    return (old.units and format_ends(old.units)) != (new.units and format_ends(new.units))
 
 
 def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bool:
@@ -466,20 +466,22 @@ def _follows_whole(change: Change, old: ScoringRubric, new: ScoringRubric) -> bo
     if not is_scale or not _is_rescaled(old, new):
         return False
     sides = (old, change.old or _YES_OR_NO), (new, change.new or _YES_OR_NO)
-    return all(rubric.units and side["text"] == word_ends(rubric.units) for rubric, side in sides)
+    return all(rubric.units and side["text"] == format_ends(rubric.units) for rubric, side in sides)
 
 
-_YES_OR_NO = {"text": word_ends((0, 1))}
+_YES_OR_NO = {"text": format_ends((0, 1))}
 """The scale of a criterion that a judge answers by yes or no."""
 
 
 def list_judged(rubric: ScoringRubric) -> list[JudgedCriterion]:
     """Return the criteria of a rubric, in order; none of a holistic one."""
     pairs = zip(rubric.model.criteria, rubric.criteria, strict=True)
-    return [JudgedCriterion(criterion, scoring, read_own(rubric.model, criterion)) for criterion, scoring in pairs]
+    return [
+        JudgedCriterion(criterion, scoring, list_judge_fields(rubric.model, criterion)) for criterion, scoring in pairs
+    ]
 
 
-def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
+def prepare_all(loaded: Mapping[str, LoadedRubric]) -> dict[str, ScoringRubric]:
     """Return the rubrics of a file, prepared for scoring.
 
     Raises:
@@ -488,10 +490,10 @@ def prepare_all(loaded: Mapping[str, Loaded]) -> dict[str, ScoringRubric]:
     return {name: rubric.prepare() for name, rubric in loaded.items()}
 
 
-def add_places(change: Change, was: Mapping[str, Loaded], now: Mapping[str, Loaded]) -> Change:
+def add_places(change: Change, was: Mapping[str, LoadedRubric], now: Mapping[str, LoadedRubric]) -> Change:
     """Return the change with the places of both sides."""
 
-    def place(loaded: Mapping[str, Loaded], name: str | None, path: Path | None) -> ChangedPlace | None:
+    def place(loaded: Mapping[str, LoadedRubric], name: str | None, path: Path | None) -> ChangedPlace | None:
         if path is None or name is None:
             return None
         position = loaded[name].position(path)
@@ -560,7 +562,7 @@ class OutputEffects(RunComparison):
         return {"outputs": self.outputs, **self.count_to_json(), "verdicts": verdicts, "changed": self.changed}
 
 
-def score_both(entries: Iterable[Entry], pairs: list[RubricPair]) -> Iterator[OutputEffect]:
+def score_both(entries: Iterable[RawRecord], pairs: list[RubricPair]) -> Iterator[OutputEffect]:
     """Score each entry of a file of judge outputs with both versions.
 
     A file's only rubric may be named after the file, so outputs can refer to it by its old name in both versions.

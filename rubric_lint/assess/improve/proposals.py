@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.assess import Evidence, sort_findings
 from rubric_lint.judge.prompt import JudgedCase, Message, make_mark, require_all, say
 from rubric_lint.lint.engine import Examined, examine
-from rubric_lint.lint.fix.following import DataChange
-from rubric_lint.lint.fix.proof import find_doubt
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix.proof import find_proof_failure
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.model.repairs import divide
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
-from rubric_lint.scoring.loading import Loaded, RubricError, load_examined
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_examined
 from rubric_lint.scoring.records.decoding import OutputError, decode
-from rubric_lint.scoring.records.verdict import blank_thoughts
+from rubric_lint.scoring.records.thoughts import blank_thoughts
 from rubric_lint.source.edits.intents import Fix, Intent, Repair, ReplaceValue
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.edits.making import make_fix
@@ -84,7 +84,7 @@ class RubricState:
     name: str
     settings: FileSettings
     examined: Examined
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
 
     @property
@@ -116,9 +116,9 @@ class Proposal(NamedTuple):
     fix: Fix
 
 
-def list_texts(loaded: Loaded, name: str) -> list[CriterionText]:
+def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
-    rubric, view = loaded.rubric, loaded.rubric.view
+    rubric = loaded.rubric
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
         found = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
     else:
@@ -127,7 +127,7 @@ def list_texts(loaded: Loaded, name: str) -> list[CriterionText]:
         bands = criterion.scale.bands if criterion.scale else ()
         found += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
         found += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
-    return [CriterionText(key, text, view.place(path) if view else path) for key, text, path in found if text]
+    return [CriterionText(key, text, rubric.place(path)) for key, text, path in found if text]
 
 
 def find_findings(base: RubricState, name: str) -> list[Finding]:
@@ -150,7 +150,7 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
     old, document = base.examined.result.source, base.loaded.document
     pointer = document.pointer(base.loaded.rubric.path)
     new = old._replace(text=splice(old.text, fix.edits))
-    doubt = find_doubt(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings)
+    doubt = find_proof_failure(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings)
     if doubt:
         raise RefusedProposalError(Refusal.NOT_WRITABLE, doubt)
     examined = examine(new, base.settings)
@@ -391,8 +391,8 @@ class ProposalWriter:
                     raise RefusedProposalError(Refusal.NOT_WRITABLE, why)
                 intents += adding
             paths = [rubric.path for found, rubric in self.base.examined.rubrics if found is document]
-            sharing = find_sharing(document, paths, is_claimed=self.base.settings.claimed)
-            fix = make_fix(sharing, Repair(title, tuple(intents), safe=False))
+            aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
+            fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
             raise RefusedProposalError(Refusal.NOT_WRITABLE, str(fault)) from None
         return Proposal(title, texts, parts, fix)

@@ -20,24 +20,24 @@ from rubric_lint.assess.judged.table import JudgedTable, build_table
 from rubric_lint.assess.measure.decision import OF_LABELS, LabelDoubts, Reason, find_doubts
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import compare_people
-from rubric_lint.lint.engine import Found, examine
+from rubric_lint.lint.engine import FoundProblem, examine
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
 from rubric_lint.lint.project.settings import SettingsFinder, shorten
 from rubric_lint.lint.run.batch import FileOutcome
-from rubric_lint.model.finding import Place, Result
+from rubric_lint.model.finding import RelatedPlace, Result
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
-from rubric_lint.scoring.loading import DECIDING, Loaded, RubricError, RubricPart, RubricPlaces, name_rubrics
+from rubric_lint.scoring.loading import DECIDING, LoadedRubric, RubricError, RubricPart, RubricPlaces, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.agentv_runs import find_graded
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry, place_inside
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.graders import NamedCriterion, find_by_texts, has_items
-from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, Wanted, name_own, of_side
-from rubric_lint.scoring.records.streams import PLAIN, Asked, read_entries
+from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
+from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
 from rubric_lint.source.document import Document
 from rubric_lint.source.source import Source, UndecodableError, stem_of
 
@@ -86,7 +86,7 @@ def read_records(
     path: str,
     earlier: bytes | None = None,
     mapping: Mapping[str, str] = MappingProxyType({}),
-    wanted: Wanted = PLAIN.wanted,
+    wanted: RequiredColumns = PLAIN.wanted,
 ) -> RecordFile:
     """Read a file of results or labels; `earlier` is what an earlier version of it had.
 
@@ -96,7 +96,7 @@ def read_records(
         OSError: if it cannot be read.
     """
     found = RecordFile(path)
-    asked = Asked(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
+    asked = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
             try:
@@ -185,8 +185,8 @@ class RecordCache:
         """Return the records of a file of one side, which are read again if the file has changed."""
         status = stat_path(path)
         stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        mapping = of_side(self._options.mapping, side)
-        wanted = Wanted(is_shared=True, own=name_own(self._options.mapping, side, names))
+        mapping = select_side(self._options.mapping, side)
+        wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
         key = path, side if mapping else ""
         if key not in self._kept or self._kept[key][0] != stamp:
             self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
@@ -287,7 +287,7 @@ def _review(
         invalid=tuple(reader.invalid),
         left_out=(*left_out, *reader.left_out),
         joined=frozenset(joined),
-        passed_over=tuple(reader.passed_over.word()),
+        passed_over=tuple(reader.passed_over.format_lines()),
         notes=tuple(reader.list_notes()),
     )
     if ratings is None or not ratings.judged:
@@ -355,7 +355,9 @@ class JudgedFinder:
         self._is_only = is_only
         self.reviews: list[Review] = []
 
-    def __call__(self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[Found]) -> Iterator[Found]:
+    def __call__(
+        self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[FoundProblem]
+    ) -> Iterator[FoundProblem]:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
@@ -368,10 +370,12 @@ class JudgedFinder:
                 problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
                 if decision.other is not None:
                     other = places.problem(_find_place(decision.other, places))
-                    problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
-                yield Found(decision.rule, problem, loaded.document, loaded.rubric)
+                    problem = problem._replace(related=(RelatedPlace("the other criterion", other.path, other.part),))
+                yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
-    def _review(self, loaded: Loaded, found: Sequence[Found], namesakes: int, among: RubricCriteria) -> Review:
+    def _review(
+        self, loaded: LoadedRubric, found: Sequence[FoundProblem], namesakes: int, among: RubricCriteria
+    ) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
         errors = set()
@@ -470,7 +474,7 @@ class JudgedRun:
             return data
         finder = JudgedFinder(self._cache, sources, file.name, is_only=is_only)
         try:
-            result = examine(Source.from_bytes(file.name, data), file.settings, also=finder).result
+            result = examine(Source.from_bytes(file.name, data), file.settings, find_more=finder).result
         except UndecodableError as fault:  # it has changed since it was linted
             return Unreadable(file.name, fault.message)
         except Exception as fault:

@@ -18,13 +18,13 @@ from rubric_lint.assess.rubric_tests.recordings import (
 )
 from rubric_lint.assess.rubric_tests.running import TestedRubric, UnrecordedTest
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import Plan
+from rubric_lint.judge.asking import JudgeOptions
 from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.model.messages import counted, join_words
-from rubric_lint.scoring.records.mapping import HELD
-from rubric_lint.scoring.scorer import read_panel
+from rubric_lint.scoring.panel import read_panel
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
 
 _SHOWN = JudgedCase._fields
 
@@ -117,7 +117,7 @@ class Recorder:
             HASHES: dict(self._tested.verifier.hashes),
             "kept": [*kept_before, kept_now] if isinstance(kept_before, list) else [kept_now],
         }
-        fields = {name: value for name, value in before.items() if name not in HELD}
+        fields = {name: value for name, value in before.items() if name not in OUTPUT_FIELDS}
         return {**fields, **record, **put_outputs(record, outputs), "judge": about}
 
 
@@ -152,7 +152,7 @@ def group_by_file(tested: TestedRubric) -> Iterator[tuple[str, list[UnrecordedTe
         yield path, list(group)
 
 
-def describe_requests(needed: Sequence[UnrecordedTest], tested: TestedRubric, models: int, plan: Plan) -> str:
+def describe_requests(needed: Sequence[UnrecordedTest], tested: TestedRubric, models: int, plan: JudgeOptions) -> str:
     """Say how many requests are made, and why."""
     count = sum(models * plan.count_requests(len(need.stale)) for need in needed)
     how = plan.describe(models)

@@ -13,8 +13,8 @@ from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import read_mapping
-from rubric_lint.scoring.records.streams import Asked, read_entries
-from rubric_lint.scoring.records.verdict import WHOLE
+from rubric_lint.scoring.records.parse_options import WHOLE
+from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.scoring.scorer import Scorer
 
 HASHES = "criteria_hashes"
@@ -70,7 +70,7 @@ def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, st
         ValueError: if its name cannot be that of a file, or the mapping cannot be used.
     """
     recordings = Recordings()
-    asked = Asked(read_mapping([f"{field}={column}" for field, column in mapping]), path)
+    asked = StreamOptions(read_mapping([f"{field}={column}" for field, column in mapping]), path)
     with open_stream(path) as stream:
         for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), asked):
             try:

@@ -10,7 +10,7 @@ from rubric_lint.assess.measure.intervals import Share
 from rubric_lint.assess.rubric_tests import mutation
 from rubric_lint.assess.rubric_tests.mutation import MutationResult
 from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest, TestedRubric, allows, read_gates, read_verdicts
-from rubric_lint.lint.engine import Finder, Found, examine
+from rubric_lint.lint.engine import FoundProblem, ProblemFinder, examine
 from rubric_lint.lint.project.files import File
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Result
@@ -180,22 +180,26 @@ def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Resul
     for path, rubrics in files.items():
         settings = rubrics[0].settings
         enabled = None if settings.enabled is None else settings.enabled | rules
-        look = Finder(partial(_look, rubrics, rules), rules)
+        look = ProblemFinder(partial(_look, rubrics, rules), rules)
         source = rubrics[0].loaded.document.source
-        result = examine(source, settings._replace(enabled=enabled), look=look).result
+        result = examine(source, settings._replace(enabled=enabled), problem_finder=look).result
         yield File(path, settings), result
 
 
-def _look(rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]) -> Iterator[Found]:
+def _look(
+    rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]
+) -> Iterator[FoundProblem]:
     for tested in rubrics:
         document = next(parsed for parsed in documents if parsed.number == tested.loaded.document.number)
         if _UNTESTED in rules:
             for target in list_targets(tested):
                 if not target.is_reached:
-                    yield Found(_UNTESTED, tested.places.problem(target.spot, target.code, target.values), document)
+                    yield FoundProblem(
+                        _UNTESTED, tested.places.problem(target.spot, target.code, target.values), document
+                    )
         if _UNNOTICED in rules:
             for problem in find_mutation(tested).survivors:
-                yield Found(_UNNOTICED, problem, document)
+                yield FoundProblem(_UNNOTICED, problem, document)
 
 
 def find_mutation(tested: TestedRubric) -> MutationResult:

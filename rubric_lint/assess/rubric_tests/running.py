@@ -17,12 +17,12 @@ from rubric_lint.assess.rubric_tests.recordings import (
     Verifier,
     read_recordings,
 )
-from rubric_lint.lint.engine import Finder, Found, check_test_files, examine, report_faults
+from rubric_lint.lint.engine import FoundProblem, ProblemFinder, check_test_files, examine, report_faults
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.model.criterion import Hundredth, Shape
-from rubric_lint.model.finding import Place, Problem, Result
+from rubric_lint.model.finding import Problem, RelatedPlace, Result
 from rubric_lint.model.messages import join_words, list_names, point_to_known, shorten
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
@@ -36,7 +36,7 @@ from rubric_lint.scoring.grading import (
     Weighed,
 )
 from rubric_lint.scoring.groups import GroupResult
-from rubric_lint.scoring.loading import Loaded, RubricError, RubricPart, RubricPlaces, load_models
+from rubric_lint.scoring.loading import LoadedRubric, RubricError, RubricPart, RubricPlaces, load_models
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
@@ -284,7 +284,7 @@ def _explain_verdict(result: Scored) -> str:
     return f"{score}, and no gate is missed" if has_gates else score
 
 
-def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
+def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[RelatedPlace]:
     """Yield the places that decide a verdict: the gates that are missed, then the answers, the heaviest first."""
     missed = [judged for judged in result.criteria if not judged.grade.gate_met]
     for name in result.gates_missed[:_MOST_PLACES]:
@@ -297,7 +297,7 @@ def _sort_by_share(results: Iterable[CriterionResult]) -> list[CriterionResult]:
     return sorted(results, key=lambda judged: -judged.criterion.share)
 
 
-def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> Place:
+def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> RelatedPlace:
     """Return the place of what describes an answer to a criterion."""
     answer = judged.grade.answer
     given = f"given {answer}"
@@ -359,7 +359,7 @@ class UnrecordedTest:
 class TestedRubric:
     """A rubric, and its tests in all files of the run: those that have run, and those that need an output."""
 
-    loaded: Loaded
+    loaded: LoadedRubric
     rubric: ScoringRubric
     places: RubricPlaces
     settings: FileSettings
@@ -400,7 +400,7 @@ class Runner:
 
     def __init__(self, finder: SettingsFinder) -> None:
         self._finder = finder
-        self._loaded: dict[str, dict[str, Loaded] | RubricError] = {}
+        self._loaded: dict[str, dict[str, LoadedRubric] | RubricError] = {}
         self.tested: dict[tuple[str, str], TestedRubric] = {}
         self.recordings: dict[tuple[str, str, tuple[tuple[str, str], ...]], Recordings] = {}
         self._used: dict[str, set[str]] = {}
@@ -420,14 +420,16 @@ class Runner:
             return report_faults(fault.source, [fault], settings)
         failed: set[object] = set()
         tested: list[str] = []
-        look = Finder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
-        examined = examine(source, settings, look=look)
+        look = ProblemFinder(partial(self._look, file.name, failed, tested), OF_TESTS | OF_FORM)
+        examined = examine(source, settings, problem_finder=look)
         tests = count_tests(examined.documents)
         if any(finding.rule in OF_FORM for finding in examined.result.findings):
             return examined.result._replace(failed=tests)
         return examined.result._replace(passed=tests - len(failed), failed=len(failed), tested=tuple(tested))
 
-    def _look(self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]) -> Iterator[Found]:
+    def _look(
+        self, name: str, failed: set[object], names: list[str], documents: Sequence[Document]
+    ) -> Iterator[FoundProblem]:
         """Find the problems of a file; add the ids of the tests that fail to `failed`, of all that run to `names`."""
         problems = list(check_test_files(documents))
         yield from problems
@@ -438,12 +440,12 @@ class Runner:
         tested = self.open_rubric(file.rubric, file.rubric_name)
         if isinstance(tested, str):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
+            yield FoundProblem("broken-test", Problem("untestable", ("rubric",), values={"reason": tested}), document)
             return
         recordings = self._open_recordings(file, tested)
         if isinstance(recordings, Problem):
             failed.update(test.key for test in file.tests)
-            yield Found("broken-test", recordings, document)
+            yield FoundProblem("broken-test", recordings, document)
             return
         if recordings is not None:
             used = self._used.setdefault(file.outputs, set())
@@ -458,7 +460,7 @@ class Runner:
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
-                yield Found(rule, problem._replace(values={"test": test.id, **problem.values}), document)
+                yield FoundProblem(rule, problem._replace(values={"test": test.id, **problem.values}), document)
 
     def _run_test(
         self, test: RubricTest, file: RubricTests, tested: TestedRubric, recordings: Recordings | None
@@ -542,7 +544,7 @@ class Runner:
             self.tested[key] = TestedRubric(loaded, rubric, RubricPlaces(loaded), settings, Verifier(rubric))
         return self.tested[key]
 
-    def _load(self, path: str) -> dict[str, Loaded]:
+    def _load(self, path: str) -> dict[str, LoadedRubric]:
         """Return the rubrics of a file by name; raise RubricError if it cannot be read or has errors."""
         if path not in self._loaded:
             try:

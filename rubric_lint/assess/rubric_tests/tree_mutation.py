@@ -25,7 +25,7 @@ from rubric_lint.assess.rubric_tests.changes import (
 from rubric_lint.assess.rubric_tests.running import format_score
 from rubric_lint.model.groups import Group
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric
-from rubric_lint.scoring.groups import Member, ScoringGroup
+from rubric_lint.scoring.groups import GroupMember, ScoringGroup
 from rubric_lint.scoring.loading import RubricPlaces
 
 MOST_STATES = 30_000
@@ -139,7 +139,7 @@ class TreeEquivalence:
                 found.setdefault(_ScorePair(old, new, met_before, met_after), answers)
         return found
 
-    def _differs(self, before: Member, after: Member, criteria: Sequence[ScoringCriterion]) -> bool:
+    def _differs(self, before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]) -> bool:
         places = [before.part] if isinstance(before.part, int) else [at for at, _ in before.part.list_shares()]
         return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
 
@@ -155,7 +155,11 @@ class TreeEquivalence:
         return self._known[key]
 
     def _add(
-        self, sums: dict[_GroupSums, _Answers], before: Member, after: Member, criteria: Sequence[ScoringCriterion]
+        self,
+        sums: dict[_GroupSums, _Answers],
+        before: GroupMember,
+        after: GroupMember,
+        criteria: Sequence[ScoringCriterion],
     ) -> dict[_GroupSums, _Answers]:
         """Return the sums with one more member."""
         if isinstance(before.part, int):
@@ -217,7 +221,7 @@ def _complete(rubric: ScoringRubric) -> ScoringGroup:
     if rubric.tree is None:
         raise TypeError("a rubric without a tree")
     inside = {at for at, _ in rubric.tree.list_shares()}
-    others = [Member(_ZERO, at) for at in range(len(rubric.criteria)) if at not in inside]
+    others = [GroupMember(_ZERO, at) for at in range(len(rubric.criteria)) if at not in inside]
     return replace(rubric.tree, members=rubric.tree.members + tuple(others))
 
 
@@ -294,14 +298,15 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
 
 def _reweigh_member(group: ScoringGroup, at: int, weight: Fraction, part: ScoringGroup | int) -> ScoringGroup:
     members = list(group.members)
-    members[at] = Member(weight, part)
+    members[at] = GroupMember(weight, part)
     return replace(group, members=tuple(members))
 
 
 def _free_gates(group: ScoringGroup) -> ScoringGroup:
     """Return a group without any gates of groups."""
     members = [
-        Member(weight, _free_gates(part) if isinstance(part, ScoringGroup) else part) for weight, part in group.members
+        GroupMember(weight, _free_gates(part) if isinstance(part, ScoringGroup) else part)
+        for weight, part in group.members
     ]
     return replace(group, gate=None, members=tuple(members))
 
@@ -311,7 +316,8 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
         if group is old:
             return new
         members = [
-            Member(weight, walk(part) if isinstance(part, ScoringGroup) else part) for weight, part in group.members
+            GroupMember(weight, walk(part) if isinstance(part, ScoringGroup) else part)
+            for weight, part in group.members
         ]
         return replace(group, members=tuple(members))
 

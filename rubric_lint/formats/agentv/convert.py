@@ -17,7 +17,7 @@ from rubric_lint.formats.agentv.parts import (
     CASES,
     LISTS,
     OLD_CASES,
-    Unmet,
+    Blocker,
     find_assertion_lists,
     find_assertions,
     find_suite_cases,
@@ -31,8 +31,8 @@ from rubric_lint.model.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.document import Document
+from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.lines import ObstacleError
-from rubric_lint.source.edits.sharing import Sharing
 from rubric_lint.source.nunjucks import escape, find_environment, find_marks
 from rubric_lint.source.patch import Style, drop, like, plain, put, rename, rewrite, track, written
 from rubric_lint.source.patch.tracked import children_of, find_origin
@@ -46,17 +46,18 @@ SUITES = {"agentv-4": agentv_4_suite, "agentv-5": checks}
 """The module that knows what is of each release."""
 
 
-def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
+def find_unread(document: Document, target: Release) -> Iterator[Blocker]:
     """Find what a release refuses, skips or never reads of a suite as it stands."""
-    yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
+    yield from (blocker for blocker in find_unloaded(document, target) if not blocker.is_note)
     yield from SUITES[target.name].find_gaps(document)
 
 
-def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
+def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Blocker]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
-    if newer := [rubric for rubric in rubrics if rubric.is_version_3]:
+    newer = [rubric.path for rubric in rubrics if rubric.is_version_3]
+    if newer:
         command = suggest("convert", document.source.name, to=target.name)
-        yield Unmet(f"no release reads rubrics of version 3; `{command}` writes the suite anew", newer[0].path)
+        yield Blocker(f"no release reads rubrics of version 3; `{command}` writes the suite anew", newer[0])
         return
     cases = dict(find_suite_cases(document))
     for rubric in rubrics:
@@ -65,9 +66,9 @@ def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release
     for path, case in cases.items():
         place = (*path, "rubrics")
         if isinstance(case.get("rubrics"), list) and place not in read:
-            yield Unmet("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
+            yield Blocker("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
     for _, owner, key, *_ in document.duplicates:
-        yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
+        yield Blocker(f"`{key}` is written twice; remove one", (*owner, key))
     yield from SUITES[target.name].find_obstacles(document)
 
 
@@ -80,7 +81,7 @@ class Converted:
 
     document: Document
     data: Any
-    blockers: tuple[Unmet, ...]
+    blockers: tuple[Blocker, ...]
 
 
 def convert(document: Document, rubrics: list[Rubric], target: Release) -> Converted:
@@ -94,9 +95,9 @@ def convert(document: Document, rubrics: list[Rubric], target: Release) -> Conve
     try:
         kind(document, data, target).run(rubrics)
     except _CollisionError as collision:
-        return Converted(document, data, (Unmet(str(collision), collision.path),))
+        return Converted(document, data, (Blocker(str(collision), collision.path),))
     changed = [path for path, value, before in shared if plain(value) != before]
-    return Converted(document, data, tuple(_word_sharing(document, path) for path in changed))
+    return Converted(document, data, tuple(_make_blocker(document, path) for path in changed))
 
 
 def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any]]:
@@ -107,11 +108,12 @@ def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any
         yield path, value, plain(value)
 
 
-def _word_sharing(document: Document, path: Path) -> Unmet:
+def _make_blocker(document: Document, path: Path) -> Blocker:
+    """Return why a collection that an alias repeats is not changed."""
     try:
-        Sharing(document).check_alone(path)
+        AliasGraph(document).check_alone(path)
     except ObstacleError as obstacle:
-        return Unmet(str(obstacle), path, Part.VALUE)
+        return Blocker(str(obstacle), path, Part.VALUE)
     raise AssertionError(path)
 
 
@@ -182,7 +184,7 @@ class _Conversion(ABC):
         """Convert what is around the criteria."""
 
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
-        path = rubric.view.place(entry.path) if rubric.view else entry.path
+        path = rubric.place(entry.path)
         return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
 
 
@@ -231,7 +233,7 @@ class _ToFive(_Conversion):
             convert_assertion(assertion, task)
         for case in self.cases:
             self._convert_case(case, is_judged=id(case) in self.judged)
-        for owner in (self.data, *self.turns, self.suite.get("default_test")):
+        for owner in [self.data, *self.turns, self.suite.get("default_test")]:
             name_list(owner)
         escape_environment(self.data, self.variables)
         has_input = any("input" in names_in(case, "vars") for case in self.cases)
@@ -249,10 +251,9 @@ class _ToFive(_Conversion):
         if isinstance(suite.get("experiment"), str) and "tags" not in suite:
             wrap(suite, "experiment", "tags")
         for name in ("target", "targets"):
-            if name in suite:
-                value = suite[name]
-                suite[name] = rewrite([value], Style.FLOW) if name == "target" and isinstance(value, str) else value
-                name_anew(suite, {name: "providers"})
+            if name == "target" and isinstance(suite.get(name), str):
+                suite[name] = rewrite([suite[name]], Style.FLOW)
+            name_anew(suite, {name: "providers"})
         trials: Any = suite.get("trials")
         # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
         is_known = isinstance(trials, dict) and {"count"} <= trials.keys() <= {"count", "strategy"}
@@ -273,8 +274,9 @@ class _ToFive(_Conversion):
         shared: dict[str, Any] = {
             name: plain(self.suite[name]) for name in ("input", "input_files") if name in self.suite
         }
-        if "input" in case and (whole := checks.gather_input(shared, case)):
-            case["input"] = whole
+        messages = checks.gather_input(shared, case) if "input" in case else None
+        if messages:
+            case["input"] = messages
             drop(case, "input_files")
         quote_messages_of(case)
         self._escape_case(case)
@@ -486,9 +488,10 @@ def rename_fields(case: dict[str, Any]) -> None:
 
 def quote_messages_of(case: dict[str, Any]) -> None:
     """Quote the texts of messages in a test that are numbers or booleans."""
-    given = case.get("vars")
-    variables = given.values() if isinstance(given, dict) else ()
-    for value in (case.get("input"), case.get("expected_output"), *variables):
+    values = [case.get("input"), case.get("expected_output")]
+    if isinstance(case.get("vars"), dict):
+        values += case["vars"].values()
+    for value in values:
         for message in mappings(value):
             if "role" in message and isinstance(message.get("content"), bool | int | float):
                 message["content"] = like(message["content"], written(message["content"]))

@@ -141,16 +141,16 @@ def is_in_folder(document: Document) -> bool:
     return document.source.name.replace("\\", "/").rpartition("/")[2].lower() in CASE_FILES
 
 
-def find_text_lists(document: Document, *, is_told: bool) -> Iterator[ListPlace]:
+def find_text_lists(document: Document, *, has_criteria: bool) -> Iterator[ListPlace]:
     """Find the lists of assertions with plain strings among them that AgentV reads as criteria.
 
     Other tools have such lists too, so something else must show that the file is for AgentV: criteria in its words
-    (`is_told`), the file name, a case, or fields that only AgentV 5 has.
+    (`has_criteria`), the file name, a case, or fields that only AgentV 5 has.
     """
     cases = list(find_cases(document))
     name = document.source.name.replace("\\", "/").lower()
     is_named = name.endswith(EVAL_FILES) or TEMPLATES in name or document.part != ""
-    if not (is_told or is_named or any(is_whole_case(case) for _, case in cases) or is_current(document)):
+    if not (has_criteria or is_named or any(is_whole_case(case) for _, case in cases) or is_current(document)):
         return
     for place in _find_lists(document, cases):
         if any(isinstance(entry, str) for entry in place.value):
@@ -167,8 +167,8 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
     suite = document.data if isinstance(document.data, dict) else {}
     if not any(path == () for path, _ in cases):
         yield from _find_first((), suite, list_paths("suite"))
-        if isinstance(defaults := suite.get("default_test"), dict):
-            yield from _find_first(("default_test",), defaults, list_paths("default_test"))
+        if isinstance(suite.get("default_test"), dict):
+            yield from _find_first(("default_test",), suite["default_test"], list_paths("default_test"))
     for path, case in cases:
         if "id" in case or path[:1] == ("scenarios",) or (not path and is_in_folder(document)):
             yield from _find_first(path, case, list_paths("test"))
@@ -179,9 +179,12 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
 
 def _find_first(path: Path, owner: dict[str, Any], names: Iterable[ListPath]) -> Iterator[ListPlace]:
     """Find the first of several lists of a mapping."""
-    steps: ListPath = next((steps for steps in names if look_up(owner, steps) is not None), ())
-    if isinstance(value := look_up(owner, steps), list):
-        yield ListPlace((*path, *steps), value)
+    for steps in names:
+        value = look_up(owner, steps)
+        if value is not None:
+            if isinstance(value, list):
+                yield ListPlace((*path, *steps), value)
+            return
 
 
 _NOT = "not-"
@@ -189,8 +192,12 @@ _TURNED = "turns the score round, and only scores as they are given are read"
 _SAY_GOOD = "and say in the criteria what is good"
 _MARK = "threshold"
 _MARKS = (
-    *(("run", _MARK), ("execution", _MARK), ("default_test", _MARK), (_MARK,)),
-    *(("default_test", "run", _MARK), ("default_test", "execution", _MARK)),
+    ("run", _MARK),
+    ("execution", _MARK),
+    ("default_test", _MARK),
+    (_MARK,),
+    ("default_test", "run", _MARK),
+    ("default_test", "execution", _MARK),
 )
 """Where a test or a suite may have its threshold; the first that a release reads counts."""
 
@@ -217,11 +224,13 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
     release = next(release for release in RELEASES.values() if release.table == schema)
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
     tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
-    read, unread = list[PassMark](), list[PassMark]()
-    for part, holder in (*(("test", test) for test in tests), ("suite", ())):
+    read: list[PassMark] = []
+    unread: list[PassMark] = []
+    for holder in [*tests, ()]:
+        part = "test" if holder else "suite"
         for steps in _MARKS:
             if look_up(document.value(holder), steps) is not None:
-                reason = _word_unread(release.loaded[part], steps)
+                reason = _find_reason(release.loaded[part], steps)
                 may_be_meant = part == "test" or steps != (_MARK,)
                 mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", may_be_meant)
                 (unread if reason else read).append(mark)
@@ -253,7 +262,7 @@ def find_gate(document: Document, grader: Path) -> Path | None:
 
 
 def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
-    """Return where an assertion around a rubric turns its score round, and what to say of that; None if none does."""
+    """Return where an assertion around a rubric turns its score round, and the reason to give; None if none does."""
     for end in range(len(path), 1, -1):
         assertion = document.value(path[:end]) if path[end - 2] in EVALUATORS else None
         if not isinstance(assertion, dict):
@@ -268,7 +277,7 @@ def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
     return None
 
 
-def _word_unread(table: Mapping[str, Any], steps: Path) -> str:
+def _find_reason(table: Mapping[str, Any], steps: Path) -> str:
     """Return why a release does not read a threshold in a part of a suite; empty if it does."""
     schema = table
     for step in steps:
@@ -293,15 +302,12 @@ def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]
             yield (*path, index), item
 
 
-def load_tables() -> tuple[Any, Any]:
-    """Return what AgentV 4 and AgentV 5 read."""
-    return OLDEST.loaded, NEWEST.loaded
-
-
 def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields that a release reads of some parts of a suite, by their schemas."""
-    fields = [field for part in parts for field in part.get("properties", {}).items()]
-    return frozenset(name for name, schema in fields if schema.get("not") != {})
+    fields: set[str] = set()
+    for part in parts:
+        fields |= {name for name, schema in part.get("properties", {}).items() if schema.get("not") != {}}
+    return frozenset(fields)
 
 
 def find_unread(
@@ -319,13 +325,13 @@ def find_unread(
     is_sound = allows(validator or open_validator(dict(schema)), value)
     if is_sound and lost.isdisjoint(value):
         return  # most parts are
-    told: set[str] = set()
+    faulty: set[str] = set()
     for fault in [] if is_sound else read_slow_faults(python_validator()(schema).iter_errors(value)):
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
             yield "", reason, ("type",), Part.KEY, False
             continue
-        told.add(str(fault.path[0]))
+        faulty.add(str(fault.path[0]))
         name = ".".join(step for step in fault.path if isinstance(step, str))
         is_key = reason and isinstance(fault.path[-1], str)
         if not reason:
@@ -333,7 +339,7 @@ def find_unread(
         is_note = fault.schema.get("x-is-note", False)
         yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note
     for key in value:
-        if key in lost - told:
+        if key in lost - faulty:
             yield f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY, False
 
 
@@ -343,32 +349,33 @@ _BESIDES = frozenset({"id", "weight", "required", "min_score", "required_min_sco
 
 def is_structured(value: Any, *, is_case: bool) -> bool:
     """Return whether a value holds criteria; with `is_case`, AgentV reads it, and a string is a criterion."""
-    if not isinstance(value, list) or speaks_old(value):
+    if not isinstance(value, list) or uses_old_words(value):
         return False
     if is_case and any(isinstance(entry, str) for entry in value):
         return True
     is_read = is_case and any(isinstance(entry, dict) and is_criterion(entry) for entry in value)
-    return is_read or speaks(value, is_free=True)
+    return is_read or uses_words(value, is_of_case=True)
 
 
-def speaks(entries: list[Any], *, is_free: bool, has_criteria: bool = False) -> bool:
+def uses_words(entries: list[Any], *, is_of_case: bool, has_criteria: bool = False) -> bool:
     """Return whether entries use the words of these dialects, and none those of earlier ones.
 
-    With `is_free`, an `outcome` alone is enough, because of where the list is; with `has_criteria`, also `criteria`.
+    In a list of a case, an `outcome` alone is enough; with `has_criteria`, also `criteria`.
     """
     mappings = [entry for entry in entries if isinstance(entry, dict)]
-    told = any(_is_entry(entry, is_free=is_free, has_criteria=has_criteria) for entry in mappings)
-    return told and not speaks_old(entries)
+    has_entry = any(_is_entry(entry, is_of_case=is_of_case, has_criteria=has_criteria) for entry in mappings)
+    return has_entry and not uses_old_words(entries)
 
 
-def speaks_old(entries: list[Any]) -> bool:
+def uses_old_words(entries: list[Any]) -> bool:
     """Return whether an entry or a band uses the words of version 2."""
-    mappings = [entry for entry in entries if isinstance(entry, dict)]
-    bands = [band for entry in mappings for band in _bands(entry)]
-    return any(_OLD & each.keys() for each in (*mappings, *bands))
+    for entry in entries:
+        if isinstance(entry, dict) and any(_OLD & mapping.keys() for mapping in [entry, *_bands(entry)]):
+            return True
+    return False
 
 
-def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bool:
+def _is_entry(entry: dict[str, Any], *, is_of_case: bool, has_criteria: bool) -> bool:
     gate = entry.get("min_score")  # one such as 7 is a typo in version 2
     is_share = isinstance(gate, int | float) and not isinstance(gate, bool) and 0 < gate <= 1
     if "score_ranges" in entry and ("operator" in entry or is_share or has_outcome(entry)):
@@ -378,7 +385,7 @@ def _is_entry(entry: dict[str, Any], *, is_free: bool, has_criteria: bool) -> bo
         return False
     if has_criteria and isinstance(entry.get("criteria"), str):
         return True
-    return "outcome" in entry and (is_free or bool(entry.keys() & _BESIDES))
+    return "outcome" in entry and (is_of_case or bool(entry.keys() & _BESIDES))
 
 
 def has_outcome(entry: Any) -> bool:

@@ -75,7 +75,7 @@ class Family(NamedTuple):
             return bool(self.programs_have)
         return self.in_data and (self.in_yaml or kind is Kind.JSON)
 
-    def shows_otherwise(self, text: str) -> bool:
+    def has_ending_or_pattern(self, text: str) -> bool:
         """Return whether the text has one of the endings, or matches the pattern."""
         has_ending = any(text.count(word) > text.count(longer) for word, longer in self.endings)
         return has_ending or (self.pattern != "" and re.search(self.pattern, text) is not None)
@@ -215,12 +215,19 @@ def _core_of(sign: str, cores: tuple[str, ...]) -> str:
     return next((core for core in cores if core in sign), sign)
 
 
-# The signs of YAML and JSON, words that a file has together, by what is looked for first.
-_groups: dict[bytes, list[tuple[bytes, ...]]] = {}
-_alone = [(sign,) for sign in (*_OUR_SIGNS, *_GRADERS)]
-for _words in (*_alone, *_NAMED_MISSES, *(words for family in FAMILIES for words in family.files_have)):
-    _groups.setdefault(_core_of(_words[0].decode(), _CORES_OF_FILES).encode(), []).append(_words)
-_SIGNS = _groups.items()
+def _group_signs() -> list[tuple[bytes, list[tuple[bytes, ...]]]]:
+    """Return the signs of YAML and JSON, words that a file has together, by what is looked for first."""
+    signs: list[tuple[bytes, ...]] = [(sign,) for sign in [*_OUR_SIGNS, *_GRADERS]]
+    signs += _NAMED_MISSES
+    for family in FAMILIES:
+        signs += family.files_have
+    groups: dict[bytes, list[tuple[bytes, ...]]] = {}
+    for words in signs:
+        groups.setdefault(_core_of(words[0].decode(), _CORES_OF_FILES).encode(), []).append(words)
+    return list(groups.items())
+
+
+_SIGNS = _group_signs()
 
 
 def could_hold_rubrics(data: bytes, name: str) -> bool:
@@ -234,10 +241,11 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
     if kind.is_program:
         return _could_be_metrics(data) or (_NAMED.search(name) is not None and _could_be_judged(data))
     if kind is Kind.TOML:
-        is_told = any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
-        return is_told or (_IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED))
-    if any(core in data and any(all(map(data.__contains__, words)) for words in signs) for core, signs in _SIGNS):
-        return True
+        is_known = any(all(map(data.__contains__, words)) for words in _SIGNS_OF_TOML)
+        return is_known or (_IN_TOML.search(data) is not None and any(mark in data for mark in _SCORED))
+    for core, signs in _SIGNS:
+        if core in data and any(all(map(data.__contains__, words)) for words in signs):
+            return True
     return _could_be_home_made(data, name, are_lines=kind is Kind.JSON_LINES)
 
 
@@ -265,9 +273,13 @@ def may_name_files(data: bytes) -> bool:
 
 def _could_be_metrics(data: bytes) -> bool:
     """Return whether a program or a notebook has words of metrics or graders of other systems."""
-    families = (each for each in FAMILIES if each.programs_have and all(map(data.__contains__, each.programs_have)))
-    is_known = b"GEval(" in data or any(re.search(family.programs_match, data) for family in families)
-    return is_known or _GRADERS_IN_PROGRAMS.search(data) is not None
+    if b"GEval(" in data or _GRADERS_IN_PROGRAMS.search(data):
+        return True
+    for family in FAMILIES:
+        has_words = family.programs_have and all(map(data.__contains__, family.programs_have))
+        if has_words and re.search(family.programs_match, data):
+            return True
+    return False
 
 
 # The key of what holds criteria; `rubric` and `rubrics` are among the words of our format.
@@ -289,8 +301,9 @@ _MOST_BYTES = 1 << 18
 
 def _could_be_judged(data: bytes) -> bool:
     """Return whether a program has literals of home-made criteria, or a prompt with a scale."""
-    is_held = any(word in data for word in _CONTAINERS) and _CONTAINER.search(data) is not None
-    return (is_held and any(mark in data for mark in _SCORED)) or may_hold_scale(data.decode("utf-8", "replace"))
+    has_container = any(word in data for word in _CONTAINERS) and _CONTAINER.search(data) is not None
+    has_criteria = has_container and any(mark in data for mark in _SCORED)
+    return has_criteria or may_hold_scale(data.decode("utf-8", "replace"))
 
 
 def _could_be_home_made(data: bytes, name: str, *, are_lines: bool) -> bool:
@@ -310,8 +323,8 @@ def _could_be_home_made(data: bytes, name: str, *, are_lines: bool) -> bool:
         return True
     if not is_named or is_large or are_lines:
         return False
-    is_held = is_scored and _COMMON_CONTAINER.search(data) is not None
-    if is_held or _EXPECTED.search(data) is not None or _TEXTS.search(data) is not None:
+    has_criteria = is_scored and _COMMON_CONTAINER.search(data) is not None
+    if has_criteria or _EXPECTED.search(data) is not None or _TEXTS.search(data) is not None:
         return True
     text = data.decode("utf-8", "replace")
     return may_hold_scale(text) or (any(word in data for word in _PROMPTS) and may_ask_for_scores(text))
@@ -345,7 +358,7 @@ def find_families(text: str, kind: Kind) -> list[Family]:
     for core, uses in signs:
         if core in text:
             found.update(at for at, words in uses if at not in found and all(map(text.__contains__, words)))
-    found.update(at for at in others if at not in found and FAMILIES[at].shows_otherwise(text))
+    found.update(at for at in others if at not in found and FAMILIES[at].has_ending_or_pattern(text))
     return [FAMILIES[at] for at in sorted(found)]
 
 

@@ -4,13 +4,14 @@ Earlier releases use version 1 or version 2 of our format.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from typing import Any, NamedTuple
 
 from rubric_lint.formats.agentv.releases import find_fields
 from rubric_lint.formats.agentv.suites import (
     EVALUATORS,
+    ListPlace,
     find_cases,
     find_text_lists,
     find_typed,
@@ -21,13 +22,13 @@ from rubric_lint.formats.agentv.suites import (
     is_of_agentv,
     is_structured,
     is_whole_case,
-    speaks,
-    speaks_old,
+    uses_old_words,
+    uses_words,
 )
 from rubric_lint.formats.search.around import find_in_suite
 from rubric_lint.model.recognition import FIELD, Around
 from rubric_lint.model.schema import case_lists
-from rubric_lint.model.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -60,7 +61,7 @@ _TEXT_OF = find_fields("x-text")
 _CRITERIA = frozenset({"rubrics", "criteria", "score_ranges"})
 
 
-class _Found(NamedTuple):
+class _Criteria(NamedTuple):
     """A list of criteria, or a single one, and the dialect that its position suggests.
 
     `definition` is that of the value at `path`, if it is not a list.
@@ -72,8 +73,24 @@ class _Found(NamedTuple):
     definition: str = ""
 
 
+@dataclass
+class _Lists:
+    """The lists of criteria of a document.
+
+    Weak ones count unless the document has rubrics in the words of version 2 (`has_old`). Placed ones have fields of
+    other tools too, and count only if there are sure ones. `has_own_cases`: its cases can only be AgentV's.
+    """
+
+    has_own_cases: bool
+    sure: list[_Criteria] = field(default_factory=list)
+    weak: list[_Criteria] = field(default_factory=list)
+    texts: list[_Criteria] = field(default_factory=list)
+    placed: list[_Criteria] = field(default_factory=list)
+    has_old: bool = False
+
+
 def find(document: Document) -> Iterator[View]:
-    """Find the lists of criteria, each with the pass mark of its test and what else stands around it."""
+    """Find the lists of criteria, each with the pass mark of its test and what else is around it."""
     for view in _find(document):
         is_last = view.dialect.name == AGENTV_A7.name
         around = find_in_suite(document, view.path, AGENTV_A7.schema if is_last else AGENTV_A6.schema)
@@ -82,31 +99,43 @@ def find(document: Document) -> Iterator[View]:
 
 def _find(document: Document) -> Iterator[View]:
     """Find the lists of criteria; a single `min_score` or `operator` makes the whole file AgentV 4."""
-    sure, weak, texts, placed, is_old, is_told = _find_lists(document)
-    if is_old:  # in version 2, `min_score` is a typo
-        weak, texts, placed = [], [], []
-    elif not (sure or weak or is_told):
-        texts = []  # beside these dialects, strings are criteria of the same release
-    has_any = bool(sure or weak or texts)
-    entries = [entry for each in (*sure, *weak) if isinstance(each.entries, list) for entry in each.entries]
-    is_late = any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
-    found = [*sure, *weak, *texts, *(placed if sure else ())]
-    for path, value, suggested, definition in found:
-        dialect = AGENTV_A6 if is_late and suggested is not AGENTV_A7 else suggested
-        draft = Draft(document, path)
-        entries = value if isinstance(value, list) else []
-        sources = [path] if definition else [(*path, index) for index in range(len(entries))]
-        data = [
-            _read_criterion(draft, (index, source), entry, dialect, definition) if isinstance(entry, dict) else entry
-            for index, (source, entry) in enumerate(zip(sources, entries, strict=True))
-        ]
-        yield draft.finish(dialect, data, definition=definition)
-    is_last = any(each.dialect is AGENTV_A7 for each in sure) or is_current(document)
-    for place in find_text_lists(document, is_told=has_any):
-        is_current_list = is_last or (not has_any and place.path[-1] == "assert")
-        dialect = AGENTV_A7 if is_current_list else AGENTV_A6 if is_late else AGENTV_A4
-        yield _view_texts(document, place.path, place.value, dialect, is_turn=place.is_turn)
-    yield from _find_scales(document, AGENTV_A6 if is_late else AGENTV_A4)
+    lists = _find_lists(document)
+    counted = [*lists.sure]
+    if not lists.has_old:  # in version 2, `min_score` is a typo
+        counted += lists.weak
+    before = AGENTV_A6 if any(map(_is_of_a6, counted)) else AGENTV_A4
+    if not lists.has_old and (counted or lists.has_own_cases):
+        counted += lists.texts  # where there are such criteria, strings are criteria of the same release
+    has_criteria = bool(counted)
+    if lists.sure and not lists.has_old:
+        counted += lists.placed
+    for criteria in counted:
+        yield _view(document, criteria, before)
+    is_last = any(criteria.dialect is AGENTV_A7 for criteria in lists.sure) or is_current(document)
+    for assertions in find_text_lists(document, has_criteria=has_criteria):
+        is_current_list = is_last or (not has_criteria and assertions.path[-1] == "assert")
+        yield _view_texts(document, assertions, AGENTV_A7 if is_current_list else before)
+    yield from _find_scales(document, before)
+
+
+def _is_of_a6(criteria: _Criteria) -> bool:
+    """Return whether a list has a field that only AgentV 4 and 5 have."""
+    entries = criteria.entries if isinstance(criteria.entries, list) else []
+    return any(isinstance(entry, dict) and entry.keys() & {"min_score", "operator"} for entry in entries)
+
+
+def _view(document: Document, criteria: _Criteria, before: Dialect) -> View:
+    """Return the rubric of a list; `before` is the newest dialect before AgentV 5 of which the document has signs."""
+    path, value, dialect, definition = criteria
+    if before is AGENTV_A6 and dialect is not AGENTV_A7:
+        dialect = AGENTV_A6
+    draft = ViewBuilder(document, path)
+    data: list[Any] = []
+    for index, entry in enumerate(value if isinstance(value, list) else ()):
+        source = path if definition else (*path, index)
+        is_mapping = isinstance(entry, dict)
+        data.append(_read_criterion(draft, (index, source), entry, dialect, definition) if is_mapping else entry)
+    return draft.finish(dialect, data, definition=definition)
 
 
 def find_assertions(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -126,87 +155,86 @@ def _find_scales(document: Document, before: Dialect) -> Iterator[View]:
             continue
         from rubric_lint.formats.search.scales_in_text import SHARE, find_scale, view_scale  # noqa: PLC0415  (few suites have any)
 
-        if is_of_agentv(document, path) and (scale := find_scale(text)):
+        scale = find_scale(text) if is_of_agentv(document, path) else None
+        if scale:
             release = AGENTV_A7 if field == "value" else before
             dialect = replace(release, without=frozenset({"missing-id", "split-band"}))
             name = read_text(mapping, "metric") or read_text(mapping, "name")
             yield view_scale(document, (*path, field), scale, SHARE, dialect, name=name, more={"definition": _TEXT})
 
 
-def _find_lists(
-    document: Document,
-) -> tuple[list[_Found], list[_Found], list[_Found], list[_Found], bool, bool]:
-    """Return the lists of criteria: sure ones, weak ones, those of texts and placed ones.
-
-    Weak ones count unless the file has old ones; placed ones have fields of other tools too, and count only beside sure
-    ones. Also return whether there are rubrics in the words of version 2, and whether a file of cases is AgentV's.
-    """
-    sure, weak, texts, placed = list[_Found](), list[_Found](), list[_Found](), list[_Found]()
+def _find_lists(document: Document) -> _Lists:
+    """Find the lists of criteria in assertions, and those under `rubrics`."""
     loose = {path: case for path, case in find_cases(document) if len(path) <= 1}  # cases in a file of their own
-    is_old = False
-    is_told = document.part != "" or any(map(is_whole_case, loose.values()))
+    lists = _Lists(has_own_cases=document.part != "" or any(map(is_whole_case, loose.values())))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
-        kind = mapping.get("type") if holder in EVALUATORS else None
-        kind = kind if isinstance(kind, str) else None
+        kind = read_text(mapping, "type") if holder in EVALUATORS else ""
         value = mapping.get("rubrics")
-        if kind and CONTAINERS.get(kind) == "value":
-            sure += _find_judged(document, path, mapping)
-        elif kind == "rubrics" and "criteria" in mapping:
-            sure.append(_Found((*path, "criteria"), mapping["criteria"], AGENTV_A4))
-        elif not isinstance(value, list):
+        if CONTAINERS.get(kind) == "value":
+            lists.sure += _find_judged(document, path, mapping)
             continue
-        elif speaks(value, is_free=holder in case_lists() or path in loose, has_criteria=kind in _GRADERS):
-            each = _Found((*path, "rubrics"), value, AGENTV_A4 if kind == "rubrics" else AGENTV_A3)
-            (sure if any(map(has_outcome, value)) else weak).append(each)
-        elif value and (holder in case_lists() or path in loose) and all(isinstance(entry, str) for entry in value):
-            texts.append(_Found((*path, "rubrics"), value, AGENTV_A3))
-        elif (holder in case_lists() or path in loose) and any(map(has_outcome, value)) and not speaks_old(value):
-            told = sure if is_agentv_case(mapping) and any(map(_is_weighted, value)) else placed
-            told.append(_Found((*path, "rubrics"), value, AGENTV_A3))
-        else:
-            is_old = is_old or speaks_old(value)
-    return sure, weak, texts, placed, is_old, is_told
+        if kind == "rubrics" and "criteria" in mapping:
+            lists.sure.append(_Criteria((*path, "criteria"), mapping["criteria"], AGENTV_A4))
+            continue
+        if not isinstance(value, list):
+            continue
+        is_of_case = holder in case_lists() or path in loose
+        criteria = _Criteria((*path, "rubrics"), value, AGENTV_A3)
+        if uses_words(value, is_of_case=is_of_case, has_criteria=kind in _GRADERS):
+            if kind == "rubrics":
+                criteria = criteria._replace(dialect=AGENTV_A4)
+            has_outcomes = any(map(has_outcome, value))
+            (lists.sure if has_outcomes else lists.weak).append(criteria)
+        elif value and is_of_case and all(isinstance(entry, str) for entry in value):
+            lists.texts.append(criteria)
+        elif uses_old_words(value):
+            lists.has_old = True
+        elif is_of_case and any(map(has_outcome, value)):
+            is_sure = is_agentv_case(mapping) and any(map(_is_weighted, value))
+            (lists.sure if is_sure else lists.placed).append(criteria)
+    return lists
 
 
 def _is_weighted(entry: Any) -> bool:
     return isinstance(entry, dict) and "outcome" in entry and not entry.keys().isdisjoint(_NAMES.keys() - {"id"})
 
 
-def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[_Found]:
+def _find_judged(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[_Criteria]:
     """Find the criteria of an `llm-rubric` assertion: in `value`, or in a field that AgentV does not read."""
     value, place = assertion.get("value"), (*path, "value")
     is_case = is_of_agentv(document, path)
     if is_structured(value, is_case=is_case) or (is_case and _is_old_list(document, path, value)):
-        yield _Found(place, value, AGENTV_A7)
+        yield _Criteria(place, value, AGENTV_A7)
     elif is_case and isinstance(value, dict) and is_criterion(value):
-        yield _Found(place, [value], AGENTV_A7, _ONE)
+        yield _Criteria(place, [value], AGENTV_A7, _ONE)
     elif is_case and isinstance(value, str) and "score_ranges" in assertion:
-        yield _Found(path, [assertion], AGENTV_A7, _SCORED)
+        yield _Criteria(path, [assertion], AGENTV_A7, _SCORED)
     for name in _MISPLACED:
         entries = assertion.get(name)
         if isinstance(entries, list) and is_structured(entries, is_case=True):
-            yield _Found((*path, name), entries, AGENTV_A7)
+            yield _Criteria((*path, name), entries, AGENTV_A7)
 
 
 def _is_old_list(document: Document, path: Path, value: Any) -> bool:
     """Return whether a `value` lists criteria in the words of version 2, in a suite that can only be AgentV's."""
-    if not isinstance(value, list) or not speaks_old(value):
+    if not isinstance(value, list) or not uses_old_words(value):
         return False
     owner = document.value(path[:-2])
     return any(map(has_outcome, value)) or is_current(document) or is_agentv_case(owner)
 
 
-def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: Dialect, *, is_turn: bool) -> View:
+def _view_texts(document: Document, assertions: ListPlace, dialect: Dialect) -> View:
     """Return one rubric of all strings in a list; in a turn, the criteria have other ids and need not be met."""
-    draft = Draft(document, path)
-    places = [index for index, assertion in enumerate(assertions) if isinstance(assertion, str)]
+    draft = ViewBuilder(document, assertions.path)
     data: list[Any] = []
-    for own, place in enumerate(places):
-        draft.put((own,), (*path, place))
-        text = assertions[place]
-        if is_turn:
-            draft.put((own, "expected_outcome"), (*path, place))
+    for index, text in enumerate(assertions.value):
+        if not isinstance(text, str):
+            continue
+        own, place = len(data), (*assertions.path, index)
+        draft.put((own,), place)
+        if assertions.is_turn:
+            draft.put((own, "expected_outcome"), place)
             data.append({"id": f"criterion-{own + 1}", "expected_outcome": text, "required": False})
         else:
             data.append(text)
@@ -214,25 +242,28 @@ def _view_texts(document: Document, path: Path, assertions: list[Any], dialect: 
 
 
 def _read_criterion(
-    draft: Draft, at: tuple[int, Path], entry: dict[str, Any], dialect: Dialect, definition: str
+    draft: ViewBuilder, at: tuple[int, Path], entry: dict[str, Any], dialect: Dialect, definition: str
 ) -> dict[str, Any]:
     """Read one criterion in the words of version 2, with the gate as AgentV reads it; `at` are its index and its place.
 
     A `definition` says that it is not in a list: it is the assertion itself, or the mapping in its `value`.
     """
     index, source = at
-    is_scored, is_unnamed = definition == _SCORED, definition == _ONE and "criteria" in entry
-    outcome = "value" if is_scored else "outcome" if "outcome" in entry and not is_unnamed else "criteria"
-    names = {**_NAMES, outcome: "expected_outcome"}
-    unread = ("id", "required") if is_scored else ("id",) if is_unnamed else ()  # which the assertion has for itself
-    names = {name: own for name, own in names.items() if name not in unread}
-    found: dict[str, Any] = {"id": "rubric-1"} if "id" in unread else {}
+    outcome = "outcome" if "outcome" in entry else "criteria"
+    of_assertion: tuple[str, ...] = ()  # fields that do not belong to the criterion
+    if definition == _SCORED:
+        outcome, of_assertion = "value", ("id", "required")
+    elif definition == _ONE and "criteria" in entry:
+        outcome, of_assertion = "criteria", ("id",)
+    names = {name: own for name, own in _NAMES.items() if name not in of_assertion} | {outcome: "expected_outcome"}
+    found: dict[str, Any] = {"id": "rubric-1"} if of_assertion else {}
     draft.put((index,), source)
     for key, value in entry.items():
-        if name := names.get(key):
-            found[name] = value
-            draft.put((index, name), (*source, key))
-    if isinstance(bands := entry.get("score_ranges"), list):
+        if key in names:
+            found[names[key]] = value
+            draft.put((index, names[key]), (*source, key))
+    bands = entry.get("score_ranges")
+    if isinstance(bands, list):
         found["score_ranges"] = []
         for at_band, band in enumerate(bands):
             own, place = (index, "score_ranges", at_band), (*source, "score_ranges", at_band)
@@ -241,13 +272,15 @@ def _read_criterion(
             found["score_ranges"].append(renamed)
     if dialect in (AGENTV_A6, AGENTV_A7):
         _read_gate(draft, at, entry, found, dialect)
-    elif "score_ranges" not in entry and (gate := entry.get("required_min_score")) == 0 and gate is not False:
-        del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
+    elif "score_ranges" not in entry:
+        gate = entry.get("required_min_score")
+        if gate == 0 and gate is not False:
+            del found["required_min_score"]  # a gate of 0 makes no checklist criterion optional in AgentV
     return found
 
 
 def _read_gate(
-    draft: Draft, at: tuple[int, Path], entry: dict[str, Any], found: dict[str, Any], dialect: Dialect
+    draft: ViewBuilder, at: tuple[int, Path], entry: dict[str, Any], found: dict[str, Any], dialect: Dialect
 ) -> None:
     """Read the gate: since A6, `min_score` applies to bands only, and a checklist criterion has only `required`."""
     index, source = at

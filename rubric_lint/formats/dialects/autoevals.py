@@ -9,7 +9,7 @@ from typing import Any
 from rubric_lint.model.criterion import as_levels, read_number
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import shorten
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -38,24 +38,31 @@ def find(document: Document) -> Iterator[View]:
     """
     for path, spec in document.mappings:
         choices, prompt = spec.get("choice_scores"), spec.get("prompt")
-        is_openai = "choice_strings" in spec
         if not isinstance(choices, dict) or not isinstance(prompt, str):
             continue
-        is_judge = is_openai or "{{" in prompt or "use_cot" in spec
+        is_judge = "choice_strings" in spec or "{{" in prompt or "use_cot" in spec
         if is_judge and any(isinstance(score, int | float) for score in choices.values()):
-            name = str(path[-1]) if is_openai and path else "" if is_openai else read_text(spec, "name")
-            dialect = OPENAI_EVALS if is_openai else AUTOEVALS
-            draft = Draft(document, (*path, "choice_scores"))
-            worth: dict[Decimal, list[str]] = {}  # a level for each score: choices with equal scores share one
-            for choice, score in choices.items():
-                if read_number(score) is not None:
-                    worth.setdefault(document.decimal((*draft.path, choice)), []).append(choice)
-            numbers = as_levels(list(worth))
-            draft.put((0,), draft.path)
-            levels = _make_choices(draft, prompt, [(numbers[score], names) for score, names in sorted(worth.items())])
-            problems = tuple(_find_hidden(spec, path)) if is_openai else ()
-            doubts = tuple(_find_unnamed(spec, draft.path))
-            yield draft.finish(dialect, [{"levels": levels}], name=name, task=prompt, problems=problems, doubts=doubts)
+            yield _view(document, path, spec)
+
+
+def _view(document: Document, path: Path, spec: Mapping[str, Any]) -> View:
+    """Return the rubric of a specification: one criterion, with a level for each score."""
+    prompt = spec["prompt"]
+    draft = ViewBuilder(document, (*path, "choice_scores"))
+    choices_by_score: dict[Decimal, list[str]] = {}
+    for choice, score in spec["choice_scores"].items():
+        if read_number(score) is not None:
+            choices_by_score.setdefault(document.decimal((*draft.path, choice)), []).append(choice)
+    numbers = as_levels(list(choices_by_score))
+    draft.put((0,), draft.path)
+    choices = [(numbers[score], names) for score, names in sorted(choices_by_score.items())]
+    data = [{"levels": _make_choices(draft, prompt, choices)}]
+    doubts = tuple(_find_unnamed(spec, draft.path))
+    if "choice_strings" not in spec:
+        return draft.finish(AUTOEVALS, data, name=read_text(spec, "name"), task=prompt, doubts=doubts)
+    name = str(path[-1]) if path else ""
+    problems = tuple(_find_hidden(spec, path))
+    return draft.finish(OPENAI_EVALS, data, name=name, task=prompt, problems=problems, doubts=doubts)
 
 
 def _find_unnamed(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
@@ -93,33 +100,39 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
     listed = spec["choice_strings"]
     names = listed[:100] if isinstance(listed, list) else []
     for number, name in enumerate(names):
-        for earlier in names[:number] if isinstance(name, str) else ():
-            is_told = isinstance(earlier, str) and earlier not in ("", name)
-            if is_told and (name.startswith(earlier) or name.endswith(earlier)):
+        if not isinstance(name, str):
+            continue
+        for earlier in names[:number]:
+            is_other = isinstance(earlier, str) and earlier not in ("", name)
+            if is_other and (name.startswith(earlier) or name.endswith(earlier)):
                 values = {"choice": name, "earlier": earlier}
                 yield "option-in-option", Problem("hidden", (*path, "choice_strings", number), values=values)
                 break
 
 
-def _make_choices(draft: Draft, prompt: str, choices: Sequence[tuple[int, list[str]]]) -> list[Mapping[str, Any]]:
+def _make_choices(draft: ViewBuilder, prompt: str, choices: Sequence[tuple[int, list[str]]]) -> list[Mapping[str, Any]]:
     """Return a level for each number, with the choices that have it as a prompt describes them.
 
     A description is one as in `(A) The answer is a subset ...`, else the name.
     """
-    told = {name: name for _, names in choices for name in names}
-    missing = set(told)
+    outcomes: dict[str, str] = {}
+    for _, names in choices:
+        outcomes |= dict(zip(names, names, strict=True))
+    missing = set(outcomes)
     longest = max(map(len, missing), default=0)
     for line in _LINE.finditer(prompt):
         for end in _CHOICE_END.finditer(prompt, line.start(1), line.end(1)):
-            is_bracketed = end[1] == ")" and prompt[line.start(1)] == "("
-            for start in (line.start(1), line.start(1) + is_bracketed):
+            starts = [line.start(1)]
+            if end[1] == ")" and prompt[line.start(1)] == "(":
+                starts.append(line.start(1) + 1)
+            for start in starts:
                 choice = prompt[start : end.start()] if end.start() - start <= longest else ""
                 if choice in missing:
-                    told[choice] = prompt[end.end() : line.end(1)].strip()
+                    outcomes[choice] = prompt[end.end() : line.end(1)].strip()
                     missing.remove(choice)
     levels = []
     for number, names in choices:
-        outcome = " Or: ".join(told[name] for name in names)
+        outcome = " Or: ".join(outcomes[name] for name in names)
         level = {"level": number, "name": ", ".join(names), "expected_outcome": outcome}
         levels.append((level, (*draft.path, names[0])))
     return draft.make_levels((0,), draft.path, levels)

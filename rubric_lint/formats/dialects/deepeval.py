@@ -6,12 +6,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.formats.search.scales_in_text import find_scale, find_turned
-from rubric_lint.model.criterion import ASKED, HIGHEST, LOWEST, SCORES, Asked, as_integer
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.formats.search.scales_in_text import find_reversed, find_scale
+from rubric_lint.model.criterion import ASKED, HIGHEST, LOWEST, SCORES, JudgeQuestion, as_integer
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import describe, join_words, shorten, write_number
 from rubric_lint.model.rubric import is_placeholder
-from rubric_lint.model.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
@@ -24,7 +24,7 @@ _LOOSE = replace(DEEPEVAL, without=frozenset({"split-band"}))
 
 # What is judged is told in words, and the judge gives one score from 0 to 10 for all of it.
 _IN_WORDS = replace(DEEPEVAL, without=frozenset({"split-band", "single-band", "not-self-contained"}))
-_TEN = Asked("a score from 0 to 10", HIGHEST)
+_TEN = JudgeQuestion("a score from 0 to 10", HIGHEST)
 _STEPS = "evaluation_steps"
 
 _NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
@@ -36,37 +36,44 @@ _PASSES_AT = Decimal("0.5")
 
 def find(document: Document) -> Iterator[View]:
     """Find the lists of literal bands, and the metrics without bands."""
-    is_told = _mentions_deepeval(document)
+    yield from _find_bands(document)
+    named: dict[tuple[Path, str], Path] = {}
+    for path, call in document.mappings:
+        if not _is_metric(call) or call.get("rubric") or _format_other_metric(document, call):
+            continue
+        field, words = _read_words(call)
+        if not isinstance(words, str) and (not isinstance(words, list) or any(map(_is_dict, words))):
+            continue
+        problems = [*find_idle_threshold(call, path), *_find_faulty_steps(call, path)]
+        name = read_text(call, "name")
+        if name.strip() and isinstance(document.value(path[:-1]), list):
+            first = named.setdefault((path[:-1], name), path)
+            if first != path:  # another metric of the same list has it
+                related = (RelatedPlace("the first one", (*first, "name"), Part.ENTRY),)
+                problem = Problem("metric", (*path, "name"), Part.ENTRY, {"name": shorten(name)}, related)
+                problems.append(("duplicate-id", problem))
+        yield _view_words(document, path, field, words, tuple(problems))
+
+
+def _find_bands(document: Document) -> Iterator[View]:
+    """Find the lists of literal bands, each with the metric that takes it."""
     lists = [
         (path, items)
         for path, items in _find_lists(document)
-        if any(_is_band(item) and isinstance(item["score_range"], list) for item in items)
-        and not any(map(_is_computed, items))
+        if any(map(_has_literal_range, items)) and not any(map(_is_computed, items))
     ]
+    if not lists:
+        return
     metrics: dict[str, Path] = {}  # by the names by which they are given their bands
-    for path, call in document.mappings if lists else ():
+    for path, call in document.mappings:
         bands = call.get("rubric")
         if _is_metric(call) and isinstance(bands, dict) and COMPUTED in bands:
             metrics[bands[COMPUTED].rpartition(".")[2]] = path
+    names_deepeval = _mentions_deepeval(document)
     for path, items in lists:
         holder = _find_metric(document, path, metrics)
-        if holder is not None or any(_is_likely_band(item, is_told=is_told) for item in items):
+        if holder is not None or any(_is_likely_band(item, names_deepeval=names_deepeval) for item in items):
             yield _view(document, path, items, holder)
-    named: dict[tuple[Path, str], Path] = {}
-    for path, call in document.mappings:
-        if not _is_metric(call) or call.get("rubric") or _word_other_metric(document, call):
-            continue
-        field, words = _read_words(call)
-        if isinstance(words, str) or (isinstance(words, list) and not any(map(_is_dict, words))):
-            problems = [*find_idle_threshold(call, path), *_find_faulty_steps(call, path)]
-            name = read_text(call, "name")
-            if name.strip() and isinstance(document.value(path[:-1]), list):
-                first = named.setdefault((path[:-1], name), path)
-                if first != path:  # another metric of the same list has it
-                    place, values = Place("the first one", (*first, "name"), Part.ENTRY), {"name": shorten(name)}
-                    problem = Problem("metric", (*path, "name"), Part.ENTRY, values, (place,))
-                    problems.append(("duplicate-id", problem))
-            yield _view_words(document, path, field, words, tuple(problems))
 
 
 def _is_metric(call: Mapping[str, Any]) -> bool:
@@ -78,16 +85,20 @@ def _is_band(value: Any) -> bool:
     return isinstance(value, dict) and CALL in value and value.keys() >= _NAMES.keys()
 
 
+def _has_literal_range(value: Any) -> bool:
+    return _is_band(value) and isinstance(value["score_range"], list)
+
+
 def _mentions_deepeval(document: Document) -> bool:
     """Return whether a program names DeepEval, its metric or its bands."""
     return any(word in document.quick_text for word in _WORDS)
 
 
-def _is_likely_band(value: Any, *, is_told: bool) -> bool:
+def _is_likely_band(value: Any, *, names_deepeval: bool) -> bool:
     """Return whether a call makes a band of DeepEval: it is named `Rubric`, or its values are those of a band.
 
-    Cases of tests have the same two arguments, but values that no judge is told, in programs that do not mention
-    DeepEval (`is_told`).
+    Cases of tests have the same two arguments, but values that no judge is given, in programs that do not name
+    DeepEval.
     """
     if not _is_band(value):
         return False
@@ -98,18 +109,18 @@ def _is_likely_band(value: Any, *, is_told: bool) -> bool:
     literal = [bound for bound in bounds if not isinstance(bound, dict)] if isinstance(bounds, list) else []
     if not all(as_integer(bound) in SCORES for bound in literal) or not isinstance(outcome, str | dict):
         return False
-    return is_told or "Band" in name
+    return names_deepeval or "Band" in name
 
 
 def _find_lists(document: Document) -> Iterator[tuple[Path, list[Any]]]:
+    """Find the lists in mappings, and the lists in those lists."""
     for path, mapping in document.mappings:
-        for key, value in mapping.items():
-            stack: list[tuple[Path, Any]] = [((*path, key), value)]
-            while stack:
-                place, each = stack.pop()
-                if isinstance(each, list):
-                    yield place, each
-                    stack += [((*place, index), item) for index, item in enumerate(each) if isinstance(item, list)]
+        stack = [((*path, key), value) for key, value in mapping.items() if isinstance(value, list)]
+        stack.reverse()
+        while stack:
+            place, items = stack.pop()
+            yield place, items
+            stack += [((*place, index), item) for index, item in enumerate(items) if isinstance(item, list)]
 
 
 def _find_metric(document: Document, path: Path, metrics: Mapping[str, Path]) -> Path | None:
@@ -125,7 +136,7 @@ def _read_variable(path: Path) -> str:
 
 def _view(document: Document, path: Path, items: list[Any], holder: Path | None) -> View:
     """Return a list of bands; `holder` is the metric that takes them."""
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     data = [_read_band(draft, index, item) for index, item in enumerate(items)]
     name = _read_variable(path)
     if holder is None:
@@ -136,7 +147,7 @@ def _view(document: Document, path: Path, items: list[Any], holder: Path | None)
     is_strict = metric.get("strict_mode") is True
     threshold = Decimal(1) if is_strict else read_threshold(document, (*holder, "threshold"), _PASSES_AT)
     problems = tuple(find_idle_threshold(metric, holder))
-    unscorable = _word_unscorable(metric)
+    unscorable = _format_unscorable(metric)
     is_known = not problems and unscorable != _UNKNOWN
     return draft.finish(
         DEEPEVAL if is_known else _LOOSE,
@@ -157,12 +168,13 @@ def _read_words(call: Mapping[str, Any]) -> tuple[str, Any]:
     return field, call.get(field)
 
 
-def _word_other_metric(document: Document, call: Mapping[str, Any]) -> str:
+def _format_other_metric(document: Document, call: Mapping[str, Any]) -> str:
     """Say why a metric that has the name of DeepEval's is not read as one; empty if it is."""
     found = _IMPORTED.search(document.quick_text)
     name = read_text(call, CALL)
     if name not in _SCORING:
-        return f"`{name}` is not checked, as only {join_words([f'`{each}`' for each in _SCORING])} give a score"
+        scoring = join_words([f"`{metric}`" for metric in _SCORING])
+        return f"`{name}` is not checked, as only {scoring} give a score"
     if "score_range" in call or found:
         whose = shorten(found[1]) if found else "pydantic-evals"
         return f"this `{name}` is that of {whose}; in Python, only that of DeepEval is checked"
@@ -181,7 +193,7 @@ def _view_words(
     document: Document, path: Path, field: str, words: str | list[Any], problems: tuple[tuple[str, Problem], ...]
 ) -> View:
     """Return a metric without bands as one band of all scores, or as the bands that are written into its words."""
-    call, place, draft = document.value(path), (*path, field), Draft(document, path)
+    call, place, draft = document.value(path), (*path, field), ViewBuilder(document, path)
     steps = words if isinstance(words, list) else [words]
     text = "\n".join(step for step in steps if isinstance(step, str))
     scale = find_scale(text)
@@ -189,21 +201,21 @@ def _view_words(
     bands = scale.bands if scale else None
     if scale and bands:
         data = [{**band, ASKED: _TEN} for band in scale.as_data()]
-    elif scale and scale.steps[-1].high != HIGHEST:
-        data[0][ASKED] = _TEN._replace(said=f"{scale.steps[0].low} to {scale.steps[-1].high}")
+    elif scale and scale.lines[-1].high != HIGHEST:
+        data[0][ASKED] = _TEN._replace(said=f"{scale.lines[0].low} to {scale.lines[-1].high}")
     for index in range(len(data)):
         draft.put((index,), place)
         draft.put((index, "expected_outcome"), place)
     return draft.finish(
         _IN_WORDS,
         data,
-        doubts=tuple(find_turned(place, text, scale)) if scale else (),
+        doubts=tuple(find_reversed(place, text, scale)) if scale else (),
         name=read_text(call, "name") or _read_variable(path),
         task=scale.task if scale and bands else "",
         threshold=read_threshold(document, (*path, "threshold"), _PASSES_AT),
         definition="deepeval/v1.json#/definitions/metric",
         problems=problems,
-        unscorable=_word_unscorable(call),
+        unscorable=_format_unscorable(call),
     )
 
 
@@ -217,18 +229,18 @@ def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[st
         if is_placeholder(said):
             yield "placeholder", Problem("unfinished", place, values={"text": shorten(step.strip())})
         elif said and said in seen:
-            yield "duplicate-outcome", Problem("step", place, related=(Place("the same step", seen[said]),))
+            yield "duplicate-outcome", Problem("step", place, related=(RelatedPlace("the same step", seen[said]),))
         elif said:
             seen[said] = place
 
 
 def describe_metric(document: Document, path: Path, _bands: list[Any]) -> dict[str, Any]:
-    """Return what only code can say of a metric with bands, in data of Confident AI."""
+    """Return the problems of a metric with bands in data of Confident AI, which its table cannot find."""
     return {"problems": tuple(find_idle_threshold(document.value(path[:-1]), path[:-1]))}
 
 
 def describe_own_metric(document: Document, path: Path, bands: list[Any]) -> dict[str, Any]:
-    """Return what only code can say of a metric with bands, in data of DeepEval."""
+    """Return the fields of the view of a metric with bands in data of DeepEval, which its table cannot have."""
     unscorable = STRICT if document.value(path[:-1]).get("strict_mode") is True else ""
     return {**describe_metric(document, path, bands), "span": span_of(bands), "unscorable": unscorable}
 
@@ -252,7 +264,7 @@ STRICT = "`strict_mode` asks the judge for 0 or 1, without these bands"
 _UNKNOWN = "its threshold or its mode is computed when the program runs; write literal values"
 
 
-def _word_unscorable(call: Mapping[str, Any]) -> str:
+def _format_unscorable(call: Mapping[str, Any]) -> str:
     """Say why the score or the verdict of a metric is not known; empty if it is."""
     if call.get("strict_mode") is True:
         return STRICT
@@ -260,7 +272,7 @@ def _word_unscorable(call: Mapping[str, Any]) -> str:
     return "" if is_known else _UNKNOWN
 
 
-def _read_band(draft: Draft, index: int, item: Any) -> Any:
+def _read_band(draft: ViewBuilder, index: int, item: Any) -> Any:
     """Return a band in our words, without other arguments that are computed."""
     if not isinstance(item, dict):
         return item
@@ -274,36 +286,47 @@ def _is_computed(item: Any) -> bool:
         return False
     if CALL not in item or item.keys().isdisjoint(_NAMES):
         return True
-    bounds = item.get("score_range")
-    return any(map(_is_dict, [item.get("expected_outcome"), *(bounds if isinstance(bounds, list) else [bounds])]))
+    outcome, bounds = item.get("expected_outcome"), item.get("score_range")
+    values = bounds if isinstance(bounds, list) else [bounds]
+    return _is_dict(outcome) or any(map(_is_dict, values))
 
 
 def span_of(data: list[Any]) -> tuple[int, int] | None:
     """Return the lowest and the highest score of all bands; None if they are unknown, or the same."""
-    ranges = [band.get("score_range") for band in data if isinstance(band, dict)]
-    written = [bound for each in ranges for bound in (each if isinstance(each, list) and len(each) == 2 else [None])]
-    bounds = [bound for bound in map(as_integer, written) if bound is not None and bound in SCORES]
-    if not bounds or len(bounds) < len(written):
+    bounds: list[int] = []
+    for band in data:
+        if not isinstance(band, dict):
+            continue
+        written = band.get("score_range")
+        if not isinstance(written, list) or len(written) != 2:
+            return None
+        for value in written:
+            bound = as_integer(value)
+            if bound is None or bound not in SCORES:
+                return None
+            bounds.append(bound)
+    if not bounds:
         return None
     lowest, highest = min(bounds), max(bounds)
     return (lowest, highest) if lowest < highest else None
 
 
-def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Find the bands and metrics that are computed or not DeepEval's, so that they are not at the paths `taken`."""
-    is_told = _mentions_deepeval(document)
+def find_computed(document: Document, rubrics: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the bands and metrics that are computed or not DeepEval's; `rubrics` are the paths of what is read."""
+    names_deepeval = _mentions_deepeval(document)
     for path, mapping in document.mappings:
         if _is_band(mapping):
             place = path[:-1] if isinstance(document.value(path[:-1]), list) else path
-            if place not in taken and _is_likely_band(mapping, is_told=is_told):
+            if place not in rubrics and _is_likely_band(mapping, names_deepeval=names_deepeval):
                 yield place, NOT_LITERAL
         elif _is_metric(mapping) and not mapping.get("rubric"):
             field, words = _read_words(mapping)
-            if words is not None and (other := _word_other_metric(document, mapping)):
-                yield path, other
-            elif words is not None and path not in taken:
+            reason = _format_other_metric(document, mapping)
+            if words is not None and reason:
+                yield path, reason
+            elif words is not None and path not in rubrics:
                 yield (*path, field), NOT_LITERAL
-        elif _is_metric(mapping) and (*path, "rubric") not in taken and _are_computed(mapping["rubric"]):
+        elif _is_metric(mapping) and (*path, "rubric") not in rubrics and _are_computed(mapping["rubric"]):
             yield (*path, "rubric"), NOT_LITERAL
 
 
@@ -318,7 +341,9 @@ def _are_computed(bands: Any) -> bool:
     if not isinstance(bands, dict):
         return isinstance(bands, list)
     if CALL in bands:
-        values = (value if isinstance(value, list) else [value] for value in bands.values())
-        return not any(_is_band(item) for items in values for item in items)
+        items: list[Any] = []
+        for value in bands.values():
+            items += value if isinstance(value, list) else [value]
+        return not any(map(_is_band, items))
     text = read_text(bands, COMPUTED)
     return text != "" and not _NAMED.fullmatch(text) and "score_range" not in text

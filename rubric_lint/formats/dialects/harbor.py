@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import is_number
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import find_near, shorten
 from rubric_lint.model.schema import schema_of
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
@@ -46,13 +46,14 @@ def find(document: Document) -> Iterator[View]:
     judge, schema = data.get("judge"), schema_of(HARBOR.schema)
     # Judges of programming contests have other fields, and task trackers some that do not resemble Harbor's.
     has_judge = isinstance(judge, dict) and (not judge or not judge.keys().isdisjoint(_OF_JUDGES))
-    is_foreign = any(key in _FOREIGN or not schema.knows(key) for item in items for key in item)
+    keys = set().union(*items)
+    is_foreign = any(key in _FOREIGN or not schema.knows(key) for key in keys)
     if has_judge or (not is_foreign and all(find_near(key, ("judge", "criterion", "scoring")) for key in data)):
         yield _view(document, data, items)
 
 
 def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]]) -> View:
-    draft = Draft(document, ())
+    draft = ViewBuilder(document, ())
     aggregation = _read_aggregation(data)
     kinds = [_read_kind(item) for item in items]
     has_levels = any(kind.type != "binary" or kind.is_negated for kind in kinds)  # then yes and no are levels too
@@ -72,8 +73,7 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
     if aggregation != _MEAN:
         unscorable = f"`{shorten(aggregation)}` is not an average of the criteria, and only averages are scored"
     elif any(kind.type == "numeric" for kind in kinds):
-        told = "a criterion of the type `numeric` is answered with any number"
-        unscorable = f"{told}, and only listed answers are scored"
+        unscorable = "a criterion of the type `numeric` is answered with any number, and only listed answers are scored"
     return draft.finish(
         _SUMMED if aggregation == _SUM else HARBOR,
         entries,
@@ -82,7 +82,7 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
     )
 
 
-class _Kind(NamedTuple):
+class _AnswerKind(NamedTuple):
     """How a criterion is answered, and whether a high answer is bad."""
 
     type: str
@@ -90,22 +90,21 @@ class _Kind(NamedTuple):
     is_optional: bool
 
 
-def _read_kind(item: dict[str, Any]) -> _Kind:
+def _read_kind(item: dict[str, Any]) -> _AnswerKind:
     annotations = item.get("annotations")
-    noted = annotations if isinstance(annotations, dict) else {}
-    negate, optional = (
-        item.get(field, word in str(noted.get(note, "")).lower())
-        for field, note, word in (("negate", "type", "negative"), ("optional", "importance", "optional"))
-    )
-    return _Kind(str(item.get("type", "binary")), negate is True, optional is True)
+    notes = annotations if isinstance(annotations, dict) else {}
+    is_negated = item.get("negate", "negative" in str(notes.get("type", "")).lower())
+    is_optional = item.get("optional", "optional" in str(notes.get("importance", "")).lower())
+    return _AnswerKind(str(item.get("type", "binary")), is_negated is True, is_optional is True)
 
 
 def _read_aggregation(data: Mapping[str, Any]) -> str:
     scoring = data.get("scoring")
-    return (read_text(scoring, "aggregation") if isinstance(scoring, dict) else "").replace("_", "-") or _MEAN
+    aggregation = read_text(scoring, "aggregation") if isinstance(scoring, dict) else ""
+    return aggregation.replace("_", "-") or _MEAN
 
 
-def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list[Mapping[str, Any]]:
+def _levels(draft: ViewBuilder, index: int, item: dict[str, Any], kind: _AnswerKind) -> list[Mapping[str, Any]]:
     """Return the answers as levels; the rank of a negated one is counted from the other end."""
     source = (_LIST, index)
     field = {"likert": "points", "rubric": "levels"}.get(kind.type, "")
@@ -122,13 +121,15 @@ def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list
     levels = []
     for rank, answer in enumerate(answers):
         level = len(answers) - 1 - rank if kind.is_negated else rank
-        named = {"level": level, "expected_outcome" if is_written else "name": answer}
-        levels.append((named, (*place, rank) if is_written else place))
+        if is_written:
+            levels.append(({"level": level, "expected_outcome": answer}, (*place, rank)))
+        else:
+            levels.append(({"level": level, "name": answer}, place))
     return draft.make_levels((index,), place, levels)
 
 
 def _find_problems(
-    data: Mapping[str, Any], items: list[dict[str, Any]], kinds: list[_Kind]
+    data: Mapping[str, Any], items: list[dict[str, Any]], kinds: list[_AnswerKind]
 ) -> Iterator[tuple[str, Problem]]:
     """Find what Harbor refuses or does in silence, beyond the schema."""
     aggregation = _read_aggregation(data)
@@ -145,19 +146,24 @@ def _find_problems(
             yield "bounds", Problem("harbor-range", (*place, field), values=values)
     if aggregation == "required-pass" and all(kind.is_optional for kind in kinds):
         yield "schema", Problem("all-optional", ("scoring", "aggregation"))
-    # Names that Harbor makes from descriptions, and that are equal or empty; written ones have a rule.
+    yield from _find_equal_names(data, items)
+
+
+def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> Iterator[tuple[str, Problem]]:
+    """Find names that are equal, one of which Harbor makes from a description; a rule finds equal written ones."""
     judge = data.get("judge")
     mode = read_text(judge, "mode") if isinstance(judge, dict) else ""
     seen: dict[str, tuple[Path, bool]] = {}
     for index, item in enumerate(items):
         is_written = isinstance(item.get("name"), str)
-        if not is_written and not isinstance(item.get("description"), str):
+        field = "name" if is_written else "description"
+        name, place = item.get(field), (_LIST, index, field)
+        if not isinstance(name, str):
             continue
-        spot = (_LIST, index, "name" if is_written else "description")
-        name = item["name"] if is_written else re.sub(r"[^a-z0-9]+", "_", item["description"][:40].lower()).strip("_")
-        if name in seen and not (is_written and seen[name][1]):
-            first = seen[name][0]
+        if not is_written:
+            name = re.sub(r"[^a-z0-9]+", "_", name[:40].lower()).strip("_")
+        first, is_first_written = seen.setdefault(name, (place, is_written))
+        if first != place and not (is_written and is_first_written):
             effect = "reports both under it" if mode == "individual" else "refuses the file"
-            values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
-            yield "duplicate-id", Problem("harbor-name", spot, Part.VALUE, values, related)
-        seen.setdefault(name, (spot, is_written))
+            values, related = {"name": name, "effect": effect}, (RelatedPlace("the first one", first),)
+            yield "duplicate-id", Problem("harbor-name", place, Part.VALUE, values, related)

@@ -8,10 +8,10 @@ from typing import Any
 
 from rubric_lint.formats.agentv.suites import find_negation, is_of_agentv
 from rubric_lint.formats.search.scales_in_text import SHARE, WrittenScale, find_scale, view_scale
-from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.recognition import tells
-from rubric_lint.model.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.model.recognition import has_distinctive_field
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -27,16 +27,16 @@ _WITHIN = ("rubrics", "criteria")
 _DEFAULT_TEST = "defaultTest"
 _OF_SUITES = frozenset({"providers", "prompts", "tests", _DEFAULT_TEST, "scenarios"})
 
-_TEN = Asked("a score from 0 to 10", 10)
+_TEN = JudgeQuestion("a score from 0 to 10", 10)
 _FACTS, _CLOSED = "factuality", "model-graded-closedqa"
 _JUDGES = {
     "llm-rubric": SHARE,
     "agent-rubric": SHARE,
     "g-eval": _TEN,
-    _CLOSED: Asked("yes or no", 0),
-    _FACTS: Asked("how the facts of two texts agree", 0),
+    _CLOSED: JudgeQuestion("yes or no", 0),
+    _FACTS: JudgeQuestion("how the facts of two texts agree", 0),
 }
-_NEVER_TURNED = frozenset({_FACTS, _CLOSED})
+_NEVER_NEGATED = frozenset({_FACTS, _CLOSED})
 """The types that pass as they are after `not-`: promptfoo looks them up without it, and never turns their result."""
 _NOT = "not-"
 _OF_GEVAL = Decimal("0.7")
@@ -66,20 +66,21 @@ def is_filled_in(value: str) -> bool:
     return _FILLED_IN.fullmatch(value) is not None
 
 
-def _read_judge(assertion: Any) -> Asked | None:
-    """Return what promptfoo asks its judge for in an assertion; None if no model judges it by a text of the author."""
-    kind = assertion.get("type") if isinstance(assertion, dict) else None
-    if not isinstance(kind, str) or not (asked := _JUDGES.get(kind.removeprefix(_NOT))):
+def _read_judge(assertion: Any) -> JudgeQuestion | None:
+    """Return the question to the judge of an assertion; None if no model judges it by a text of the author."""
+    kind = read_text(assertion, "type") if isinstance(assertion, dict) else ""
+    asked = _JUDGES.get(kind.removeprefix(_NOT))
+    if asked is None:
         return None
-    others = "".join(f"\n{name}: {assertion[name]}" for name in ("provider", "rubricPrompt") if name in assertion)
-    is_negated = kind.startswith(_NOT) and kind.removeprefix(_NOT) not in _NEVER_TURNED
+    others = "".join(f"\n{name}: {assertion[name]}" for name in ("provider", _PROMPT) if name in assertion)
+    is_negated = kind.startswith(_NOT) and kind.removeprefix(_NOT) not in _NEVER_NEGATED
     return asked._replace(is_negated=is_negated, apart=f"{kind}{others}")
 
 
 def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) -> Iterator[View]:
     """Find the list of criteria that an assertion has as its value, or in it."""
     asked = _read_judge(assertion)
-    if not asked or assertion["type"].removeprefix(_NOT) in _NEVER_TURNED:
+    if not asked or assertion["type"].removeprefix(_NOT) in _NEVER_NEGATED:
         return
     place, value = (*path, "value"), assertion.get("value")
     if isinstance(value, dict):
@@ -88,10 +89,11 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
     is_geval = asked.highest == HIGHEST
     if not isinstance(value, list) or not (_is_ours(value) or (is_geval and not value)):
         return
-    draft = Draft(document, place)
-    for index, entry in enumerate(value):
-        for own in ((index,), *((index, key) for key in (entry if isinstance(entry, dict) else ()))):
-            draft.put(own, (*place, *own))  # it is in our format already
+    draft = ViewBuilder(document, place)
+    for index, entry in enumerate(value):  # they are in our format already
+        draft.put((index,), (*place, index))
+        for key in entry if isinstance(entry, dict) else ():
+            draft.put((index, key), (*place, index, key))
     yield draft.finish(
         PROMPTFOO,
         list(value),
@@ -99,50 +101,37 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
         beside=_ASSERTION if place == (*path, "value") else "",
-        doubts=(*_find_turned(document, path, asked), *_find_function(document, path)),
+        doubts=_find_doubts(document, path, asked),
     )
 
 
 def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterator[View]:
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     data: list[Any] = []
     has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
     mark = _find_pass_mark(document, path[:-1])
     passes = read_threshold(document, mark) if mark else None
-    problems = []
+    problems: list[tuple[str, Problem]] = []
     for index, assertion in enumerate(assertions):
         asked = _read_judge(assertion)
-        value = assertion.get("value") if asked else None
-        is_text = not isinstance(value, list | dict)
-        text = value if isinstance(value, str) else ""
-        if asked is None or (value is None and has_prompt) or is_filled_in(text):
+        if asked is None:
             continue
-        if not is_text and (value or (value == [] and asked.highest == HIGHEST)):
+        value, place = assertion.get("value"), (*path, index)
+        text = read_text(assertion, "value")
+        if (value is None and has_prompt) or is_filled_in(text):
+            continue
+        if isinstance(value, list | dict) and (value or (value == [] and asked.highest == HIGHEST)):
             continue  # read as a list, which `g-eval` may have empty; other empty ones tell a judge nothing
         scale = find_scale(text)
         if scale and asked.highest:
-            yield _view_scale(document, (*path, index), scale, asked)
+            yield _view_scale(document, place, scale, asked)
             continue
-        own, place = len(data), (*path, index)
-        draft.put((own,), place)
-        for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
-            if field in assertion:
-                draft.put((own, name), (*place, field))
-        is_facts = text != "" and asked.words == _JUDGES[_FACTS].words
-        told = f"Agrees with these facts: {text}" if is_facts else value if is_text else None
-        entry = {"expected_outcome": told, ASKED: asked}
-        entry |= {"weight": assertion["weight"]} if "weight" in assertion else {}
-        is_gate = passes is None and assertion.get("weight") != 0  # what weighs 0 always passes
-        data.append(entry | ({"required_min_score": HIGHEST} if is_gate else {}))
-        if not is_text:
-            kind = "list" if isinstance(value, list) else "mapping"
-            values = {"field": "value", "kind": kind, "expected": "a string"}
-            problems.append(("schema", Problem("empty", (*place, "value"), values=values)))
-        kind = assertion["type"]
-        if kind.startswith(_NOT) and not asked.is_negated:
-            values = {"type": kind.removeprefix(_NOT)}
-            problems.append(("schema", Problem("ignored-negation", (*place, "type"), values=values)))
+        entry = _read_entry(draft, len(data), place, assertion, asked)
+        if passes is None and assertion.get("weight") != 0:  # what weighs 0 always passes
+            entry["required_min_score"] = HIGHEST
+        data.append(entry)
+        problems += _find_ignored(assertion, place, asked)
     if data:
         around = f"{_SCHEMA}{'prompted' if has_prompt else 'rubrics'}"
         yield draft.finish(
@@ -157,10 +146,36 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         )
 
 
-def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
+def _read_entry(
+    draft: ViewBuilder, own: int, place: Path, assertion: dict[str, Any], asked: JudgeQuestion
+) -> dict[str, Any]:
+    """Return the criterion of an assertion with a text; `own` is its index in the data."""
+    draft.put((own,), place)
+    for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
+        if field in assertion:
+            draft.put((own, name), (*place, field))
+    value = assertion.get("value")
+    entry = {"expected_outcome": None if isinstance(value, list | dict) else value, ASKED: asked}
+    if value and isinstance(value, str) and asked.words == _JUDGES[_FACTS].words:
+        entry["expected_outcome"] = f"Agrees with these facts: {value}"
+    if "weight" in assertion:
+        entry["weight"] = assertion["weight"]
+    return entry
+
+
+def _find_ignored(assertion: dict[str, Any], place: Path, asked: JudgeQuestion) -> Iterator[tuple[str, Problem]]:
+    """Find an empty value that gives a judge no text, and a `not-` that promptfoo ignores."""
+    value, kind = assertion.get("value"), assertion["type"]
+    if isinstance(value, list | dict):
+        values = {"field": "value", "kind": "list" if isinstance(value, list) else "mapping", "expected": "a string"}
+        yield "schema", Problem("empty", (*place, "value"), values=values)
+    if kind.startswith(_NOT) and not asked.is_negated:
+        yield "schema", Problem("ignored-negation", (*place, "type"), values={"type": kind.removeprefix(_NOT)})
+
+
+def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: JudgeQuestion) -> View:
     """Return the rubric of one text that has bands or levels, all of them at the place of the text."""
     threshold = _threshold(document, path, asked)
-    doubts = (*_find_turned(document, path, asked), *_find_function(document, path))
     return view_scale(
         document,
         (*path, "value"),
@@ -169,14 +184,15 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": doubts},
+        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": _find_doubts(document, path, asked)},
     )
 
 
-def _find_turned(document: Document, path: Path, asked: Asked) -> tuple[tuple[Path, str], ...]:
-    """Return what turns the score of an assertion round, where promptfoo does so."""
-    turned = find_negation(document, path) if asked.is_negated else None
-    return (turned,) if turned else ()
+def _find_doubts(document: Document, path: Path, asked: JudgeQuestion) -> tuple[tuple[Path, str], ...]:
+    """Return the negation and the scoring function of an assertion, with either of which it is not scored."""
+    negation = find_negation(document, path) if asked.is_negated else None
+    function = _find_function(document, path)
+    return (negation, *function) if negation else function
 
 
 def _find_function(document: Document, path: Path) -> tuple[tuple[Path, str], ...]:
@@ -203,7 +219,7 @@ def _find_pass_mark(document: Document, path: Path) -> Path | None:
     return (usual, "threshold") if isinstance(defaults, dict) and "threshold" in defaults else None
 
 
-def _threshold(document: Document, path: Path, asked: Asked) -> Decimal | None:
+def _threshold(document: Document, path: Path, asked: JudgeQuestion) -> Decimal | None:
     return read_threshold(document, (*path, "threshold"), _OF_GEVAL if asked.highest == HIGHEST else None)
 
 
@@ -212,4 +228,6 @@ def _is_ours(value: list[Any]) -> bool:
     if value and all(isinstance(entry, str) for entry in value):
         return True
     other = {"score_range", "outcome"}  # a band of AgentV
-    return any(isinstance(entry, dict) and tells(entry) and not entry.keys() >= other for entry in value)
+    return any(
+        isinstance(entry, dict) and has_distinctive_field(entry) and not entry.keys() >= other for entry in value
+    )

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rubric_lint.model.criterion import ASKED, Asked
+from rubric_lint.model.criterion import ASKED, JudgeQuestion
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -45,36 +45,39 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _read_judge(item: Any) -> tuple[str | dict[str, Any], Path] | None:
-    """Return what a judge is told and where in the evaluator it is; None for another evaluator.
+    """Return the rubric of a judge or its arguments, and where in the evaluator they are; None for another evaluator.
 
     In the long form, `{name: LLMJudge, arguments: ...}`, the arguments are a mapping or a list of one.
     """
     if not isinstance(item, dict):
         return None
-    judge: Any = item.get(_JUDGE)
-    place: Path = (_JUDGE,)
+    judge, place = item.get(_JUDGE), (_JUDGE,)
     if "arguments" in item and item.get("name") == _JUDGE:
         judge, place = item["arguments"], ("arguments",)
-        if isinstance(judge, list) and len(judge) == 1:
-            return (judge[0], (*place, 0)) if isinstance(judge[0], str) else None
-    is_told = isinstance(judge, str) and place == (_JUDGE,)
-    return (judge, place) if is_told or (isinstance(judge, dict) and "rubric" in judge) else None
+        if isinstance(judge, list):
+            return (judge[0], ("arguments", 0)) if len(judge) == 1 and isinstance(judge[0], str) else None
+    elif isinstance(judge, str):
+        return judge, place
+    return (judge, place) if isinstance(judge, dict) and "rubric" in judge else None
 
 
 def _view(document: Document, path: Path, items: list[Any]) -> View:
-    draft = Draft(document, path)
-    found = [(index, *read) for index, item in enumerate(items) if (read := _read_judge(item))]
+    draft = ViewBuilder(document, path)
+    judges = [(index, _read_judge(item)) for index, item in enumerate(items)]
+    found = [(index, *judge) for index, judge in judges if judge]
     names = [_read_name(judge) for _, judge, _ in found]
     data: list[Any] = []
     for own, (index, judge, inner) in enumerate(found):
         place = (*path, index, *inner)
-        options: dict[str, Any] = judge if isinstance(judge, dict) else {}
-        unseen = tuple(name for name in (_INPUT, _EXPECTED) if options.get(name) is not True)
+        options: dict[str, Any] = {"rubric": judge}
+        outcome_place = place
+        if isinstance(judge, dict):
+            options, outcome_place = judge, (*place, "rubric")
         draft.put((own,), (*path, index))
-        draft.put((own, "expected_outcome"), (*place, "rubric") if options else place)
-        told = options["rubric"] if options else judge
-        apart = f"{options.get('model')} {unseen}"
-        entry = {"expected_outcome": told, ASKED: Asked("a verdict", 1, apart=apart, unseen=unseen)}
+        draft.put((own, "expected_outcome"), outcome_place)
+        unseen = tuple(name for name in (_INPUT, _EXPECTED) if options.get(name) is not True)
+        asked = JudgeQuestion("a verdict", 1, apart=f"{options.get('model')} {unseen}", unseen=unseen)
+        entry = {"expected_outcome": options["rubric"], ASKED: asked}
         if names[own].strip() and names.count(names[own]) == 1:  # it makes equal names different
             entry["id"] = names[own]
             draft.put((own, "id"), (*place, "assertion", "evaluation_name"))
@@ -99,20 +102,22 @@ def _read_geval(item: Any) -> tuple[dict[str, Any], Path] | None:
 
 
 def _view_steps(document: Document, path: Path, items: list[Any]) -> View:
-    """Return the `GEval` of a list without another judge: what each looks for, to lint its form."""
-    draft = Draft(document, path)
+    """Return each `GEval` of a list without another judge as a criterion, to lint its form."""
+    draft = ViewBuilder(document, path)
     data: list[Any] = []
     problems: list[tuple[str, Problem]] = []
     for index, item in enumerate(items):
-        if read := _read_geval(item):
-            settings, inner = read
-            place = (*path, index, *inner)
-            draft.put((len(data),), (*path, index))
-            draft.put((len(data), "expected_outcome"), (*place, "criteria"))
-            data.append({"expected_outcome": settings["criteria"]})
-            bounds = settings.get("score_range")
-            if isinstance(bounds, list) and [*map(type, bounds)] == [int, int] and not bounds[0] < bounds[1]:
-                advice = "pydantic-evals asks for the lowest score first"
-                values = {"field": "score_range", "lowest": bounds[0], "highest": bounds[1], "advice": advice}
-                problems.append(("bounds", Problem("falling-range", (*place, "score_range"), values=values)))
+        geval = _read_geval(item)
+        if geval is None:
+            continue
+        settings, inner = geval
+        place = (*path, index, *inner)
+        draft.put((len(data),), (*path, index))
+        draft.put((len(data), "expected_outcome"), (*place, "criteria"))
+        data.append({"expected_outcome": settings["criteria"]})
+        bounds = settings.get("score_range")
+        if isinstance(bounds, list) and [*map(type, bounds)] == [int, int] and not bounds[0] < bounds[1]:
+            advice = "pydantic-evals asks for the lowest score first"
+            values = {"field": "score_range", "lowest": bounds[0], "highest": bounds[1], "advice": advice}
+            problems.append(("bounds", Problem("falling-range", (*place, "score_range"), values=values)))
     return draft.finish(_BY_STEPS, data, around=_ALL_OF_THEM, unscorable=_NUMBER, problems=tuple(problems))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
@@ -27,25 +27,26 @@ def find(document: Document) -> Iterator[View]:
     """Find the dictionaries with two levels or more."""
     find_uses = cache(lambda: _find_uses(document))
     for path, mapping in document.mappings:
-        keys = {key: found for key in mapping if (found := _KEY.fullmatch(key))}
-        values = [mapping[key] for key in keys]
-        if len(keys) < 2 or not all(isinstance(value, str | None) for value in values) or not any(values):
+        matches = [match for match in map(_KEY.fullmatch, mapping) if match]
+        values = [mapping[match[0]] for match in matches]
+        if len(matches) < 2 or not all(isinstance(value, str | None) for value in values) or not any(values):
             continue
         if document.kind.is_program and has_unpacked(mapping):
             continue
-        is_suffixed = all(found["suffix"] for found in keys.values())
-        if not (
-            _holds_levels(document, path, mapping, find_uses) if is_suffixed else _is_plain_rubric(path, mapping, keys)
-        ):
+        if all(match["suffix"] for match in matches):
+            is_rubric = _holds_levels(document, path, mapping, find_uses)
+        else:
+            is_rubric = _is_plain_rubric(path, mapping, [match[0] for match in matches])
+        if not is_rubric:
             continue
-        draft = Draft(document, path)
+        draft = ViewBuilder(document, path)
         draft.put((0,), path)
-        read = [
-            ({"level": int(found["level"]), "expected_outcome": mapping[key]}, (*path, key))
-            for key, found in keys.items()
-        ]
-        levels = draft.make_levels((0,), path, read)
-        for index, (_, place) in enumerate(read):
+        written: list[tuple[dict[str, Any], Path]] = []
+        for match in matches:
+            level = {"level": int(match["level"]), "expected_outcome": mapping[match[0]]}
+            written.append((level, (*path, match[0])))
+        levels = draft.make_levels((0,), path, written)
+        for index, (_, place) in enumerate(written):
             draft.put((0, "levels", index, "level"), place, is_key=True)
         task = next((mapping[field] for field in _TASKS if isinstance(mapping.get(field), str)), "")
         # In a file with several dictionaries, the key of each is its name.
@@ -53,8 +54,8 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
-class _Uses(NamedTuple):
-    """What a document shows about its dictionaries.
+class _DictionaryUses(NamedTuple):
+    """How a document uses its dictionaries.
 
     `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
     else.
@@ -64,21 +65,23 @@ class _Uses(NamedTuple):
     are_all_levels: bool
 
 
-def _find_uses(document: Document) -> _Uses:
+def _find_uses(document: Document) -> _DictionaryUses:
     """Look through a document, for all its dictionaries."""
     found: set[str] = set()
     if not document.kind.is_program:
         values = list(document.data.values()) if isinstance(document.data, dict) else []
-        return _Uses(found, len(values) > 1 and all(map(_has_only_levels, values)))
+        return _DictionaryUses(found, len(values) > 1 and all(map(_has_only_levels, values)))
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
         for argument, value in call.items() if function else ():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
-    return _Uses(found, are_all_levels=False)
+    return _DictionaryUses(found, are_all_levels=False)
 
 
-def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _Uses]) -> bool:
+def _holds_levels(
+    document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _DictionaryUses]
+) -> bool:
     """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
 
     It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
@@ -89,8 +92,8 @@ def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], find_
     uses = find_uses()
     if document.kind.is_program:
         return len(path) == 1 and str(path[0]).partition("#")[0].rpartition(".")[2] in uses.variables
-    is_told = not path or len(mapping) > 2 or (uses.are_all_levels and len(path) == 1)
-    return is_told and _has_only_levels(mapping)
+    is_alone = not path or len(mapping) > 2 or (uses.are_all_levels and len(path) == 1)
+    return is_alone and _has_only_levels(mapping)
 
 
 def _has_only_levels(value: Any) -> bool:
@@ -102,19 +105,19 @@ _WORD = "rubric"
 
 def _is_plain_rubric(path: Path, mapping: dict[str, Any], keys: Iterable[str]) -> bool:
     """Return whether levels without the suffix are under a key that contains `rubric`, and are not those of a match."""
-    only = mapping.keys() <= {*keys, *_TASKS}
-    is_told = not all(mapping[key] is None or mapping[key].strip().isdecimal() for key in keys)
-    return only and is_told and bool(path) and _WORD in str(path[-1]).lower()
+    has_only = mapping.keys() <= {*keys, *_TASKS}
+    has_text = not all(mapping[key] is None or mapping[key].strip().isdecimal() for key in keys)
+    return has_only and has_text and bool(path) and _WORD in str(path[-1]).lower()
 
 
-_EACH = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
-_ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_EACH}[\"']")
-_COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_EACH}[\"']")
+_KEY_IN_CODE = r"score(?:-?\d{1,4}|\{[^{}]*\}|%[ds])_description"
+_ASSIGNED = re.compile(rf"(?<![\w.])(?P<name>[\w.]+)\[\s*[rf]?[\"']{_KEY_IN_CODE}[\"']")
+_COMPREHENSION = re.compile(rf"\{{\s*[rf]?[\"']{_KEY_IN_CODE}[\"']")
 _LEVEL = re.compile(r"score-?\d{1,4}_description")
 
 
-def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Find the dictionaries of levels that are computed, so that they are not at the paths `taken`."""
+def find_computed(document: Document, rubrics: set[Path]) -> Iterator[tuple[Path, str]]:
+    """Find the dictionaries of levels that are computed; `rubrics` are the paths of those that are read."""
     find_uses = cache(lambda: _find_uses(document))
     firsts: dict[str, Path] = {}  # the first level of each variable that gets its levels one by one
     for key in document.data if isinstance(document.data, dict) else ():
@@ -127,11 +130,11 @@ def find_computed(document: Document, taken: set[Path]) -> Iterator[tuple[Path, 
             is_rubric = _is_rubric("".join(map(str, path)), find_uses)
         else:
             has_levels = sum(_LEVEL.fullmatch(key) is not None for key in mapping) > 1
-            is_rubric = has_levels and path not in taken and _holds_levels(document, path, mapping, find_uses)
+            is_rubric = has_levels and path not in rubrics and _holds_levels(document, path, mapping, find_uses)
         if is_rubric:
             places.append(path)
     yield from ((place, NOT_LITERAL) for place in places)
 
 
-def _is_rubric(name: str, find_uses: Callable[[], _Uses]) -> bool:
+def _is_rubric(name: str, find_uses: Callable[[], _DictionaryUses]) -> bool:
     return _WORD in name.lower() or name.rpartition(".")[2] in find_uses().variables

@@ -14,7 +14,7 @@ _POSITIVE = frozenset(
 
 
 def check_choices(document: Document, path: Path, _data: list[Any]) -> dict[str, Any]:
-    """Return what is wrong with the choices of the criteria in a list.
+    """Return the problems of the choices of the criteria in a list.
 
     verifiers refuses choices that are there twice, and the first scores 0, so they go from worst to best.
     """

@@ -7,14 +7,14 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.formats.home_made.columns import MARKS, Columns, is_answered, look
-from rubric_lint.formats.home_made.places import Group, is_container, is_line, is_named
-from rubric_lint.formats.home_made.reading import read_shape
+from rubric_lint.formats.home_made.columns import MARKS, CriteriaColumns, is_answered, look
+from rubric_lint.formats.home_made.format_table import FormatTable, split_words
+from rubric_lint.formats.home_made.places import CriteriaGroup, is_container, is_line, is_named
+from rubric_lint.formats.home_made.reading import read_by_table
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import adds_up
-from rubric_lint.formats.home_made.shape import Shape, split_words
-from rubric_lint.formats.home_made.surroundings import Beside
-from rubric_lint.formats.home_made.table import KEYS, LeftOver, find_left_over, generalize
+from rubric_lint.formats.home_made.surroundings import Surroundings
+from rubric_lint.formats.home_made.table_writer import KEYS, UnusedKeys, find_unused_keys, generalize
 from rubric_lint.formats.home_made.vocabulary import SETS, Foreign
 from rubric_lint.model.messages import quote_names, shorten
 from rubric_lint.model.view import View
@@ -23,7 +23,7 @@ from rubric_lint.source.path import Path, pointer
 from rubric_lint.source.tree import parts_of
 
 
-class Sign(StrEnum):
+class EvidenceKind(StrEnum):
     """What shows that a judge reads criteria, each by itself."""
 
     NAME = "their key"
@@ -72,15 +72,16 @@ class Question:
 class Candidate:
     """Criteria that a document may hold, in one place or in several of one form; several documents may have the form.
 
-    `columns` are the keys of all of them by their role, `besides` what stands beside each group; `signs` speak for
-    criteria of a judge. `siblings` are the places of other criteria. `written` is the table that describes them.
+    `columns` are the keys of all of them by their role, `surroundings` what stands around each group, and `evidence`
+    what shows that a judge reads them. `siblings` are the places of other criteria. `written` is the table that
+    describes them.
     """
 
-    groups: Sequence[Group]
+    groups: Sequence[CriteriaGroup]
     at: Path
-    columns: Columns
-    besides: Sequence[Beside]
-    signs: frozenset[Sign]
+    columns: CriteriaColumns
+    surroundings: Sequence[Surroundings]
+    evidence: frozenset[EvidenceKind]
     written: Mapping[str, Any]
     siblings: Sequence[Path] = ()
 
@@ -134,8 +135,8 @@ class Candidate:
     @property
     def against(self) -> str:
         """The key that files of another purpose have; empty if there is none."""
-        beside = self.besides[0]
-        return beside.foreign or beside.foreign_field
+        nearest = self.surroundings[0]
+        return nearest.foreign or nearest.foreign_field
 
     @property
     def is_own(self) -> bool:
@@ -145,12 +146,12 @@ class Candidate:
     @property
     def is_declared(self) -> bool:
         """Whether something beside the criteria shows that they are scored."""
-        return Sign.DECLARED in self.signs
+        return EvidenceKind.DECLARED in self.evidence
 
     @property
     def is_scored(self) -> bool:
         """Whether something says how much an answer may get for a criterion, or how much that counts."""
-        is_shared = any(Role.LEVELS in beside.places for beside in self.besides)
+        is_shared = any(Role.LEVELS in nearby.places for nearby in self.surroundings)
         return self.columns.is_scored or is_shared or (self.columns.has_text and "scale" in self.written)
 
     # What is done about it.
@@ -168,38 +169,40 @@ class Candidate:
         is_other = self.is_apart or self.against or self.are_texts or is_line(self.document)  # the criteria of one case
         if is_other or not (self.columns.has_text and self.is_scored):
             return False
-        if self.adds_up or (self.columns.guessed and Sign.FILE not in self.signs):
+        if self.adds_up or (self.columns.guessed and EvidenceKind.FILE not in self.evidence):
             return False
-        is_said = bool(self.signs & {Sign.TEXTS, Sign.LEVELS}) or self.is_own
-        is_placed = Sign.FILE in self.signs or (self.is_declared and Sign.NAME in self.signs)
-        is_several = self.count > 1 or {Sign.FILE, Sign.DECLARED} <= self.signs
-        is_marked = self.signs & {Sign.NAME, Sign.LEVELS} or (self.is_own and self._count_marks() > 1)
-        return is_said and is_placed and is_several and bool(is_marked) and len(self.signs) >= ENOUGH
+        is_said = bool(self.evidence & {EvidenceKind.TEXTS, EvidenceKind.LEVELS}) or self.is_own
+        is_placed = EvidenceKind.FILE in self.evidence or (self.is_declared and EvidenceKind.NAME in self.evidence)
+        is_several = self.count > 1 or {EvidenceKind.FILE, EvidenceKind.DECLARED} <= self.evidence
+        is_marked = self.evidence & {EvidenceKind.NAME, EvidenceKind.LEVELS} or (
+            self.is_own and self._count_marks() > 1
+        )
+        return is_said and is_placed and is_several and bool(is_marked) and len(self.evidence) >= ENOUGH
 
     @cached_property
     def is_near(self) -> bool:
         """Whether they may well be criteria of a judge, so that a note is worth the reader's time."""
         is_none = self.is_apart or self._is_measured()
         if is_none or self.are_names or self.are_pairs:
-            return not is_none and self.is_own and Sign.FILE in self.signs
+            return not is_none and self.is_own and EvidenceKind.FILE in self.evidence
         if self.against:
-            is_plain = self.against in Foreign.plain and Sign.TEXTS in self.signs
+            is_plain = self.against in Foreign.plain and EvidenceKind.TEXTS in self.evidence
             if not is_plain:
                 return self._is_near_others()
         if self.are_texts:
             return self.is_own or self.is_declared or is_named(self.document, "judged")
-        is_known = Sign.NAME in self.signs
+        is_known = EvidenceKind.NAME in self.evidence
         is_stated = self.is_declared or Role.SCALE in self.columns.roles or bool(self.columns.ladder)
-        if is_known and Sign.FILE in self.signs and self.count > 1 and is_stated:
+        if is_known and EvidenceKind.FILE in self.evidence and self.count > 1 and is_stated:
             return True
         has_prose = self.columns.has_text or self.columns.has(Role.TEXTS)
-        is_list = self.count > 1 or self.is_declared or Sign.LEVELS in self.signs
-        is_known_here = is_known and (Sign.FILE in self.signs or not self._has_gates_only())
-        has_mark = Sign.TEXTS in self.signs and Role.PASS in self.besides[0].places
+        is_list = self.count > 1 or self.is_declared or EvidenceKind.LEVELS in self.evidence
+        is_known_here = is_known and (EvidenceKind.FILE in self.evidence or not self._has_gates_only())
+        has_mark = EvidenceKind.TEXTS in self.evidence and Role.PASS in self.surroundings[0].places
         is_declared_here = has_mark and is_named(self.document, "judged")
         if self.is_scored and has_prose and is_list and (is_known_here or is_declared_here or self._has_deductions()):
             return True
-        says_enough = self.is_scored and Sign.TEXTS in self.signs
+        says_enough = self.is_scored and EvidenceKind.TEXTS in self.evidence
         is_placed = bool(self.groups[0].path) or self.is_declared or says_enough
         is_asked = len(self.groups[0].path) == 1 and self._are_questions()
         is_passed = self.columns.has(Role.TEXTS) and self.columns.has(Role.GATE)
@@ -238,7 +241,9 @@ class Candidate:
 
     def _is_near_others(self) -> bool:
         """Return whether criteria with a key that files of another purpose have are worth a note all the same."""
-        is_sure = bool(self.signs & {Sign.FILE, Sign.TEXTS}) and not self.besides[0].is_twice_foreign
+        is_sure = (
+            bool(self.evidence & {EvidenceKind.FILE, EvidenceKind.TEXTS}) and not self.surroundings[0].is_twice_foreign
+        )
         has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
         is_marked = self.is_declared or has_two or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked
@@ -246,7 +251,7 @@ class Candidate:
     @property
     def is_apart(self) -> bool:
         """Whether a key shows that the file is of another tool, or that the items are cases."""
-        return any(beside.is_never or beside.are_cases for beside in self.besides)
+        return any(nearby.is_never or nearby.are_cases for nearby in self.surroundings)
 
     @property
     def adds_up(self) -> bool:
@@ -284,35 +289,35 @@ class Candidate:
     # How it is read.
 
     @cached_property
-    def left_over(self) -> LeftOver:
+    def unused_keys(self) -> UnusedKeys:
         """What the table does not use."""
-        what = (self.groups, self.at, self.columns, self.besides)
-        return find_left_over(*what, table=self.written)
+        what = (self.groups, self.at, self.columns, self.surroundings)
+        return find_unused_keys(*what, table=self.written)
 
     @property
     def roles(self) -> dict[str, Role]:
         """The role of every key of the criteria."""
-        left = dict.fromkeys((str(place[-1]) for _, place in self.left_over.inside), Role.OPEN)
+        left = dict.fromkeys((str(place[-1]) for _, place in self.unused_keys.inside), Role.OPEN)
         known = {name: role for role, names in self.columns.roles.items() for name in names}
-        return {**left, **dict.fromkeys(self.left_over.harmless, Role.HARMLESS), **known}
+        return {**left, **dict.fromkeys(self.unused_keys.harmless, Role.HARMLESS), **known}
 
     def as_table(self) -> dict[str, Any]:
         """Return the table that describes the criteria, without a name and files."""
-        unused = [*self.written.get("unused", ()), *self.left_over.harmless]
+        unused = [*self.written.get("unused", ()), *self.unused_keys.harmless]
         table = {**self.written, **({"unused": unused} if unused else {})}
         return {key: table[key] for key in KEYS if key in table}
 
     @cached_property
-    def shape(self) -> Shape:
+    def format_table(self) -> FormatTable:
         """The table as it is used."""
-        return Shape.from_table({"name": TITLE, **self.as_table()})
+        return FormatTable.from_table({"name": TITLE, **self.as_table()})
 
     @cached_property
     def views(self) -> list[View]:
         """What the table reads, in the order of the document; nothing where it says in no words what is judged."""
         if not self.written.keys() & {"outcome", "levels"}:
             return []
-        return [view for document in self.documents for view in read_shape(document, self.shape)]
+        return [view for document in self.documents for view in read_by_table(document, self.format_table)]
 
     @cached_property
     def open(self) -> list[Question]:
@@ -331,9 +336,9 @@ class Candidate:
     def ask_about_others(self, views: Sequence[View], known: Collection[str] = ()) -> Iterator[Question]:
         """Ask about what may bear on the score and is neither one of the keys `known` nor a doubt of the rubrics."""
         in_doubt = {step for view in views for place, _ in view.doubts for step in place[len(view.path) + 1 :]}
-        names = [name for name in self.left_over.asked if views and name not in in_doubt and name not in known]
+        names = [name for name in self.unused_keys.asked if views and name not in in_doubt and name not in known]
         if names:
-            document, place = next(pair for pair in self.left_over.inside if pair[1][-1] == names[0])
+            document, place = next(pair for pair in self.unused_keys.inside if pair[1][-1] == names[0])
             listed = quote_names(names)
             reason = f"{listed} of the criteria may bear on the score, and nothing says how; {_ADOPT}"
             yield Question(document, place, reason, tuple(names))
@@ -361,7 +366,9 @@ class Candidate:
 
 def choose_likely(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the most items that may be criteria of a file that is named for a rubric, whatever they are called."""
-    return sorted((each for each in candidates if each.is_likely), key=lambda each: -each.count)[:1]
+    return sorted(
+        (candidate for candidate in candidates if candidate.is_likely), key=lambda candidate: -candidate.count
+    )[:1]
 
 
 def _leads_to_code(key: str, value: Any) -> bool:

@@ -10,9 +10,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeVar
 
+from rubric_lint.formats.home_made.format_table import Names, is_star, list_words, split_words, star_pattern
 from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
-    Levels,
+    ParsedLevels,
     adds_up,
     is_amount,
     is_prose,
@@ -23,12 +24,11 @@ from rubric_lint.formats.home_made.scores import (
     read_percent,
     read_score,
 )
-from rubric_lint.formats.home_made.shape import Names, is_star, list_words, split_words, star_pattern
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers, Fields, LevelWords
 from rubric_lint.model.criterion import is_number, read_number
 from rubric_lint.source.tree import parts_of
 
-Entry = Mapping[str, Any]
+CriterionFields = Mapping[str, Any]
 
 
 MARKS = (Role.WEIGHT, Role.WEIGHT_WORDS, Role.LEVELS, Role.GATE, Role.SCALE, Role.HIGHEST)
@@ -46,14 +46,14 @@ NAMES = frozenset({"name", "title", "label"})
 T = TypeVar("T")
 
 
-class Parsed:
+class ParsedValues:
     """What was found in the values of one document, so that each is read once."""
 
     def __init__(self) -> None:
-        self._levels: dict[int, Levels | None] = {}
+        self._levels: dict[int, ParsedLevels | None] = {}
         self._found: dict[tuple[str, int], Any] = {}
 
-    def once(self, what: str, value: Entry, find: Callable[[Entry], T]) -> T:
+    def once(self, what: str, value: CriterionFields, find: Callable[[CriterionFields], T]) -> T:
         """Return what a function finds in a value."""
         key = what, id(value)
         if key not in self._found:
@@ -61,7 +61,7 @@ class Parsed:
         found: T = self._found[key]
         return found
 
-    def levels(self, value: Any) -> Levels | None:
+    def levels(self, value: Any) -> ParsedLevels | None:
         """Return the levels that a value describes."""
         if not isinstance(value, list | dict):
             return None
@@ -75,14 +75,14 @@ class Parsed:
 
 
 @dataclass(frozen=True)
-class Columns:
+class CriteriaColumns:
     """The keys of criteria by their role; those that have no role are in none.
 
     `entries` are the criteria with their parts. `rivals` are keys of which only one can have a role, by it.
     `guessed` is the key of the text if nothing but its length says so.
     """
 
-    entries: Sequence[Entry]
+    entries: Sequence[CriterionFields]
     roles: Mapping[Role, Names]
     rivals: Mapping[Role, Names] = field(default_factory=dict)
     guessed: str = ""
@@ -126,11 +126,11 @@ class Columns:
     def are_statements(self) -> bool:
         """Whether most of them have a text of three words: prices, features and risks are called by fewer."""
         names = (*self.names(Role.TEXT), *self.names(Role.LEVELS))
-        told = sum(any(holds_statement(look(entry, name)) for name in names) for entry in self.entries)
-        return 2 * told > len(self.entries) or any(map(is_star, self.names(Role.LEVELS)))
+        count = sum(any(holds_statement(look(entry, name)) for name in names) for entry in self.entries)
+        return 2 * count > len(self.entries) or any(map(is_star, self.names(Role.LEVELS)))
 
 
-def look(entry: Entry, name: str) -> Any:
+def look(entry: CriterionFields, name: str) -> Any:
     """Return the value of a key, which may lead through mappings: `scale.labels`."""
     if name in entry or "." not in name:
         return entry.get(name)
@@ -144,7 +144,7 @@ def _holds_mapping(value: Any) -> bool:
     return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
 
 
-def find_ladder(entries: Sequence[Entry]) -> Names:
+def find_ladder(entries: Sequence[CriterionFields]) -> Names:
     """Return the keys of most entries that are words for how good an answer is, each with a statement.
 
     Of two words, which may be a good and a bad example, only a verdict and its opposite are.
@@ -160,17 +160,19 @@ def holds_statement(value: Any) -> bool:
     return is_statement(value) or any(map(holds_statement, parts_of(value)))
 
 
-def with_parts(entries: Iterable[Entry], names: Names) -> list[Entry]:
+def with_parts(entries: Iterable[CriterionFields], names: Names) -> list[CriterionFields]:
     """Return criteria, each followed by its parts at any depth."""
-    every: list[Entry] = []
+    every: list[CriterionFields] = []
     for entry in entries:
         every.append(entry)
-        held = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
-        every += with_parts([each for each in parts_of(held) if isinstance(each, dict)], names)
+        parts = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
+        every += with_parts([part for part in parts_of(parts) if isinstance(part, dict)], names)
     return every
 
 
-def read_columns(parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names = ()) -> Columns | None:
+def read_columns(
+    parsed: ParsedValues, outer: Sequence[CriterionFields], *, is_map: bool, parts: Names = ()
+) -> CriteriaColumns | None:
     """Return the roles of the keys of criteria; None if most have neither a text, nor levels, nor a weight.
 
     With `is_map`, their ids are the keys of a mapping. `parts` are the keys that are known to hold their parts.
@@ -180,10 +182,10 @@ def read_columns(parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts:
 
 
 class _ColumnReader:
-    def __init__(self, parsed: Parsed, outer: Sequence[Entry], *, is_map: bool, parts: Names) -> None:
+    def __init__(self, parsed: ParsedValues, outer: Sequence[CriterionFields], *, is_map: bool, parts: Names) -> None:
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
         parts = parts or choose(
-            outer, _find_held(outer, Fields.parts), lambda each: isinstance(each, list | dict) and len(each) > 1
+            outer, _find_held(outer, Fields.parts), lambda value: isinstance(value, list | dict) and len(value) > 1
         )
         self.entries = with_parts(outer, parts)
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
@@ -192,7 +194,7 @@ class _ColumnReader:
         self.rivals: dict[Role, Names] = {}
         self.guessed = ""
 
-    def read(self) -> Columns | None:
+    def read(self) -> CriteriaColumns | None:
         if len(self.keys) > _MOST_KEYS:
             return None
         self._read_weights()
@@ -204,7 +206,7 @@ class _ColumnReader:
         is_named = self.roles.keys() >= {Role.LEVELS, Role.TEXT} and NAMES.issuperset(self.names(Role.TEXT))
         if is_named and not self.is_map and Role.ID not in self.roles:
             self.roles[Role.ID] = self.roles.pop(Role.TEXT)  # the levels say what is judged
-        columns = Columns(self.entries, self.roles, self.rivals, self.guessed)
+        columns = CriteriaColumns(self.entries, self.roles, self.rivals, self.guessed)
         is_like = columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE) or columns.ladder
         return columns if is_like else None
 
@@ -221,7 +223,7 @@ class _ColumnReader:
         def has(value: Any) -> bool:
             return suits(value) or (blank and value == "")
 
-        if chosen and (role in _FEW or any(is_most(each, chosen, has) for each in (self.outer, self.entries))):
+        if chosen and (role in _FEW or any(is_most(entries, chosen, has) for entries in (self.outer, self.entries))):
             self.roles[role] = chosen
         return role in self.roles
 
@@ -276,8 +278,8 @@ class _ColumnReader:
         found: dict[str, int] = {}
         for entry in self.entries:
             for key, value in entry.items():
-                for inner, each in value.items() if isinstance(value, dict) else ():
-                    if "." not in key and "." not in inner and suits(each):
+                for inner, inner_value in value.items() if isinstance(value, dict) else ():
+                    if "." not in key and "." not in inner and suits(inner_value):
                         found[f"{key}.{inner}"] = found.get(f"{key}.{inner}", 0) + 1
         return [name for name, count in found.items() if 2 * count > len(self.entries)]
 
@@ -318,7 +320,7 @@ class _ColumnReader:
             for key in self.keys
             if key not in taken
             and role_of(key, True) is Role.GATE  # noqa: FBT003
-            and all(type(each[key]) is bool for each in self.entries if key in each)
+            and all(type(entry[key]) is bool for entry in self.entries if key in entry)
         ]
         gates = dict.fromkeys((*self.names(Role.GATE), *flags))
         if gates:  # `blocker: false` turns off the threshold beside it
@@ -406,7 +408,7 @@ class _ColumnReader:
         return are_short and len(values) > 1 and len({*values}) == len(values)
 
 
-def _find_held(entries: Sequence[Entry], names: Names) -> list[str]:
+def _find_held(entries: Sequence[CriterionFields], names: Names) -> list[str]:
     """Return those of some names that entries have."""
     return [name for name in names if any(name in entry for entry in entries)]
 
@@ -421,7 +423,7 @@ _MOST_KEYS = 100
 """Criteria have fewer keys in all."""
 
 
-def choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any], bool]) -> Names:
+def choose(entries: Sequence[CriterionFields], names: Iterable[str], suits: Callable[[Any], bool]) -> Names:
     """Return the fewest names that the entries have, the most frequent first: each has values where the others lack."""
     having = {name: {at for at, entry in enumerate(entries) if name in entry and suits(entry[name])} for name in names}
     chosen: list[str] = []
@@ -435,16 +437,16 @@ def choose(entries: Sequence[Entry], names: Iterable[str], suits: Callable[[Any]
     return tuple(chosen)
 
 
-def is_most(entries: Sequence[Entry], names: Sequence[str], suits: Callable[[Any], bool]) -> bool:
+def is_most(entries: Sequence[CriterionFields], names: Sequence[str], suits: Callable[[Any], bool]) -> bool:
     """Return whether most entries have a value that suits under one of some names."""
-    return 2 * sum(any(suits(look(each, name)) for name in names) for each in entries) > len(entries)
+    return 2 * sum(any(suits(look(entry, name)) for name in names) for entry in entries) > len(entries)
 
 
 def _is_numbered(key: str) -> bool:
     return any(form.search(key) for form in STARS.values())
 
 
-def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
+def find_scale_in_texts(columns: CriteriaColumns) -> tuple[int, int] | None:
     """Return the scale that the text of each criterion explains: "1=Nothing is named. 5=All is named."."""
     texts = columns.names(Role.TEXT)[:1]
     other = {key for entry in columns.entries for key in entry if split_words(key) & SETS["of_criteria"]}
@@ -453,17 +455,17 @@ def find_scale_in_texts(columns: Columns) -> tuple[int, int] | None:
         said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
         ends = next(iter(said)) if ends is None and len(said) == 1 else ends
     highest = [entry[name] for entry in columns.entries for name in columns.names(Role.HIGHEST) if name in entry]
-    if ends is None or any(each != ends[1] for each in highest):
+    if ends is None or any(number != ends[1] for number in highest):
         return None
     return int(ends[0]), int(ends[1])
 
 
-def find_sums(columns: Columns) -> Mapping[str, Any]:
+def find_sums(columns: CriteriaColumns) -> Mapping[str, Any]:
     """Return the key that marks the lists of points which add up, with its values; an id is the last choice."""
     levels = columns.names(Role.LEVELS)
-    held = [(entry, entry[name]) for entry in columns.entries for name in levels if isinstance(entry.get(name), list)]
-    adding = [entry for entry, value in held if adds_up(value)]
-    others = [entry for entry, value in held if not adds_up(value)]
+    lists = [(entry, entry[name]) for entry in columns.entries for name in levels if isinstance(entry.get(name), list)]
+    adding = [entry for entry, value in lists if adds_up(value)]
+    others = [entry for entry, value in lists if not adds_up(value)]
     marks: list[dict[str, Any]] = []
     for key in adding[0] if adding and others else ():
         values = dict.fromkeys(entry.get(key) for entry in adding if isinstance(entry.get(key), str))
@@ -473,6 +475,6 @@ def find_sums(columns: Columns) -> Mapping[str, Any]:
     return min(marks, key=lambda mark: any(key in Fields.id for key in mark), default={})
 
 
-def is_answered(columns: Columns) -> bool:
+def is_answered(columns: CriteriaColumns) -> bool:
     """Return whether the key of the texts says that they are met or not: `pass_if`."""
     return SETS["answered"].issuperset(columns.names(Role.TEXT) or ("",))

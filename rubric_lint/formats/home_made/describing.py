@@ -5,10 +5,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import Candidate, Sign, choose_likely
+from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.format_table import YES_NO
 from rubric_lint.formats.home_made.places import is_container
 from rubric_lint.formats.home_made.roles import Role
-from rubric_lint.formats.home_made.shape import YES_NO
 from rubric_lint.formats.home_made.understand import Hints, understand_all
 from rubric_lint.formats.home_made.vocabulary import SETS
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Criterion
@@ -28,20 +28,29 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
 
 
 def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
-    found = [each for each in candidates if not (each.is_apart or _asks_only(each))]
-    told = [each for each in found if each.columns.has_text]
-    sure = [each for each in told if each.is_rubric or each.is_near] or choose_likely(told)
+    found = [candidate for candidate in candidates if not (candidate.is_apart or _asks_only(candidate))]
+    with_text = [candidate for candidate in found if candidate.columns.has_text]
+    sure = [candidate for candidate in with_text if candidate.is_rubric or candidate.is_near] or choose_likely(
+        with_text
+    )
     marked = [
-        each
-        for each in told
-        if each.groups[0].is_marked or each.are_texts or Sign.NAME in each.signs or is_container(each.groups[0].key)
+        candidate
+        for candidate in with_text
+        if candidate.groups[0].is_marked
+        or candidate.are_texts
+        or EvidenceKind.NAME in candidate.evidence
+        or is_container(candidate.groups[0].key)
     ]
-    return sure or marked or [each for each in found if Sign.NAME in each.signs or each.is_near]
+    return (
+        sure
+        or marked
+        or [candidate for candidate in found if EvidenceKind.NAME in candidate.evidence or candidate.is_near]
+    )
 
 
 def _asks_only(candidate: Candidate) -> bool:
     """Return whether what is found has no text but what a case asks, and no name says that it is a rubric."""
-    is_named = candidate.is_own or Sign.NAME in candidate.signs or candidate.groups[0].is_marked
+    is_named = candidate.is_own or EvidenceKind.NAME in candidate.evidence or candidate.groups[0].is_marked
     asks = SETS["asks"]
     return not is_named and asks.issuperset(candidate.columns.names(Role.TEXT) or ("",))
 
@@ -55,7 +64,7 @@ def can_adopt(document: Document, path: Path) -> bool:
 def _find_adoptable(document: Document) -> frozenset[Path]:
     """Return the places of criteria that a table can describe, and those above them."""
     found = find_describable([document], Hints(asks=True))
-    places = [place for each in found if each.columns.has_text for place in each.paths]
+    places = [place for candidate in found if candidate.columns.has_text for place in candidate.paths]
     return frozenset(place[:length] for place in places for length in range(len(place) + 1))
 
 
@@ -74,9 +83,11 @@ def can_describe(view: View) -> bool:
 @lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
 def _read_by_tables(document: Document) -> Mapping[Path, View]:
     """Return what the tables for a document read, by its place: criteria with texts and marks."""
-    found = [each for each in understand_all([document], Hints(YES_NO, asks=True)) if each.groups[0].is_marked]
-    able = {path for each in found if each.columns.has_text for path in each.paths}
-    return {view.path: view for each in found for view in each.views if view.path in able}
+    found = [
+        candidate for candidate in understand_all([document], Hints(YES_NO, asks=True)) if candidate.groups[0].is_marked
+    ]
+    able = {path for candidate in found if candidate.columns.has_text for path in candidate.paths}
+    return {view.path: view for candidate in found for view in candidate.views if view.path in able}
 
 
 def keeps(own: View, other: View) -> bool:
@@ -86,7 +97,7 @@ def keeps(own: View, other: View) -> bool:
     before, after = (_list_criteria(view) for view in (own, other))
     if len(before) != len(after) or len(before) != len(own.data):
         return False
-    are_weighted = any(each.fields and "weight" in each.fields for each in before)
+    are_weighted = any(criterion.fields and "weight" in criterion.fields for criterion in before)
     if are_weighted and not all(map(_keeps_part, _find_parts(before), _find_parts(after))):
         return False
     return all(map(_keeps_criterion, before, after))
@@ -103,7 +114,7 @@ def _list_criteria(view: View) -> Sequence[Criterion]:
 
 def _find_parts(criteria: Sequence[Criterion]) -> list[Fraction]:
     """Return the weight of each criterion as a part of all."""
-    weights = [Fraction(0 if each.weight is None else each.weight) for each in criteria]
+    weights = [Fraction(0 if criterion.weight is None else criterion.weight) for criterion in criteria]
     total = sum(map(abs, weights)) or 1
     return [weight / total for weight in weights]
 

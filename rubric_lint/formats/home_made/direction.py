@@ -8,8 +8,8 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
+from rubric_lint.formats.home_made.format_table import split_words
 from rubric_lint.formats.home_made.scores import Ends
-from rubric_lint.formats.home_made.shape import split_words
 from rubric_lint.formats.home_made.vocabulary import SETS
 from rubric_lint.model.criterion import is_number, read_number
 from rubric_lint.model.messages import shorten
@@ -78,7 +78,7 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
     return ""
 
 
-def word_fall(fall: tuple[str, str]) -> str:
+def format_fall(fall: tuple[str, str]) -> str:
     """Say that the words of the lowest and the highest level are those of the best and the worst."""
     best, worst = map(shorten, fall)
     return f'the lowest level says "{best}" and the highest "{worst}", but the highest score is read as the best'

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.home_made.columns import LONGEST_ID, NAMES, Columns, Entry, Parsed, read_columns
+from rubric_lint.formats.home_made.columns import (
+    LONGEST_ID,
+    NAMES,
+    CriteriaColumns,
+    CriterionFields,
+    ParsedValues,
+    read_columns,
+)
+from rubric_lint.formats.home_made.format_table import Names, list_words, split_words
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, is_statement
-from rubric_lint.formats.home_made.shape import Names, list_words, split_words
-from rubric_lint.formats.home_made.vocabulary import FILES, SETS, BesideWords, Containers, Fields, Foreign
+from rubric_lint.formats.home_made.vocabulary import FILES, SETS, Containers, Fields, Foreign, SurroundingWords
 from rubric_lint.model.criterion import is_number
 from rubric_lint.model.recognition import is_description
 from rubric_lint.source.document import Document
@@ -27,7 +34,7 @@ form of its own has 224.
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class CriteriaGroup:
     """A list or a map of a document that may hold criteria: its items by their step, and the roles of their keys.
 
     With `are_texts`, each item is a text alone; with `are_names`, a name that nothing explains; with `are_pairs`, a
@@ -36,8 +43,8 @@ class Group:
 
     document: Document
     path: Path
-    items: Mapping[str | int, Entry]
-    columns: Columns
+    items: Mapping[str | int, CriterionFields]
+    columns: CriteriaColumns
     are_texts: bool = False
     are_names: bool = False
     are_pairs: bool = False
@@ -131,7 +138,7 @@ def may_hold_criteria(document: Document) -> bool:
     return "expect" in text and is_judged
 
 
-def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -> list[Group]:
+def find_groups(document: Document, parsed: ParsedValues, *, is_asked: bool = False) -> list[CriteriaGroup]:
     """Find the lists and maps of criteria in a document, the innermost of nested ones that have weights or levels.
 
     In a file that is named for them, or with `is_asked`, they are under any key.
@@ -139,15 +146,15 @@ def find_groups(document: Document, parsed: Parsed, *, is_asked: bool = False) -
     is_anywhere = is_asked or is_named(document, "own")
     if not is_anywhere and len(document.mappings) <= _MOST_MAPPINGS:
         is_anywhere = is_named(document, "judged") or is_named(document, "described")
-    found: dict[Path, Group] = {}
+    found: dict[Path, CriteriaGroup] = {}
     for path, value in _list_places(document, is_anywhere=is_anywhere):
         items = _read_items(document, parsed, path, value)
         columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict)) if items else None
         if columns:
-            found[path] = Group(document, path, items, columns)
+            found[path] = CriteriaGroup(document, path, items, columns)
     found = _choose_nested(found)
     joined = _join_sections(document, parsed, found)
-    return [*(each for path, each in found.items() if path[:-2] not in joined), *joined.values()]
+    return [*(group for path, group in found.items() if path[:-2] not in joined), *joined.values()]
 
 
 def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Path, Any]]:
@@ -173,7 +180,9 @@ def _changes_scores(key: str) -> bool:
     return bool(split_words(key) & (SETS["penalty"] | SETS["changes"] | SETS["gate"]))
 
 
-def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> Mapping[str | int, Entry]:
+def _read_items(
+    document: Document, parsed: ParsedValues, path: Path, value: Any
+) -> Mapping[str | int, CriterionFields]:
     """Return the mappings of a list or a map by their steps; none of levels, or of what mostly holds something else."""
     items = {step: item for step, item in items_of(value) if isinstance(item, dict)}
     is_named_so = bool(path) and is_strong(str(path[-1]))
@@ -188,12 +197,12 @@ def _read_items(document: Document, parsed: Parsed, path: Path, value: Any) -> M
 def _are_shares(document: Document, path: Path, value: Any) -> bool:
     """Return whether the points in a list add up to those of the section that holds it, so that they are no levels."""
     holder = document.value(path[:-1]) if isinstance(value, list) and len(value) > 1 and path else None
-    points = [each.get(name) for each in parts_of(value) for name in Fields.points if isinstance(each, dict)]
+    points = [part.get(name) for part in parts_of(value) for name in Fields.points if isinstance(part, dict)]
     total = sum(number for number in points if is_number(number))
     return isinstance(holder, dict) and total > 0 and any(holder.get(name) == total for name in Fields.weight)
 
 
-def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
+def _read_worth(path: Path, value: Any) -> Mapping[str | int, CriterionFields]:
     """Return the mappings of a list that could be levels, if a name, a text and the points of each say it is criteria.
 
     The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
@@ -205,15 +214,15 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, Entry]:
         return {}
     is_known = is_container(last)
     is_worth = is_known and all(
-        isinstance(each, dict) and {"name", "description"} <= each.keys() and is_number(each.get("points"))
-        for each in value
+        isinstance(entry, dict) and {"name", "description"} <= entry.keys() and is_number(entry.get("points"))
+        for entry in value
     )
-    points = sorted(each["points"] for each in value) if is_worth else []
+    points = sorted(entry["points"] for entry in value) if is_worth else []
     is_row = not points or points[0] <= 0 or points == [points[0] + step for step in range(len(points))]
     return {} if is_row else dict(enumerate(value))
 
 
-def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
+def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGroup]:
     """Return the groups without those around or within others: what most of some hold are the criteria."""
     inner: dict[Path, list[Path]] = {}
     kept = dict(found)
@@ -225,36 +234,42 @@ def _choose_nested(found: Mapping[Path, Group]) -> dict[Path, Group]:
         outer = found[path]
         is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
         is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
-        known = [each for each in below if found[each].is_marked or is_title or (is_open and found[each].is_strong)]
-        holding = {each[: len(path) + 1] for each in known}
+        known = [
+            inner_path
+            for inner_path in below
+            if found[inner_path].is_marked or is_title or (is_open and found[inner_path].is_strong)
+        ]
+        holding = {inner_path[: len(path) + 1] for inner_path in known}
         dropped = [path] if 2 * len(holding) > len(outer.items) else below
-        for each in dropped:
-            kept.pop(each, None)
+        for dropped_path in dropped:
+            kept.pop(dropped_path, None)
     return kept
 
 
-def _join_sections(document: Document, parsed: Parsed, found: Mapping[Path, Group]) -> dict[Path, Group]:
+def _join_sections(
+    document: Document, parsed: ParsedValues, found: Mapping[Path, CriteriaGroup]
+) -> dict[Path, CriteriaGroup]:
     """Return the sections that hold all of some groups, whose criteria are parts of theirs: `sections: [{items}]`."""
-    alone = {*BesideWords.passes, *BesideWords.scale, *BesideWords.lowest}
+    alone = {*SurroundingWords.passes, *SurroundingWords.scale, *SurroundingWords.lowest}
     sections: dict[Path, list[Path]] = {}
     for path in found:
         if len(path) > 2 and isinstance(path[-1], str) and path[-3] in Containers.sections:
             sections.setdefault(path[:-2], []).append(path)
-    joined: dict[Path, Group] = {}
+    joined: dict[Path, CriteriaGroup] = {}
     for top, paths in sections.items():
         value = document.value(top)
         items = _read_items(document, parsed, top, value)
         names = {str(path[-1]) for path in paths}
         are_alike = len(paths) == len(items) > 1 and len(names) == 1
-        if are_alike and all(alone.isdisjoint(each) for each in items.values()):
+        if are_alike and all(alone.isdisjoint(section) for section in items.values()):
             parts: Names = (names.pop(),)
             is_map = isinstance(value, dict)
             if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
-                joined[top] = Group(document, top, items, columns)
+                joined[top] = CriteriaGroup(document, top, items, columns)
     return joined
 
 
-def find_text_groups(document: Document) -> list[Group]:
+def find_text_groups(document: Document) -> list[CriteriaGroup]:
     """Find the lists and maps of texts, each of which may be a criterion, but none of the options of a question."""
     places: list[tuple[Path, Any]] = [((), document.data)] if isinstance(document.data, list | dict) else []
     for path, mapping in document.mappings:
@@ -267,7 +282,7 @@ def find_text_groups(document: Document) -> list[Group]:
     return found
 
 
-def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
+def find_main_texts(document: Document, groups: Sequence[CriteriaGroup]) -> list[CriteriaGroup]:
     """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
     if not is_named(document, "rubric"):
         return []
@@ -278,7 +293,7 @@ def find_main_texts(document: Document, groups: Sequence[Group]) -> list[Group]:
     return [group for group in groups if [group.path] == (holding or [()]) and _are_statements(group)]
 
 
-def _are_statements(group: Group) -> bool:
+def _are_statements(group: CriteriaGroup) -> bool:
     apart = SETS["asks"] | SETS["apart"]
     is_note = bool(split_words(group.key) & (SETS["notes"] | apart))
     is_note = is_note or not (apart | {*Fields.text}).isdisjoint(map(str, group.items))  # fields of one thing
@@ -292,7 +307,7 @@ def _are_options(document: Document, path: Path) -> bool:
     return any(isinstance(kind, str) and split_words(kind) & SETS["choices"] for kind in kinds)
 
 
-def find_expected(document: Document) -> list[Group]:
+def find_expected(document: Document) -> list[CriteriaGroup]:
     """Find the texts that the cases of a document expect, or that are their rubric, each a criterion."""
     names = {*SETS["expected"], "rubric", "rubrics", "criteria"}
     found = []
@@ -307,10 +322,10 @@ def find_expected(document: Document) -> list[Group]:
     return found if len(found) > 1 and are_told else []
 
 
-def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> Group:
+def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> CriteriaGroup:
     items = {step: {"description": text} for step, text in texts}
-    columns = Columns([*items.values()], {Role.TEXT: ("description",)})
-    return Group(document, path, items, columns, are_texts=True)
+    columns = CriteriaColumns([*items.values()], {Role.TEXT: ("description",)})
+    return CriteriaGroup(document, path, items, columns, are_texts=True)
 
 
 def find_texts_by_name(document: Document) -> dict[str, Path]:
@@ -329,7 +344,7 @@ def is_for_judges(document: Document) -> bool:
     return is_named(document, "judged") or is_named(document, "own")
 
 
-def find_amounts(document: Document) -> list[Group]:
+def find_amounts(document: Document) -> list[CriteriaGroup]:
     """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
     found = []
     for path, mapping in document.mappings:
@@ -338,12 +353,14 @@ def find_amounts(document: Document) -> list[Group]:
             and len(mapping) > 1
             and all(is_number(value) and value > 0 for value in mapping.values())
         ):
-            items: dict[str | int, Entry] = {name: {"weight": value} for name, value in mapping.items()}
-            found.append(Group(document, path, items, Columns([*items.values()], {Role.WEIGHT: ("weight",)})))
+            items: dict[str | int, CriterionFields] = {name: {"weight": value} for name, value in mapping.items()}
+            found.append(
+                CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], {Role.WEIGHT: ("weight",)}))
+            )
     return found
 
 
-def find_names(document: Document, parsed: Parsed) -> list[Group]:
+def find_names(document: Document, parsed: ParsedValues) -> list[CriteriaGroup]:
     """Find the lists of criteria that a table cannot describe: of names that nothing explains, or of one key each."""
     known = {key for _, mapping in document.mappings for key, value in mapping.items() if is_statement(value)}
     found = []
@@ -355,12 +372,14 @@ def find_names(document: Document, parsed: Parsed) -> list[Group]:
             are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
             parts = value if isinstance(value, list) else []
             pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]
-            levels = [name for name, each in pairs if parsed.levels(each) is not None]
+            levels = [name for name, value in pairs if parsed.levels(value) is not None]
             are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
             if are_names or are_pairs:
-                items: dict[str | int, Entry] = {at: {"id": name} for at, name in enumerate(levels or names)}
-                columns = Columns([*items.values()], {Role.ID: ("id",)})
-                found.append(Group(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs))
+                items: dict[str | int, CriterionFields] = {at: {"id": name} for at, name in enumerate(levels or names)}
+                columns = CriteriaColumns([*items.values()], {Role.ID: ("id",)})
+                found.append(
+                    CriteriaGroup(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs)
+                )
     return found
 
 
@@ -380,19 +399,19 @@ def _find_name(value: Any) -> str:
     return value if isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_ID else ""
 
 
-def cluster(groups: Sequence[Group]) -> list[list[Group]]:
+def cluster(groups: Sequence[CriteriaGroup]) -> list[list[CriteriaGroup]]:
     """Return the groups of one form together: at the same depth under the same key, or beside each other."""
-    by_key: dict[tuple[int, str], list[Group]] = {}
+    by_key: dict[tuple[int, str], list[CriteriaGroup]] = {}
     for group in groups:
         by_key.setdefault((len(group.path), group.key), []).append(group)
-    clusters: list[list[Group]] = []
-    beside: dict[tuple[Path, tuple[str, ...]], list[Group]] = {}
+    clusters: list[list[CriteriaGroup]] = []
+    alike_keys: dict[tuple[Path, tuple[str, ...]], list[CriteriaGroup]] = {}
     for found in by_key.values():
         if len(found) > 1 or not found[0].path:
             clusters.append(found)
             continue
         keys = tuple(dict.fromkeys(key for entry in found[0].columns.entries for key in entry))
-        alike = beside.setdefault((found[0].path[:-1], keys), [])
+        alike = alike_keys.setdefault((found[0].path[:-1], keys), [])
         if not alike:
             clusters.append(alike)
         alike += found

@@ -10,7 +10,19 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.home_made.direction import word_fall
+from rubric_lint.formats.home_made.direction import format_fall
+from rubric_lint.formats.home_made.format_table import (
+    YES_NO,
+    FormatTable,
+    Marks,
+    Names,
+    NumberOrPointer,
+    dialect_of,
+    expand,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.roles import Role, is_total, says_sum
 from rubric_lint.formats.home_made.scores import (
     RANGE,
@@ -23,31 +35,32 @@ from rubric_lint.formats.home_made.scores import (
     read_score,
     read_share,
 )
-from rubric_lint.formats.home_made.shape import (
-    YES_NO,
-    Marks,
-    Names,
-    Shape,
-    dialect_of,
-    expand,
-    is_star,
-    split_words,
-    star_pattern,
-)
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, find_in_level
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
-from rubric_lint.model.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, is_number, read_number, to_fraction
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.criterion import (
+    ASKED,
+    HIGHEST,
+    SPAN,
+    JudgeQuestion,
+    as_levels,
+    is_number,
+    read_number,
+    to_fraction,
+)
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import describe, join_words, name_scores, shorten
-from rubric_lint.model.view import Dialect, Draft, View
+from rubric_lint.model.view import Dialect, View, ViewBuilder
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, follow, pointer, split_pointer
+from rubric_lint.source.tree import items_of
 
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
 
-_NOT_MET = Asked("yes or no", 0, is_negated=True)
+_NOT_MET = JudgeQuestion("yes or no", 0, is_negated=True)
+_NO_OR_YES = (Fraction(0), Fraction(1))
+"""The ends of the scale of a criterion that is met or not."""
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
 
 _NO_SCALE = (
@@ -73,14 +86,14 @@ _LONG = 10
 """The end of a scale from which a threshold of 1 may be meant as 1.0, the whole of it."""
 
 
-class Written(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value and its place in the document."""
 
     value: Any
     place: Path
 
 
-class _Level(NamedTuple):
+class _WrittenLevel(NamedTuple):
     """A level as it is written: its number if it has one, its text, and their places; a key may hold the number."""
 
     number: Decimal | None
@@ -97,7 +110,7 @@ class _Level(NamedTuple):
         return Part.KEY if self.is_key else Part.VALUE
 
 
-class _Leaf(NamedTuple):
+class _WrittenCriterion(NamedTuple):
     """A criterion as it is written: its place, its value, its key in a map, the ids above it, and its share of them.
 
     With `is_level`, it is one of several levels that add up, and met or not.
@@ -111,63 +124,67 @@ class _Leaf(NamedTuple):
     is_level: bool = False
 
 
-def find_shapes(document: Document, shapes: Iterable[Shape]) -> list[View]:
+def read_by_tables(document: Document, tables: Iterable[FormatTable]) -> list[View]:
     """Return the rubrics of a document that tables describe; each place belongs to the first table.
 
     What one table says of criteria that it does not read is left out if another one reads them.
     """
     found: dict[Path, View] = {}
-    for shape in shapes:
-        for view in read_shape(document, shape):
+    for table in tables:
+        for view in read_by_table(document, table):
             first = found.setdefault(view.path, view)
             if first is not view:
-                values = {"first": first.dialect.title, "second": shape.name}
-                told = Problem("second-table", view.path, Part.HEAD, values)
-                found[view.path] = replace(first, problems=(*first.problems, ("schema", told)))
+                values = {"first": first.dialect.title, "second": table.name}
+                problem = Problem("second-table", view.path, Part.HEAD, values)
+                found[view.path] = replace(first, problems=(*first.problems, ("schema", problem)))
     read = {path[:length] for path in found for length in range(1, len(path) + 1)}
-    return [
-        replace(view, doubts=tuple((place, reason) for place, reason in view.doubts if place not in read - {view.path}))
-        for view in found.values()
-    ]
+    views = []
+    for view in found.values():
+        read_by_others = read - {view.path}
+        doubts = tuple(doubt for doubt in view.doubts if doubt[0] not in read_by_others)
+        views.append(replace(view, doubts=doubts))
+    return views
 
 
-def read_shape(document: Document, shape: Shape, dialect: Dialect | None = None) -> Iterator[View]:
+def read_by_table(document: Document, table: FormatTable, dialect: Dialect | None = None) -> Iterator[View]:
     """Read the rubrics that a table describes; `dialect` is that of a table which is built in."""
-    for path, bound in expand(document.data, shape.criteria):
+    for path, bound in expand(document.data, table.criteria):
         value = document.value(path)
-        if isinstance(value, list | dict) and any(isinstance(each, str | dict) for each in _values(value)):
-            reading = _Reading(document, shape, path, bound)
-            view = reading.read(value, dialect or dialect_of(shape))
-            yield view if dialect else reading.add_doubts(view, value)
+        if isinstance(value, list | dict) and any(isinstance(part, str | dict) for part in _values(value)):
+            reader = _RubricReader(document, table, path, bound)
+            view = reader.read(value, dialect or dialect_of(table))
+            yield view if dialect else reader.add_doubts(view, value)
 
 
-def find_lack(document: Document, shape: Shape) -> Problem:
+def find_lack(document: Document, table: FormatTable) -> Problem:
     """Say that a document has no criteria where a table looks for them, at the nearest place that it has."""
-    values = {"shape": shape.name, "pointer": shape.criteria or "the top"}
-    return Problem("no-criteria", follow(document.data, split_pointer(shape.criteria)), Part.HEAD, values)
+    values = {"shape": table.name, "pointer": table.criteria or "the top"}
+    return Problem("no-criteria", follow(document.data, split_pointer(table.criteria)), Part.HEAD, values)
 
 
 def _values(holder: Any) -> Iterable[Any]:
     return holder.values() if isinstance(holder, dict) else holder
 
 
-class _Reading:
-    def __init__(self, document: Document, shape: Shape, path: Path, bound: tuple[str | int, ...]) -> None:
-        self.document, self.shape, self.path, self.bound = document, shape, path, bound
-        self.draft = Draft(document, path)
+class _RubricReader:
+    """Reads the criteria at a path; `bound` is what each `*` of the pointer to them stands for."""
+
+    def __init__(self, document: Document, table: FormatTable, path: Path, bound: tuple[str | int, ...]) -> None:
+        self.document, self.table, self.path, self.bound = document, table, path, bound
+        self.draft = ViewBuilder(document, path)
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.doubts: list[tuple[Path, str]] = []
         self.in_levels: list[UnmappedKey] = []
+        """What levels say and is not read."""
         self.labels: Mapping[Decimal | None, str] = {}
         """The names of the scores of a scale."""
-        """What levels say and is not read."""
         self.data: list[Any] = []
         self.places: set[Path] = set()
         """What pointers from the top lead to."""
         self.used: set[str] = set()
         """The names of fields that some criterion has."""
-        self.shared: list[Written] = []
+        self.shared: list[PlacedValue] = []
         """The weights of criteria that have parts."""
         self.ends: list[Ends | None] = []
         """The ends of the scale of each criterion, None for one that is met or not."""
@@ -177,14 +194,15 @@ class _Reading:
         self.whole = Fraction(0)
         """What the highest scores add up to, each times its weight; at least the sum of the weights."""
         self.is_pass_part = False
-        self.passes = self._read_setting("pass", shape.passes)
+        self.passes = self._read_setting("pass", table.passes)
         self.is_unsaid = False  # whether nothing says on which scale a criterion is scored
         self.is_unscaled = False  # whether the scale is written, but is none that can be scored
-        scale = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        named = {"scale": scale, "levels": shape.levels, "gate": [name for name, _ in shape.gate]}
-        for setting, written in ((setting, each) for setting, names in named.items() for each in names):
-            if isinstance(written, str) and written.startswith("/"):
-                self._check_pointer(setting, written)
+        scale = table.scale if isinstance(table.scale, tuple) else (table.scale,)
+        named = {"scale": scale, "levels": table.levels, "gate": [name for name, _ in table.gate]}
+        for setting, names in named.items():
+            for name in names:
+                if isinstance(name, str) and name.startswith("/"):
+                    self._check_pointer(setting, name)
 
     def _check_pointer(self, setting: str, written: str) -> None:
         """Report a pointer that leads nowhere, and one to the gate of each criterion that is not a number."""
@@ -195,24 +213,24 @@ class _Reading:
             self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
 
     def read(self, value: Any, dialect: Dialect) -> View:
-        leaves = list(self._list_leaves(self.path, value))
-        for index, leaf in enumerate(leaves):
-            self.draft.put((index,), leaf.place)
-            self.data.append(self._read_entry(index, leaf) if isinstance(leaf.value, str | dict) else leaf.value)
+        criteria = list(self._list_criteria(self.path, value))
+        for index, criterion in enumerate(criteria):
+            self.draft.put((index,), criterion.place)
+            is_entry = isinstance(criterion.value, str | dict)
+            self.data.append(self._read_entry(index, criterion) if is_entry else criterion.value)
         self._unify()
-        self._weigh(leaves)
+        self._weigh(criteria)
         threshold, place = self._find_threshold()
-        used = {"expected_outcome": self.shape.outcome, "id": self.shape.id, "weight": self.shape.weight}
-        names = {
-            ours: next((name for name in theirs if name in self.used), theirs[0])
-            for ours, theirs in used.items()
-            if len(theirs) > 1
-        }
+        several = {"expected_outcome": self.table.outcome, "id": self.table.id, "weight": self.table.weight}
+        fields = dict(dialect.fields)
+        for ours, theirs in several.items():
+            if len(theirs) > 1:  # messages name the one that these criteria have
+                fields[ours] = next((name for name in theirs if name in self.used), theirs[0])
         return self.draft.finish(
-            replace(dialect, fields={**dialect.fields, **names}) if names else dialect,
+            dialect if fields == dialect.fields else replace(dialect, fields=fields),
             self.data,
-            name=self._read_text(self.shape.rubric),
-            task=self._read_text(self.shape.task),
+            name=self._read_text(self.table.rubric),
+            task=self._read_text(self.table.task),
             threshold=threshold,
             threshold_path=place,
             unscorable=self.refusal,
@@ -224,26 +242,36 @@ class _Reading:
         """Return a rubric with what is not read of it; it is not scored if some of that may decide."""
         scales = {ends for ends in self.ends if ends}
         read = self.places | view.sources
-        search = UnmappedSearch(self.document, self.shape, self.path, read, scales, is_described=False)
-        found = [key for key in search.find_all() if not self._is_read_otherwise(key)]
-        unmapped = [*found, *self.in_levels]
-        for key in unmapped:
-            if key.role not in (Role.PASS, Role.VERDICT) or len(scales) != 1 or self.shape.combine == "share":
-                continue
-            (low, high), number = next(iter(scales)), self._read_number(Written(key.value, key.place))
-            if number is not None and number > high and not self._is_of_whole(number):
-                self._report_threshold(key.place, number, (low, high), "threshold is never met")
+        search = UnmappedSearch(self.document, self.table, self.path, read, scales, is_described=False)
+        unmapped = [key for key in search.find_all() if not self._is_read_otherwise(key)]
+        unmapped += self.in_levels
+        if len(scales) == 1 and self.table.combine != "share":
+            (ends,) = scales
+            self._check_unread_marks(unmapped, ends)
         firsts: dict[str, Path] = {}
-        for place, reason in (*self.doubts, *((key.place, key.reason) for key in unmapped)):
+        for place, reason in [*self.doubts, *((key.place, key.reason) for key in unmapped)]:
             firsts.setdefault(reason, place)
-        return replace(
-            view,
-            doubts=tuple((place, reason) for reason, place in firsts.items()),
-            problems=(*self.problems, *self.find_unused_names(value)),
-        )
+        doubts = tuple((place, reason) for reason, place in firsts.items())
+        self.problems += self._find_unused_names(value)
+        return replace(view, doubts=doubts, problems=tuple(self.problems))
+
+    def _check_unread_marks(self, unmapped: Iterable[UnmappedKey], ends: Ends) -> None:
+        """Report numbers that may be pass marks, and that no score reaches on the scale with these ends."""
+        for key in unmapped:
+            number = self._read_number(PlacedValue(key.value, key.place))
+            if key.role not in (Role.PASS, Role.VERDICT) or number is None:
+                continue
+            if number > ends[1] and not self._is_of_whole(number):
+                self._report_threshold(key.place, number, ends, "threshold is never met")
 
     def _report(
-        self, rule: str, code: str, place: Path, values: Mapping[str, Any], part: Part = Part.VALUE, *related: Place
+        self,
+        rule: str,
+        code: str,
+        place: Path,
+        values: Mapping[str, Any],
+        part: Part = Part.VALUE,
+        *related: RelatedPlace,
     ) -> None:
         self.problems.append((rule, Problem(code, place, part, values, related)))
 
@@ -253,47 +281,49 @@ class _Reading:
         """Say at a place of the document, by default that of the criteria, why the rubric is not scored."""
         self.doubts.append((self.path if place is None else place, reason))
 
-    def _follow(self, text: str) -> Written | None:
-        """Return what a pointer from the top leads to; a `*` in it stands for what it stands for in `criteria`."""
+    def _follow(self, text: str) -> PlacedValue | None:
+        """Return the value at a pointer from the top; a `*` in it stands for the same step as in `criteria`."""
         stars = iter(self.bound)
         steps = [next(stars, step) if step == "*" else step for step in split_pointer(text)]
         place = follow(self.document.data, steps)
         if len(place) < len(steps):
             return None
         self.places.add(place)
-        return Written(self.document.value(place), place)
+        return PlacedValue(self.document.value(place), place)
 
-    def _find(self, leaf: _Leaf, names: Iterable[str]) -> Written | None:
+    def _find(self, criterion: _WrittenCriterion, names: Iterable[str]) -> PlacedValue | None:
         """Return the first of some fields that an entry has, unless it is null."""
         for name in names:
-            found = self._follow(name) if name.startswith("/") else _look(leaf.value, leaf.place, name)
+            found = self._follow(name) if name.startswith("/") else _find_field(criterion.value, criterion.place, name)
             if found is not None and found.value is not None:
                 self.used.add(name)
                 return found
         return None
 
-    def find_unused_names(self, value: Any) -> Iterator[tuple[str, Problem]]:
+    def _find_unused_names(self, value: Any) -> Iterator[tuple[str, Problem]]:
         """Find the settings that name fields which most criteria have, but none of these does."""
-        needed = {"id": self.shape.id, "weight": self.shape.weight}
+        needed = {"id": self.table.id, "weight": self.table.weight}
         has_levels = any(isinstance(entry, dict) and "levels" in entry for entry in self.data)
-        if self.shape.scale is None and not has_levels:
-            needed["levels"] = self.shape.levels
-        for setting, names in needed.items() if any(isinstance(each, dict) for each in _values(value)) else ():
+        if self.table.scale is None and not has_levels:
+            needed["levels"] = self.table.levels
+        if not any(isinstance(part, dict) for part in _values(value)):
+            return
+        for setting, names in needed.items():
             if names and self.used.isdisjoint(names):
                 listed = join_words([f"`{name}`" for name in names], "or")
-                values = {"shape": self.shape.name, "setting": setting, "fields": listed}
+                values = {"shape": self.table.name, "setting": setting, "fields": listed}
                 yield "schema", Problem("no-field", self.path, Part.HEAD, values)
 
     @staticmethod
-    def _is_empty(leaf: _Leaf, names: Iterable[str]) -> bool:
+    def _is_empty(criterion: _WrittenCriterion, names: Iterable[str]) -> bool:
         """Return whether an entry has one of some fields, without a value, which the schema reports."""
-        return any(_look(leaf.value, leaf.place, name) for name in names)
+        return any(_find_field(criterion.value, criterion.place, name) for name in names)
 
     def _read_text(self, text: str) -> str:
         found = self._follow(text) if text else None
         return str(found.value) if found and isinstance(found.value, str | int) else ""
 
-    def _read_number(self, found: Written) -> Fraction | None:
+    def _read_number(self, found: PlacedValue) -> Fraction | None:
         value = found.value
         if read_number(value) is None:
             return None
@@ -301,101 +331,112 @@ class _Reading:
 
     # Criteria.
 
-    def _list_leaves(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[_Leaf]:
+    def _list_criteria(self, place: Path, holder: Any, above: tuple[str, ...] = ()) -> Iterator[_WrittenCriterion]:
         """Yield the criteria of a list or a map; those that have parts are not judged, but their parts are."""
         is_map = isinstance(holder, dict)
-        has_mappings = any(isinstance(each, dict) for each in _values(holder))
+        has_mappings = any(isinstance(part, dict) for part in _values(holder))
         for key, value in holder.items() if is_map else enumerate(holder):
             if is_map and not isinstance(value, dict if has_mappings else str):
                 continue  # what is said beside the criteria
-            leaf = _Leaf((*place, key), value, str(key) if is_map else None, above)
-            names = self.shape.levels if self._find_mark(leaf, self.shape.sums) else self.shape.parts
-            parts = self._find(leaf, names) if isinstance(value, dict) else None
+            criterion = _WrittenCriterion((*place, key), value, str(key) if is_map else None, above)
+            names = self.table.levels if self._find_mark(criterion, self.table.sums) else self.table.parts
+            parts = self._find(criterion, names) if isinstance(value, dict) else None
             if parts and isinstance(parts.value, list | dict) and parts.value:
-                yield from self._list_parts(leaf, parts)
+                yield from self._list_parts(criterion, parts)
             else:
-                yield leaf
+                yield criterion
 
-    def _list_parts(self, leaf: _Leaf, found: Written) -> Iterator[_Leaf]:
-        """Yield the parts of a criterion, which share its weight if it has one."""
-        name = self._name(leaf)[0]
-        below = list(self._list_leaves(found.place, found.value, (*leaf.above, name)))
-        if self._find_mark(leaf, self.shape.sums):
+    def _list_parts(self, criterion: _WrittenCriterion, found: PlacedValue) -> list[_WrittenCriterion]:
+        """Return the parts of a criterion, which share its weight if it has one."""
+        name = self._name(criterion)[0]
+        below = list(self._list_criteria(found.place, found.value, (*criterion.above, name)))
+        if self._find_mark(criterion, self.table.sums):
             below = [part._replace(key=part.key or str(at), is_level=True) for at, part in enumerate(below, start=1)]
-        if gate := self._find_gate(leaf) or self._find_mark(leaf, self.shape.negative):
+        gate = self._find_gate(criterion) or self._find_mark(criterion, self.table.negative)
+        if gate:
             reason = f"`{gate.place[-1]}` of `{name}` counts for none of its parts, which are what is judged"
             self._doubt(gate.place, reason)
-        written = self._find(leaf, self.shape.weight)
+        written = self._find(criterion, self.table.weight)
+        whole = None
         if written:
             self.shared.append(written)
-        whole = self._read_weight(written) if written else None
-        if written is not None and whole is not None:
-            fields = [self._find_weight(part) for part in below]
-            own = [(self._read_weight(each) or Fraction(0)) if each else Fraction(1) for each in fields]
-            total = sum((weight * part.share for weight, part in zip(own, below, strict=True)), Fraction(0))
-            are_points = self.shape.combine == "share" and all(
-                each and each.place[-1] == written.place[-1] and not self._find_mark(part, self.shape.negative)
-                for each, part in zip(fields, below, strict=True)
-            )
-            if are_points and total not in (whole, 0):
-                values = {"sum": _show(total), "whole": _show(whole), "field": written.place[-1]}
-                self._report("weight", "parts", written.place, values)
-            below = [part._replace(share=part.share * whole / total if total else Fraction(0)) for part in below]
-        yield from below
+            whole = self._read_weight(written)
+        if written is None or whole is None:
+            return below
+        total = sum((self._weigh_part(part) for part in below), Fraction(0))
+        are_points = self.table.combine == "share" and all(self._has_points(part, written) for part in below)
+        if are_points and total not in (whole, 0):
+            values = {"sum": _show(total), "whole": _show(whole), "field": written.place[-1]}
+            self._report("weight", "parts", written.place, values)
+        ratio = whole / total if total else Fraction(0)
+        return [part._replace(share=part.share * ratio) for part in below]
 
-    def _find_weight(self, leaf: _Leaf) -> Written | None:
-        return self._find(leaf, self.shape.level_score if leaf.is_level else self.shape.weight)
+    def _weigh_part(self, part: _WrittenCriterion) -> Fraction:
+        """Return the weight of a part among its siblings: 1 if it has no field, 0 if that is no number."""
+        written = self._find_weight(part)
+        weight = self._read_weight(written) if written else Fraction(1)
+        return (weight or Fraction(0)) * part.share
 
-    def _name(self, leaf: _Leaf) -> tuple[str, Path, bool]:
+    def _has_points(self, part: _WrittenCriterion, whole: PlacedValue) -> bool:
+        """Return whether a part has a field of the same name as the weight of its criterion, and adds to it."""
+        written = self._find_weight(part)
+        has_same = written is not None and written.place[-1] == whole.place[-1]
+        return has_same and not self._find_mark(part, self.table.negative)
+
+    def _find_weight(self, criterion: _WrittenCriterion) -> PlacedValue | None:
+        return self._find(criterion, self.table.level_score if criterion.is_level else self.table.weight)
+
+    def _name(self, criterion: _WrittenCriterion) -> tuple[str, Path, bool]:
         """Return the id of an entry, empty if it has none, with its place, and whether that is a key."""
-        found = self._find(leaf, self.shape.id) if isinstance(leaf.value, dict) else None
+        found = self._find(criterion, self.table.id) if isinstance(criterion.value, dict) else None
         if found and isinstance(found.value, str | int) and not isinstance(found.value, bool):
             return str(found.value), found.place, False
-        return leaf.key or "", leaf.place, True
+        return criterion.key or "", criterion.place, True
 
-    def _read_entry(self, index: int, leaf: _Leaf) -> dict[str, Any]:
+    def _read_entry(self, index: int, criterion: _WrittenCriterion) -> dict[str, Any]:
         entry: dict[str, Any] = {}
-        name, place, is_key = self._name(leaf)
+        name, place, is_key = self._name(criterion)
         if name:
-            entry["id"] = "/".join((*filter(None, leaf.above), name))
+            entry["id"] = "/".join([*filter(None, criterion.above), name])
             self.draft.put((index, "id"), place, is_key=is_key)
-        names = self.shape.level_text if leaf.is_level else self.shape.outcome
-        told = self._find(leaf, names) if isinstance(leaf.value, dict) else Written(leaf.value, leaf.place)
-        if told:
-            entry["expected_outcome"] = told.value
-            self.draft.put((index, "expected_outcome"), told.place)
-        ends = self._read_scale(leaf)
-        levels = self._read_levels(leaf, ends)
+        names = self.table.level_text if criterion.is_level else self.table.outcome
+        outcome: PlacedValue | None = PlacedValue(criterion.value, criterion.place)
+        if isinstance(criterion.value, dict):
+            outcome = self._find(criterion, names)
+        if outcome:
+            entry["expected_outcome"] = outcome.value
+            self.draft.put((index, "expected_outcome"), outcome.place)
+        ends = self._read_scale(criterion)
+        levels = self._read_levels(criterion, ends)
         if levels or isinstance(ends, tuple):
-            self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, leaf)
+            self._add_levels(index, entry, levels, ends if isinstance(ends, tuple) else None, criterion)
         else:
             self.ends.append(None)
         if not levels:
-            if not told and not self._is_empty(leaf, (*self.shape.outcome, *self.shape.levels)):
-                wanted = [f"`{each}`" for each in (*self.shape.outcome, *self.shape.levels)]
-                self._report("schema", "no-text", leaf.place, {"fields": join_words(wanted, "or")}, Part.HEAD)
+            texts = self.table.outcome + self.table.levels
+            if not outcome and not self._is_empty(criterion, texts):
+                listed = join_words([f"`{name}`" for name in texts], "or")
+                self._report("schema", "no-text", criterion.place, {"fields": listed}, Part.HEAD)
             if not isinstance(ends, tuple) and ends != YES_NO:
                 self.is_unsaid = True
                 self.refusal = _NO_SCALE
-        self._add_gate(index, entry, leaf)
+        self._add_gate(index, entry, criterion)
         return entry
 
     # Scales and levels.
 
-    def _read_scale(self, leaf: _Leaf) -> Ends | str | None:
+    def _read_scale(self, criterion: _WrittenCriterion) -> Ends | str | None:
         """Return the ends of the scale of an entry, YES_NO, or None if nothing says it."""
-        scale = YES_NO if leaf.is_level else self.shape.scale
-        if isinstance(scale, tuple) and all(isinstance(part, str) for part in scale):  # two places that may say it
-            said = ((str(part), self._find(leaf, (str(part),))) for part in scale)
-            scale = next((part for part, each in said if each and read_ends(each.value)), scale)
+        scale = YES_NO if criterion.is_level else self.table.scale
         if isinstance(scale, tuple):
-            low, high = (self._read_part(part, leaf) for part in scale)
-            if low is None or high is None:
-                return None
-            return self._check_ends(low, high, leaf.place)
+            whole = self._find_whole_scale(criterion, scale)
+            if not whole:
+                low, high = (self._read_part(part, criterion) for part in scale)
+                return None if low is None or high is None else self._check_ends(low, high, criterion.place)
+            scale = whole
         if scale == YES_NO or scale is None:
             return scale
-        found = self._find(leaf, (scale,))
+        found = self._find(criterion, (scale,))
         ends = read_ends(found.value) if found else None
         if found and isinstance(ends, str):
             self._keep(found.place)
@@ -405,32 +446,42 @@ class _Reading:
             if not described:
                 self._check_steps(found, ends)
             return self._check_ends(*ends, found.place)
-        if found and ends is None and not self._find(leaf, self.shape.levels):  # which would say it
+        if found and ends is None and not self._find(criterion, self.table.levels):  # which would say it
             text = describe(found.value, self.document.written_at(found.place))
             self._report("schema", "scale", found.place, {"field": found.place[-1], "found": f"is {text}"})
         return ends if isinstance(ends, str) else None
 
-    def _read_part(self, part: int | Decimal | str, leaf: _Leaf) -> Fraction | None:
+    def _find_whole_scale(self, criterion: _WrittenCriterion, scale: tuple[NumberOrPointer, NumberOrPointer]) -> str:
+        """Return the first of two names of a scale under which a criterion has a whole one; empty if none has."""
+        if not all(isinstance(name, str) for name in scale):
+            return ""
+        for name in map(str, scale):
+            found = self._find(criterion, (name,))
+            if found and read_ends(found.value):
+                return name
+        return ""
+
+    def _read_part(self, part: NumberOrPointer, criterion: _WrittenCriterion) -> Fraction | None:
         if not isinstance(part, str):
             return to_fraction(Decimal(part))
-        found = self._find(leaf, (part,))
+        found = self._find(criterion, (part,))
         if found:
             self._keep(found.place)
         return self._read_number(found) if found else None
 
-    def _check_steps(self, found: Written, ends: Ends) -> None:
+    def _check_steps(self, found: PlacedValue, ends: Ends) -> None:
         """Say that a scale may have scores between its whole numbers, which a table cannot say.
 
         On a wide scale, ends with a decimal point say nothing of the kind.
         """
         value = found.value
-        parts = dict(enumerate(value)) if isinstance(value, list) else value if isinstance(value, dict) else {}
-        said = [key for key, part in parts.items() if split_words(str(key)) & _STEPS and part != 1]
+        parts = dict(items_of(value))
+        fine = [key for key, part in parts.items() if split_words(str(key)) & _STEPS and part != 1]
         if ends[1] - ends[0] <= 1:
-            said += [key for key, part in parts.items() if isinstance(part, float)]
-        for key in said[:1]:
-            place = (*found.place, key)
-            text = describe(parts[key], self.document.written_at(place))
+            fine += [key for key, part in parts.items() if isinstance(part, float)]
+        if fine:
+            place = (*found.place, fine[0])
+            text = describe(parts[fine[0]], self.document.written_at(place))
             field = next(step for step in reversed(place) if isinstance(step, str))
             reason = f"`{field}` has {text}, so a score may lie between whole numbers, and no other scores are read"
             self._doubt(place, f"{reason}; write whole numbers, or the rubric in version 3 of the format")
@@ -451,150 +502,188 @@ class _Reading:
             self._report("bounds", code, place, {"range": f"{_show(low)} to {_show(high)}"})
         return None
 
-    def _read_levels(self, leaf: _Leaf, ends: Ends | str | None) -> list[_Level]:
-        if leaf.is_level or not isinstance(leaf.value, dict):
+    def _read_levels(self, criterion: _WrittenCriterion, ends: Ends | str | None) -> list[_WrittenLevel]:
+        if criterion.is_level or not isinstance(criterion.value, dict):
             return []
-        stars = list(filter(is_star, self.shape.levels))
-        for name in stars:
-            form = re.compile(star_pattern(name))
-            found = {key: match[1] for key in leaf.value if (match := form.fullmatch(key))}
-            if found:
-                return [
-                    self._level((*leaf.place, key), number, leaf.value[key], is_key=True)
-                    for key, number in found.items()
-                ]
-        written = self._find(leaf, (name for name in self.shape.levels if name not in stars))
+        return self._read_starred_levels(criterion) or self._read_level_field(criterion, ends)
+
+    def _read_starred_levels(self, criterion: _WrittenCriterion) -> list[_WrittenLevel]:
+        """Read the levels that are fields of a criterion, by the first pattern that some match: `score_*`."""
+        for name in filter(is_star, self.table.levels):
+            pattern = re.compile(star_pattern(name))
+            matches = [(key, pattern.fullmatch(key)) for key in criterion.value]
+            levels = [
+                self._make_level((*criterion.place, key), match[1], criterion.value[key], is_key=True)
+                for key, match in matches
+                if match
+            ]
+            if levels:
+                return levels
+        return []
+
+    def _read_level_field(self, criterion: _WrittenCriterion, ends: Ends | str | None) -> list[_WrittenLevel]:
+        """Read the levels in a field of a criterion: a mapping, a list of strings or a list of mappings."""
+        written = self._find(criterion, (name for name in self.table.levels if not is_star(name)))
         if written is None:
             return []
         value, place = written
         if isinstance(value, dict):
-            return [self._level((*place, key), key, text, is_key=True) for key, text in value.items()]
-        if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-            return self._read_strings(value, place, ends)
+            return [self._make_level((*place, key), key, text, is_key=True) for key, text in value.items()]
         if not isinstance(value, list):
             self._report_kind(f"`{place[-1]}` is", place, "a mapping from scores to texts, or a list")
-        value = value if isinstance(value, list) else []
-        for at in (at for at, item in enumerate(value) if not isinstance(item, dict)):
-            self._report_kind(f"`{place[-1]}` has", (*place, at), "a mapping with a score and a text")
-        return [self._level_of((*place, at), item) for at, item in enumerate(value) if isinstance(item, dict)]
+            return []
+        if value and all(isinstance(part, str) for part in value):
+            return self._read_strings(value, place, ends)
+        levels = []
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                levels.append(self._read_level((*place, index), item))
+            else:
+                self._report_kind(f"`{place[-1]}` has", (*place, index), "a mapping with a score and a text")
+        return levels
 
-    def _read_strings(self, value: list[str], place: Path, ends: Ends | str | None) -> list[_Level]:
+    def _read_strings(self, value: list[str], place: Path, ends: Ends | str | None) -> list[_WrittenLevel]:
         """Read levels that begin with their scores, or that are as many as the scores of the scale."""
         scores: list[Decimal | Fraction | None] = [None] * len(value)
-        if numbered := read_levels(value):
+        numbered = read_levels(value)
+        if numbered:
             scores = [level.score for level in numbered.levels]
         elif isinstance(ends, tuple) and ends[1] - ends[0] == len(value) - 1:
-            scores = [ends[0] + at for at in range(len(value))]
-        return [
-            self._level((*place, at), None if score is None else str(score), text, is_key=False)
-            for at, (score, text) in enumerate(zip(scores, value, strict=True))
-        ]
+            scores = [ends[0] + index for index in range(len(value))]
+        levels = []
+        for index, (score, text) in enumerate(zip(scores, value, strict=True)):
+            word = None if score is None else str(score)
+            levels.append(self._make_level((*place, index), word, text, is_key=False))
+        return levels
 
     def _report_kind(self, subject: str, place: Path, expected: str) -> None:
         text = describe(self.document.value(place), self.document.written_at(place))
         self._report("schema", "unexpected", place, {"subject": subject, "found": text, "expected": expected})
 
-    def _level(self, place: Path, key: str | None, value: Any, *, is_key: bool) -> _Level:
+    def _make_level(self, place: Path, word: str | None, value: Any, *, is_key: bool) -> _WrittenLevel:
+        """Make the level that is called by a word, with a text or a mapping as its value."""
+        number = self._read_word(word)
         text, text_place = value, place
         if isinstance(value, dict):
-            found = _look_for(value, place, self.shape.level_text)
-            text, text_place = found or (None, place)
-            number = self._read_word(key)
+            text, text_place = _find_first(value, place, self.table.level_text) or (None, place)
             self._doubt_level(place, value, None if number is None else Fraction(number))
-        if isinstance(text, list) and text and all(isinstance(each, str) for each in text):
+        if isinstance(text, list) and text and all(isinstance(part, str) for part in text):
             text = "\n".join(text)
-        number = self._read_word(key)
-        name = key if key is not None and (number is None or key in dict(self.shape.level_scores)) else ""
-        return _Level(number, name, text, place, place, text_place, is_key)
+        name = ""
+        if word is not None and (number is None or word in dict(self.table.level_scores)):
+            name = word
+        return _WrittenLevel(number, name, text, place, place, text_place, is_key)
 
     def _read_word(self, word: str | None) -> Decimal | None:
         """Return the score that a level is called: its number, or that of the word in the table."""
-        if word is None or (known := dict(self.shape.level_scores).get(word)) is not None:
-            return None if word is None else known
-        return read_score(word)
+        if word is None:
+            return None
+        known = dict(self.table.level_scores).get(word)
+        return read_score(word) if known is None else known
 
-    def _level_of(self, place: Path, item: dict[str, Any]) -> _Level:
-        score = _look_for(item, place, self.shape.level_score)
+    def _read_level(self, place: Path, item: dict[str, Any]) -> _WrittenLevel:
+        """Read a level that is a mapping, with its score or its name in a field."""
+        score = _find_first(item, place, self.table.level_score)
         number = self._read_number(score) if score else None
-        told = _look_for(item, place, self.shape.level_text)
         word = score.value if score else next((item[key] for key in ("name", "label") if key in item), None)
-        if number is None and isinstance(word, str) and (named := self._read_word(word)) is not None:
-            number = Fraction(named)
+        if number is None and isinstance(word, str):
+            named = self._read_word(word)
+            number = None if named is None else Fraction(named)
         name = next((item[key] for key in ("name", "label") if isinstance(item.get(key), str)), "")
         if isinstance(word, str) and read_score(word) is None:
             name = word
-        text, text_place = told or (None, place)
+        text, text_place = _find_first(item, place, self.table.level_text) or (None, place)
         self._doubt_level(place, item, number, score)
         exact = None if number is None else Decimal(number.numerator) / Decimal(number.denominator)
-        return _Level(exact, name if name != text else "", text, place, score.place if score else place, text_place)
+        number_place = score.place if score else place
+        return _WrittenLevel(exact, name if name != text else "", text, place, number_place, text_place)
 
     def _doubt_level(
-        self, place: Path, level: dict[str, Any], number: Fraction | None, score: Written | None = None
+        self, place: Path, level: dict[str, Any], number: Fraction | None, score: PlacedValue | None = None
     ) -> None:
         """Doubt a level that says more than its score and its text."""
-        known = {*self.shape.level_text, *self.shape.unused, "name", "label"}
+        known = {*self.table.level_text, *self.table.unused, "name", "label"}
         if score:
             known.add(str(score.place[-1]))
         self.in_levels += find_in_level(place, level, known, number)
 
     def _add_levels(
-        self, index: int, entry: dict[str, Any], levels: list[_Level], ends: Ends | None, leaf: _Leaf
+        self,
+        index: int,
+        entry: dict[str, Any],
+        levels: list[_WrittenLevel],
+        ends: Ends | None,
+        criterion: _WrittenCriterion,
     ) -> None:
         """Add the levels of an entry: each score of its scale is one, described or not."""
-        field = self._find(leaf, self.shape.levels)
-        at = field.place if field else leaf.place
+        field = self._find(criterion, self.table.levels)
+        holder = field.place if field else criterion.place
         self._check_order(levels)
         spread = self._spread(levels)
         numbers = [level.number for level in spread if level.number is not None]
         if len(numbers) < len(spread):
-            unnumbered = next(level for level in spread if level.number is None)
-            called = shorten(str(unnumbered.name or unnumbered.text))
-            reason = f"nothing says which score the level `{called}` is; "
-            reason += "run `rubric-lint adopt FILE`, or give it one in `level-scores`"
-            self._doubt(unnumbered.number_place, reason)
+            self._doubt_unnumbered(next(level for level in spread if level.number is None))
             ends = None
         low, high = ends or (Fraction(min(numbers, default=0)), Fraction(max(numbers, default=0)))
         self.ends.append((low, high))
-        if all(number == number.to_integral_value() for number in numbers) and low.denominator == high.denominator == 1:
+        are_whole = all(number == number.to_integral_value() for number in numbers)
+        if are_whole and low.denominator == high.denominator == 1:
             units = {number: int(number) for number in numbers}
             if ends:
-                spread = self._complete(spread, range(int(low), int(high) + 1), at)
-            if self.shape.combine == "share":
+                spread = self._complete(spread, range(int(low), int(high) + 1), holder)
+            if self.table.combine == "share":
                 entry[SPAN] = (min(0, int(low)), int(high))
         else:
             units = as_levels([*numbers, *map(_decimal, ends or ())])
         self._doubt_falling(spread)
-        self.draft.put((index, "levels"), at)
+        self.draft.put((index, "levels"), holder)
         entry["levels"] = []
         for level in spread:
-            own = (index, "levels", len(entry["levels"]))
             unit = None if level.number is None else units.get(level.number, int(level.number))
-            written = str(level.number) if level.number is not None and unit != level.number else ""
-            name = level.name or self.labels.get(level.number, "") or written
-            told = {} if level.place == at else {"expected_outcome": level.text}
-            entry["levels"].append({"level": unit, **({"name": name} if name else {}), **told})
-            if self.shape.is_turned and unit is not None:
+            if self.table.is_turned and unit is not None:
                 first, last = entry.get(SPAN, (unit, unit))
                 entry[SPAN] = (max(first, unit), min(last, unit))
-            self.draft.put(own, level.place)
-            if told:
-                self.draft.put((*own, "level"), level.number_place, is_key=level.is_key)
-                self.draft.put((*own, "expected_outcome"), level.text_place)
-                if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
-                    values = {"subject": "the text of this level is", "found": "blank"}
-                    self._report("empty-outcome", "blank", level.text_place, values)
-                elif not isinstance(level.text, str):
-                    self._report_kind("the text of this level is", level.text_place, "a string")
+            place = (index, "levels", len(entry["levels"]))
+            entry["levels"].append(self._add_level(place, level, unit, is_described=level.place != holder))
 
-    def _doubt_falling(self, levels: Sequence[_Level]) -> None:
+    def _doubt_unnumbered(self, level: _WrittenLevel) -> None:
+        called = shorten(str(level.name or level.text))
+        reason = f"nothing says which score the level `{called}` is"
+        advice = "run `rubric-lint adopt FILE`, or give it one in `level-scores`"
+        self._doubt(level.number_place, f"{reason}; {advice}")
+
+    def _add_level(self, place: Path, level: _WrittenLevel, unit: int | None, *, is_described: bool) -> dict[str, Any]:
+        """Return a level in our words, `unit` as its number, for a place of the entries; note where it is written."""
+        added: dict[str, Any] = {"level": unit}
+        written = str(level.number) if level.number is not None and unit != level.number else ""
+        name = level.name or self.labels.get(level.number, "") or written
+        if name:
+            added["name"] = name
+        self.draft.put(place, level.place)
+        if is_described:
+            added["expected_outcome"] = level.text
+            self.draft.put((*place, "level"), level.number_place, is_key=level.is_key)
+            self.draft.put((*place, "expected_outcome"), level.text_place)
+            self._check_level_text(level)
+        return added
+
+    def _check_level_text(self, level: _WrittenLevel) -> None:
+        if level.text is None or (isinstance(level.text, str) and not level.text.strip()):
+            values = {"subject": "the text of this level is", "found": "blank"}
+            self._report("empty-outcome", "blank", level.text_place, values)
+        elif not isinstance(level.text, str):
+            self._report_kind("the text of this level is", level.text_place, "a string")
+
+    def _doubt_falling(self, levels: Sequence[_WrittenLevel]) -> None:
         """Doubt levels whose names or texts get worse while the numbers rise."""
         graded = [level for level in levels if level.number is not None]
         words = [(level.number or Decimal(0), level.name or str(level.text or "")) for level in graded]
-        if not self.shape.better and (fall := find_fall(words)):
+        fall = None if self.table.better else find_fall(words)
+        if fall:
             lowest = min(graded, key=lambda level: level.number or 0)
-            self._doubt(lowest.number_place, f"{word_fall(fall)}; turn the numbers around")
+            self._doubt(lowest.number_place, f"{format_fall(fall)}; turn the numbers around")
 
-    def _complete(self, levels: list[_Level], scale: range, at: Path) -> list[_Level]:
+    def _complete(self, levels: list[_WrittenLevel], scale: range, at: Path) -> list[_WrittenLevel]:
         """Return the levels with those of the scale that have no text; report levels beside the scale."""
         numbers = {level.number for level in levels}
         for level in levels:
@@ -603,30 +692,41 @@ class _Reading:
                 self._report("bounds", "level-outside", level.number_place, values, level.part)
         is_inside = all(number in scale for number in numbers)  # otherwise the scale is in doubt
         rest = [number for number in scale if is_inside and number not in numbers]
-        added = [*levels, *(_Level(Decimal(number), "", None, at, at, at) for number in rest)]
+        added = [*levels, *(_WrittenLevel(Decimal(number), "", None, at, at, at) for number in rest)]
         return added if len(numbers) < len(levels) else sorted(added, key=lambda level: level.number or 0)
 
-    def _spread(self, levels: list[_Level]) -> list[_Level]:
-        """Return a level for each score of levels that are ranges of scores, of which none may share one."""
-        spread: list[_Level] = []
-        taken: dict[Decimal | None, _Level] = {}
+    def _spread(self, levels: list[_WrittenLevel]) -> list[_WrittenLevel]:
+        """Return a level for each score of levels that are ranges of scores; report a score that two of them share."""
+        spread: list[_WrittenLevel] = []
+        firsts: dict[Decimal, _WrittenLevel] = {}
         for level in levels:
-            written = level.place[-1] if level.is_key else self.document.value(level.number_place)
-            found = RANGE.fullmatch(written) if isinstance(written, str) and level.number is not None else None
-            is_range = found is not None and 0 <= int(found[2]) - int(found[1]) <= _WIDEST
-            numbers = range(int(found[1]), int(found[2]) + 1) if found and is_range else ()
-            own = [level._replace(number=Decimal(number)) for number in numbers] or [level]
-            shared = [each for each in own if is_range and each.number in taken]
+            numbers = self._list_numbers(level)
+            shared = [number for number in numbers if number in firsts]
             if shared:
-                values = {"scores": name_scores({int(each.number or 0) for each in shared})}
-                first = taken[shared[0].number]
-                other = Place("the other one", first.number_place, first.part)
+                first = firsts[shared[0]]
+                values = {"scores": name_scores({int(number) for number in shared})}
+                other = RelatedPlace("the other one", first.number_place, first.part)
                 self._report("levels", "overlap", level.number_place, values, level.part, other)
-            spread += [each for each in own if each not in shared]
-            taken |= {each.number: level for each in own if each.number is not None}
+            if numbers:
+                spread += [level._replace(number=number) for number in numbers if number not in shared]
+            else:
+                spread.append(level)
+            if not numbers and level.number is not None:
+                numbers = [level.number]
+            firsts |= dict.fromkeys(numbers, level)
         return spread
 
-    def _check_order(self, levels: list[_Level]) -> None:
+    def _list_numbers(self, level: _WrittenLevel) -> list[Decimal]:
+        """Return the scores of a level that is a range; none if it is not one, or is too wide."""
+        written = level.place[-1] if level.is_key else self.document.value(level.number_place)
+        if not isinstance(written, str) or level.number is None:
+            return []
+        found = RANGE.fullmatch(written)
+        if found is None or int(found[2]) - int(found[1]) > _WIDEST:
+            return []
+        return [Decimal(number) for number in range(int(found[1]), int(found[2]) + 1)]
+
+    def _check_order(self, levels: list[_WrittenLevel]) -> None:
         numbered = [level for level in levels if level.number is not None]
         numbers = [level.number or 0 for level in numbered]
         if numbers in (sorted(numbers), sorted(numbers, reverse=True)):
@@ -634,7 +734,7 @@ class _Reading:
         sign = -1 if numbers[-1] < numbers[0] else 1
         for before, level in pairwise(numbered):
             if ((level.number or 0) - (before.number or 0)) * sign < 0:
-                other = Place("the one before", before.number_place, level.part)
+                other = RelatedPlace("the one before", before.number_place, level.part)
                 values = {"level": level.number, "before": before.number}
                 self._report("band-order", "levels-unsorted", level.number_place, values, level.part, other)
                 return
@@ -656,42 +756,51 @@ class _Reading:
 
     # Gates, weights and the threshold.
 
-    def _add_gate(self, index: int, entry: dict[str, Any], leaf: _Leaf) -> None:
-        marked = self._find_gate(leaf)
-        if self._find_mark(leaf, self.shape.negative) and self.shape.combine == "all":
+    def _add_gate(self, index: int, entry: dict[str, Any], criterion: _WrittenCriterion) -> None:
+        marked = self._find_gate(criterion)
+        if self._find_mark(criterion, self.table.negative) and self.table.combine == "all":
             entry[ASKED] = _NOT_MET
         if marked is None:
-            if self.shape.combine != "all":
+            if self.table.combine != "all":
                 return
-            marked = Written(value=True, place=leaf.place)
-        elif not _NODES.isdisjoint((*leaf.place, *leaf.value)):
+            marked = PlacedValue(value=True, place=criterion.place)
+        elif not _NODES.isdisjoint([*criterion.place, *criterion.value]):
             self._doubt_node(marked.place)
-        levels = [each["level"] for each in entry.get("levels", ()) if each["level"] is not None]
-        percent = read_percent(marked.value)
-        gate = percent if percent is not None or isinstance(marked.value, bool) else self._read_number(marked)
         ends = self.ends[-1]
-        lowest, highest = ends or (Fraction(0), Fraction(1))
+        percent = read_percent(marked.value)
+        gate = percent
+        if percent is None and not isinstance(marked.value, bool):
+            gate = self._read_number(marked)
         if gate is None and ends is not None:
-            is_reached = self.shape.combine == "all" and self.passes and lowest < self.passes[0] <= highest
-            gate = self.passes[0] if self.passes and is_reached else None
+            gate = self._find_gate_of_all(*ends)
             if gate is None:
                 called = entry.get("id", f"rubric-{index + 1}")
                 reason = f"nothing says which score `{called}` must reach, as its gate has no number"
                 self._doubt(marked.place, reason)
                 return
-        is_part = percent is not None
-        if (
-            gate is not None
-            and (gate := self._check_gate(gate, marked.place, (lowest, highest), is_part=is_part)) is None
-        ):
-            return
+        if gate is not None:
+            gate = self._check_gate(gate, marked.place, ends or _NO_OR_YES, is_part=percent is not None)
+            if gate is None:
+                return
+        self._put_gate(index, entry, gate, marked.place)
+
+    def _put_gate(self, index: int, entry: dict[str, Any], gate: Fraction | None, place: Path) -> None:
+        """Put a gate into an entry; without a number, the criterion is met or not, and must be met."""
+        ends = self.ends[-1]
         field = "required_min_score" if ends is None else "required_min_level"
+        levels = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
         if ends is None:
             entry[field] = 0 if gate == 0 else HIGHEST
-        elif levels:
-            best = min(levels) if self.shape.is_turned else max(levels)
-            entry[field] = best if gate is None else _reach(levels, gate, (lowest, highest), down=self.shape.is_turned)
-        self.draft.put((index, field), marked.place)
+        elif levels and gate is not None:
+            entry[field] = _reach(levels, gate, ends, down=self.table.is_turned)
+        self.draft.put((index, field), place)
+
+    def _find_gate_of_all(self, lowest: Fraction, highest: Fraction) -> Fraction | None:
+        """Return the threshold as the gate of each criterion, if all must be met and it is on their scale."""
+        if self.table.combine != "all" or not self.passes:
+            return None
+        mark, _ = self.passes
+        return mark if lowest < mark <= highest else None
 
     def _doubt_node(self, place: Path) -> None:
         name = place[-1]
@@ -707,103 +816,115 @@ class _Reading:
             reason = f"nothing says of what {_show(scored)}, the gate, is a part: the scale ends at {_show(ends[1])}"
             self._doubt(place, reason)
             return None
-        self._report_threshold(place, scored, ends, f"gate {self._word_effect(scored > ends[1])}")
+        self._report_threshold(place, scored, ends, f"gate {self._format_effect(scored > ends[1])}")
         return None
 
-    def _word_effect(self, is_above: bool) -> str:
+    def _format_effect(self, is_above: bool) -> str:
         """Say what a mark does that is above the scale, or below it."""
-        return "is never met" if is_above != self.shape.is_turned else "is always met"
+        return "is never met" if is_above != self.table.is_turned else "is always met"
 
-    def _find_gate(self, leaf: _Leaf) -> Written | None:
-        """Return what says that a criterion must be met: its own fields, or a number around the criteria.
+    def _find_gate(self, criterion: _WrittenCriterion) -> PlacedValue | None:
+        """Return the mark of a criterion that must be met: in its own fields, or a number around the criteria.
 
         Nothing of its own does where one field is false, as `blocker: false`.
         """
-        shared = [mark for mark in self.shape.gate if mark[0].startswith("/")]
-        own = [mark for mark in self.shape.gate if mark not in shared]
+        shared = [mark for mark in self.table.gate if mark[0].startswith("/")]
+        own = [mark for mark in self.table.gate if mark not in shared]
         flags = [name for name, values in own if values is None]
-        said = [self._find(leaf, (name,)) for name in flags] if isinstance(leaf.value, dict) else []
+        said = [self._find(criterion, (name,)) for name in flags] if isinstance(criterion.value, dict) else []
         is_off = any(found is not None and found.value is False for found in said)
         marks = shared if is_off else [*own, *shared]
-        return self._find_mark(leaf, tuple(marks))
+        return self._find_mark(criterion, tuple(marks))
 
-    def _find_mark(self, leaf: _Leaf, marks: Marks) -> Written | None:
+    def _find_mark(self, criterion: _WrittenCriterion, marks: Marks) -> PlacedValue | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
         for name, values in marks:
-            found = self._find(leaf, (name,)) if isinstance(leaf.value, dict) else None
+            found = self._find(criterion, (name,)) if isinstance(criterion.value, dict) else None
             if found is None:
                 continue
             if values is None:
                 if found.value is True or is_number(found.value) or read_percent(found.value) is not None:
                     return found
             elif any(type(found.value) is type(value) and found.value == value for value in values):
-                return Written(value=True, place=found.place)
+                return PlacedValue(value=True, place=found.place)
         return None
 
-    def _read_weight(self, found: Written) -> Fraction | None:
+    def _read_weight(self, found: PlacedValue) -> Fraction | None:
         if isinstance(found.value, str):
-            words = (to_fraction(weight) for word, weight in self.shape.weights if word == found.value)
+            words = (to_fraction(weight) for word, weight in self.table.weights if word == found.value)
             return next(words, read_share(found.value))
         return self._read_number(found)
 
-    def _weigh(self, leaves: Sequence[_Leaf]) -> None:
+    def _weigh(self, criteria: Sequence[_WrittenCriterion]) -> None:
         """Give each criterion its weight: as it is written, by its words, or by its points."""
-        pairs = [(index, leaf) for index, leaf in enumerate(leaves) if isinstance(self.data[index], dict)]
-        found = {index: self._find_weight(leaf) for index, leaf in pairs if isinstance(leaf.value, dict)}
-        weighed = {leaves[index].place[:-1] for index, written in found.items() if written}
-        weights = self.weights
+        pairs = [(index, criterion) for index, criterion in enumerate(criteria) if isinstance(self.data[index], dict)]
+        found = {index: self._find_weight(criterion) for index, criterion in pairs if isinstance(criterion.value, dict)}
+        weighed = {criteria[index].place[:-1] for index, written in found.items() if written}
         is_computed = False  # then integers in the same proportion stand for them
-        for (index, leaf), ends in zip(pairs, self.ends, strict=True):
+        for (index, criterion), ends in zip(pairs, self.ends, strict=True):
             written = found.get(index)
-            if written is None and leaf.place[:-1] in weighed and not self._is_empty(leaf, self.shape.weight):
-                names = self.shape.level_score if leaf.is_level else self.shape.weight
-                self._report("weight", "lacking", leaf.place, {"field": names[0]}, Part.HEAD)
-            points = ends[1] if self.shape.combine == "share" and ends else Fraction(1)
-            weight = self._take_weight(index, leaf, written, points)
-            if written and weight is not None and self.shape.combine == "share" and ends:
+            if written is None and criterion.place[:-1] in weighed and not self._is_empty(criterion, self.table.weight):
+                names = self.table.level_score if criterion.is_level else self.table.weight
+                self._report("weight", "lacking", criterion.place, {"field": names[0]}, Part.HEAD)
+            points = ends[1] if self.table.combine == "share" and ends else Fraction(1)
+            weight = self._put_weight(index, criterion, written, points)
+            if weight is None:
+                continue
+            if written and self.table.combine == "share" and ends:
                 self._check_highest(index, written, abs(weight), points)
-            if weight is not None:
-                weights[index] = weight * leaf.share
-                own = self.data[index].get("weight", 1)
-                is_computed = is_computed or read_number(own) is None or weights[index] != Fraction(str(own))
-                if weight < 0 and ends is not None and written:
-                    self._refuse_penalty(leaf, written, weight)
+            if written and weight < 0 and ends is not None:
+                self._refuse_penalty(criterion, written, weight)
+            self.weights[index] = weight * criterion.share
+            own = self.data[index].get("weight", 1)
+            is_computed = is_computed or read_number(own) is None or self.weights[index] != Fraction(str(own))
         if is_computed:
-            unit = math.lcm(*(weight.denominator for weight in weights.values()))
-            for index, weight in weights.items():
-                self.data[index]["weight"] = int(weight * unit)
-                place = self.draft.place_of((index, "weight")) or leaves[index].place
-                self.draft.put((index, "weight"), place, is_key=True)
-        self.points = sum((weight for weight in weights.values() if weight > 0), Fraction(0))
-        tops = {index: ends[1] if ends else Fraction(1) for (index, _), ends in zip(pairs, self.ends, strict=True)}
-        reached = sum((max(weight, Fraction(0)) * tops[index] for index, weight in weights.items()), Fraction(0))
-        self.whole = max(self.points, reached)
+            self._put_integers(criteria)
+        self._add_up([index for index, _ in pairs])
         self._check_kinds(found)
         self._find_points(found, pairs)
-        if any(weights.values()) and not self.points:
+        if any(self.weights.values()) and not self.points:
             expected = "one criterion at least with a weight above 0"
             field = self.path[-1] if self.path else "this"
             self._report("weight", "none-counts", self.path, {"field": field, "expected": expected}, Part.KEY)
-        if len(weights) == len(pairs):
-            self._check_total(sum(weights.values(), Fraction(0)))
+        if len(self.weights) == len(pairs):
+            self._check_total(sum(self.weights.values(), Fraction(0)))
 
-    def _check_kinds(self, found: Mapping[int, Written | None]) -> None:
+    def _put_integers(self, criteria: Sequence[_WrittenCriterion]) -> None:
+        """Write integers in the proportion of the weights into the data."""
+        unit = math.lcm(*(weight.denominator for weight in self.weights.values()))
+        for index, weight in self.weights.items():
+            self.data[index]["weight"] = int(weight * unit)
+            place = self.draft.place_of((index, "weight")) or criteria[index].place
+            self.draft.put((index, "weight"), place, is_key=True)
+
+    def _add_up(self, indexes: Sequence[int]) -> None:
+        """Add up the weights above 0, and the highest scores of the criteria at some indexes."""
+        reached = Fraction(0)
+        for index, ends in zip(indexes, self.ends, strict=True):
+            weight = max(self.weights.get(index, Fraction(0)), Fraction(0))
+            self.points += weight
+            reached += weight * (ends[1] if ends else 1)
+        self.whole = max(self.points, reached)
+
+    def _check_kinds(self, found: Mapping[int, PlacedValue | None]) -> None:
         """Report a weight in percent beside one that is a plain number, among those of one holder."""
-        held: dict[Path, list[Written]] = {}
-        for written in (*self.shared, *filter(None, found.values())):
+        by_holder: dict[Path, list[PlacedValue]] = {}
+        for written in [*self.shared, *filter(None, found.values())]:
             if is_amount(written.value):
-                held.setdefault(written.place[:-2], []).append(written)
-        for weights in held.values():
+                by_holder.setdefault(written.place[:-2], []).append(written)
+        for weights in by_holder.values():
             other = find_other_kind([written.value for written in weights])
             if other is not None:
                 first, second = weights[0], weights[other]
-                values = {"weight": _write(second.value), "other": _write(first.value)}
-                place = Place("the other kind", first.place)
+                values = {"weight": str(second.value).strip(), "other": str(first.value).strip()}
+                place = RelatedPlace("the other kind", first.place)
                 self._report("weight", "two-kinds", second.place, values, Part.VALUE, place)
 
-    def _find_points(self, found: Mapping[int, Written | None], pairs: Sequence[tuple[int, _Leaf]]) -> None:
+    def _find_points(
+        self, found: Mapping[int, PlacedValue | None], pairs: Sequence[tuple[int, _WrittenCriterion]]
+    ) -> None:
         """Doubt levels that all end at the highest score of their criterion, as points do, but are read as a scale."""
-        ending: list[tuple[Written, Ends]] = []
+        ending: list[tuple[PlacedValue, Ends]] = []
         for (index, _), ends in zip(pairs, self.ends, strict=True):
             written, levels = found.get(index), self.data[index].get("levels", ())
             is_described = ends is not None and any("expected_outcome" in level for level in levels)
@@ -813,17 +934,17 @@ class _Reading:
                 return
             ending.append((written, ends))
         above = [(written, ends) for written, ends in ending if ends[0] > 0]
-        if not above or self.shape.combine:  # which says how scores combine
+        if not above or self.table.combine:  # which says how scores combine
             return
         written, (low, high) = above[0]
         one, whole = _show(low), _show(high)
-        reason = (
-            f"the levels of a criterion end at {whole}, its `{written.place[-1]}`, so they may be points: {one} would "
-        )
-        reason += f"be {one} of {whole} points, and is read as the lowest score, 0"
+        ending_at = f"the levels of a criterion end at {whole}, its `{written.place[-1]}`, so they may be points"
+        reason = f"{ending_at}: {one} would be {one} of {whole} points, and is read as the lowest score, 0"
         self._doubt(written.place, f'{reason}; say which with `combine` in a table of the settings: "share" or "mean"')
 
-    def _take_weight(self, index: int, leaf: _Leaf, written: Written | None, otherwise: Fraction) -> Fraction | None:
+    def _put_weight(
+        self, index: int, criterion: _WrittenCriterion, written: PlacedValue | None, otherwise: Fraction
+    ) -> Fraction | None:
         """Put the weight of a criterion into its data, and return it; None if it is not a weight."""
         entry = self.data[index]
         weight: Fraction | None = otherwise
@@ -831,23 +952,24 @@ class _Reading:
             entry["weight"] = written.value
             self.draft.put((index, "weight"), written.place)
             weight = self._read_weight(written)
-            if weight is None and isinstance(written.value, str) and self.shape.weights:
-                known = join_words([f"`{word}`" for word, _ in self.shape.weights])
+            if weight is None and isinstance(written.value, str) and self.table.weights:
+                known = join_words([f"`{word}`" for word, _ in self.table.weights])
                 values = {"field": written.place[-1], "word": shorten(written.value), "known": known}
                 self._report("weight", "unknown-word", written.place, values)
-        mark = self._find_mark(leaf, self.shape.negative)
+        mark = self._find_mark(criterion, self.table.negative)
         if mark and weight is not None:
             self.draft.put((index, "negative"), mark.place)
             sign = 1 if ASKED in entry else -1
             weight = sign * abs(weight)
-            if read_number(own := entry.get("weight", 1)) is not None:
+            own = entry.get("weight", 1)
+            if read_number(own) is not None:
                 entry["weight"] = sign * abs(own)
         return weight
 
-    def _refuse_penalty(self, leaf: _Leaf, written: Written, weight: Fraction) -> None:
+    def _refuse_penalty(self, criterion: _WrittenCriterion, written: PlacedValue, weight: Fraction) -> None:
         """Report the weight of a criterion on a scale that is below 0, or the field that makes it a penalty."""
         field = f"`{written.place[-1]}`"
-        mark = self._find_mark(leaf, self.shape.negative)
+        mark = self._find_mark(criterion, self.table.negative)
         if mark:
             place, found = mark.place, _show(weight)
             subject = f"`{mark.place[-1]}: {shorten(str(self.document.value(mark.place)))}` makes {field}"
@@ -857,7 +979,7 @@ class _Reading:
         self._report("weight", "minimum", place, {"subject": subject, "found": found, "least": 0})
         self._doubt(place, f"{subject} {found}, and what is scored on a scale weighs at least 0")
 
-    def _check_highest(self, index: int, written: Written, worth: Fraction, highest: Fraction) -> None:
+    def _check_highest(self, index: int, written: PlacedValue, worth: Fraction, highest: Fraction) -> None:
         """Report a criterion that is worth other points than its highest level, if fields of one name say both."""
         level = self.draft.place_of((index, "levels", 0, "level"))
         if level and str(written.place[-1]).endswith(str(level[-1])) and worth != highest:
@@ -865,16 +987,19 @@ class _Reading:
             self._report("weight", "highest-level", written.place, values)
 
     def _check_total(self, whole: Fraction) -> None:
-        read = self._read_setting("total", self.shape.total)
-        if read is None or read[0] in (whole, self.points) or self._is_of_scores(*read):
+        read = self._read_setting("total", self.table.total)
+        if read is None:
             return
-        place, part = (self.path, Part.KEY) if read[1] is None else (read[1], Part.VALUE)
-        self.draft.put(("total",), place)
-        self._report("weight", "total", place, {"sum": _show(self.points), "total": _show(read[0])}, part)
+        total, place = read
+        if total in (whole, self.points) or self._is_of_scores(total, place):
+            return
+        at, part = (self.path, Part.KEY) if place is None else (place, Part.VALUE)
+        self.draft.put(("total",), at)
+        self._report("weight", "total", at, {"sum": _show(self.points), "total": _show(total)}, part)
 
     def _is_of_scores(self, total: Fraction, place: Path | None) -> bool:
         """Return whether a total may be what scores come to, and not weights: no name says which."""
-        if self.shape.combine == "share" or place is None or "weight" in split_words(str(place[-1])):
+        if self.table.combine == "share" or place is None or "weight" in split_words(str(place[-1])):
             return False
         tops = [ends[1] if ends else Fraction(1) for ends in self.ends]
         if not self.points or total in {*tops, sum(tops), self.whole}:
@@ -884,99 +1009,117 @@ class _Reading:
 
     def _read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
         """Return the number that a setting is or points to, with its place in the document."""
+        if written is None:
+            return None
         if not isinstance(written, str):
-            return None if written is None else (to_fraction(Decimal(str(written))), None)
+            return to_fraction(Decimal(str(written))), None
         found = self._follow(written)
         if found is None:
             self._report_lost(name, written)
             return None
         number = self._read_number(found)
-        if number is None and name == "total":
-            number = read_share(found.value)
-        if name == "pass" and (percent := read_percent(found.value)) is not None:
+        share = read_share(found.value)
+        percent = read_percent(found.value)
+        if name == "total" and number is None:
+            number = share
+        if name == "pass" and percent is not None:
             number, self.is_pass_part = percent, True
         if number is not None:
             return number, found.place
-        if name == "pass" and read_share(found.value) is not None:
+        if name == "pass" and share is not None:
             reason = f'`{found.place[-1]}` is "{found.value}", and a threshold is a number on the scale of the file'
             self._doubt(found.place, reason)
-            return None
-        self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
+        else:
+            self._report_kind(f"`{found.place[-1]}` is", found.place, "a number")
         return None
 
     def _report_lost(self, setting: str, pointer: str) -> None:
-        values = {"setting": setting, "pointer": pointer, "shape": self.shape.name}
+        values = {"setting": setting, "pointer": pointer, "shape": self.table.name}
         self._report("schema", "no-setting", self.path, values, Part.HEAD)
 
     def _find_threshold(self) -> tuple[Decimal | None, Path | None]:
         """Return the threshold as a share, and its place."""
-        if self.shape.combine == "all":
+        if self.table.combine == "all":
             return Decimal(0), None
-        if self.passes is not None and self.is_unsaid and self.shape.combine != "share":
-            self._check_most(*self.passes)
-        if self.passes is None or self.is_unscaled or (self.is_unsaid and self.shape.combine != "share"):
+        if self.passes is None:
             return None, None
         passes, place = self.passes
+        has_no_scale = self.is_unsaid and self.table.combine != "share"
+        if has_no_scale:
+            self._check_most(passes, place)
+        if self.is_unscaled or has_no_scale:
+            return None, None
         ends = self._find_ends(passes)
         if ends is None:
             self._doubt(place, f"its criteria have several scales, so no score is {_show(passes)}, the threshold")
             return None, place
-        low, high = ends
         if passes > 1 and not self.is_pass_part and self._is_of_whole(passes):
             return self._read_part_of_whole(passes, ends, place), place
+        return self._read_share_of_scale(passes, ends, place), place
+
+    def _read_share_of_scale(self, passes: Fraction, ends: Ends, place: Path | None) -> Decimal | None:
+        """Return the share of a scale that a threshold is; None if that is in doubt, or is no share above 0."""
+        low, high = ends
         scored = self._read_score(passes, low, high, place, is_part=self.is_pass_part)
         if passes == 1 and low == 0 and high >= _LONG and not self.is_pass_part:
             reason = f"nothing says whether 1, the threshold, is a score of 0 to {_show(high)} or all of it"
             self._doubt(place, f"{reason}; for all of it, write {_show(high)}")
-        elif scored is not None and low < high:
-            share = (high - scored if self.shape.is_turned else scored - low) / (high - low)
-            if 0 < share <= 1:
-                return _decimal(share), place
-            is_above = scored > high or (self.shape.is_turned and scored == high)
-            self._report_threshold(place, scored, (low, high), f"threshold {self._word_effect(is_above)}")
-        return None, place
+            return None
+        if scored is None or low >= high:
+            return None
+        reached = high - scored if self.table.is_turned else scored - low
+        share = reached / (high - low)
+        if 0 < share <= 1:
+            return _decimal(share)
+        is_above = scored > high or (self.table.is_turned and scored == high)
+        self._report_threshold(place, scored, ends, f"threshold {self._format_effect(is_above)}")
+        return None
 
     def _read_part_of_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> Decimal | None:
-        """Return what a threshold is of the sum of all scores, if the file says that sum; else say why it is unknown.
+        """Return a threshold as a part of the sum of all scores, if the file says that sum; else report the doubt.
 
         Of scores from 0 on, the sum is in proportion to the mean.
         """
-        is_from_0 = not self.shape.is_turned and all(each is None or each[0] == 0 for each in self.ends)
-        is_sum = ends[1] < passes <= self.whole and not self.shape.combine
+        is_from_0 = not self.table.is_turned and all(ends is None or ends[0] == 0 for ends in self.ends)
+        is_sum = ends[1] < passes <= self.whole and not self.table.combine
         if is_from_0 and is_sum and self._find_totals() & {self.whole}:
             return _decimal(passes / self.whole)
-        told = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
-        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {told}"
+        known = f"the scale ends at {_show(ends[1])}, and all scores add up to {_show(self.whole)}"
+        reason = f"nothing says of what {_show(passes)}, the threshold, is a part: {known}"
         self._doubt(place, f"{reason}; {self._advise_whole(passes, ends, place)}")
         return None
 
     def _advise_whole(self, passes: Fraction, ends: Ends, place: Path | None) -> str:
         """Say what to write into a table for a threshold that is one of the sum of all scores, or in percent."""
-        most = Fraction(1) if self.shape.combine == "share" else ends[1]
-        advice = [] if self.shape.combine else ['`combine = "mean"`']
-        advice.append(f"a `pass` from {_show(min(ends[0], most))} to {_show(most)}")
-        advice += [] if place is None else [f'`unused = "{pointer(place)}"`']
+        most = Fraction(1) if self.table.combine == "share" else ends[1]
+        advice = [f"a `pass` from {_show(min(ends[0], most))} to {_show(most)}"]
+        if not self.table.combine:
+            advice.insert(0, '`combine = "mean"`')
+        if place is not None:
+            advice.append(f'`unused = "{pointer(place)}"`')
         start = "run `rubric-lint adopt FILE`, and write into its table"
-        if passes <= self.whole and not self.shape.combine:
+        if passes <= self.whole and not self.table.combine:
             start += ' `combine = "share"` if scores are added up, or else'
         return f"{start} {join_words(advice)}"
 
     def _find_ends(self, passes: Fraction) -> Ends | None:
         """Return the ends of the scale that a threshold is a score of; None if there are several."""
-        scales = {ends or (Fraction(0), Fraction(1)) for ends in self.ends}
-        if self.shape.combine == "share":
+        scales = {ends or _NO_OR_YES for ends in self.ends}
+        if self.table.combine == "share":
             return Fraction(0), self.points if passes > 1 else Fraction(1)
         if len(scales) == 1:
             return next(iter(scales))
-        return (Fraction(0), Fraction(1)) if passes <= 1 else None
+        return _NO_OR_YES if passes <= 1 else None
 
     def _check_most(self, passes: Fraction, place: Path | None) -> None:
-        """Report a threshold above the highest score that the file says beside it, where nothing says the lowest."""
-        beside = self.document.value(place[:-1]) if place else None
-        said = [beside[name] for name in _HIGHEST if name in beside] if isinstance(beside, dict) else []
-        if not said or not is_number(said[0]):
+        """Report a threshold above the highest score in the same mapping, where nothing says the lowest."""
+        siblings = self.document.value(place[:-1]) if place else None
+        if not isinstance(siblings, dict):
             return
-        highest = to_fraction(Decimal(str(said[0])))
+        most = next((siblings[name] for name in _HIGHEST if name in siblings), None)
+        if not is_number(most):
+            return
+        highest = to_fraction(Decimal(str(most)))
         if passes > highest * max(len(self.ends), 1) and passes not in _PERCENT:
             self._report_threshold(place, passes, (Fraction(0), highest), "threshold is never met")
 
@@ -987,17 +1130,17 @@ class _Reading:
 
         Where its scale is in doubt, nothing is scored.
         """
-        if is_part or (high > 1 and 0 < number < 1):
-            if low or self.shape.is_turned:
-                written = f"{_show(number * 100)}%" if is_part else _show(number)
-                way = number * (high - low)
-                of_way, of_highest = _show(high - way if self.shape.is_turned else low + way), _show(number * high)
-                reason = f"{written} is ambiguous on a scale of {_show(low)} to {_show(high)}"
-                ways = f"{of_way} ({written} of the way) or {of_highest} ({written} of {_show(high)})"
-                self._doubt(place, f"{reason}: write {ways}; or run `rubric-lint adopt FILE`")
-                return None
+        if not is_part and (high <= 1 or not 0 < number < 1):
+            return number
+        if not low and not self.table.is_turned:
             return number * high
-        return number
+        written = f"{_show(number * 100)}%" if is_part else _show(number)
+        way = number * (high - low)
+        of_way = _show(high - way if self.table.is_turned else low + way)
+        ways = f"{of_way} ({written} of the way) or {_show(number * high)} ({written} of {_show(high)})"
+        reason = f"{written} is ambiguous on a scale of {_show(low)} to {_show(high)}"
+        self._doubt(place, f"{reason}: write {ways}; or run `rubric-lint adopt FILE`")
+        return None
 
     def _is_read_otherwise(self, key: UnmappedKey) -> bool:
         """Return whether a value beside the criteria is their scale, or what all scores add up to: `max_score`."""
@@ -1011,19 +1154,19 @@ class _Reading:
     def _is_of_whole(self, number: Fraction) -> bool:
         """Return whether a threshold may be one of the sum of all scores, or a percentage, and not of their mean."""
         highest = [ends[1] if ends else Fraction(1) for ends in self.ends]
-        if self.shape.combine == "share":
+        if self.table.combine == "share":
             return number > self.points and number in _PERCENT
-        if len(highest) > 1 and not self.shape.combine and self._says_sum(sum(highest, Fraction(0))):
+        if len(highest) > 1 and not self.table.combine and self._says_sum(sum(highest, Fraction(0))):
             return True
         return number > max(highest, default=0) and (number <= self.whole or number in _PERCENT)
 
     def _says_sum(self, whole: Fraction) -> bool:
         """Return whether the file says that scores are added up, or what they add up to at most."""
-        return any(
-            is_said or whole in totals
-            for length in range(len(self.path))
-            for is_said, totals in [_find_sums(self.document, self.path[:length])]
-        )
+        for length in range(len(self.path)):
+            is_said, totals = _find_sums(self.document, self.path[:length])
+            if is_said or whole in totals:
+                return True
+        return False
 
     def _find_totals(self) -> frozenset[int | float]:
         """Return the numbers around the criteria that may be the sum of all scores."""
@@ -1044,8 +1187,10 @@ def _find_sums(document: Document, path: Path) -> tuple[bool, frozenset[int | fl
     holder = document.value(path)
     if not isinstance(holder, dict):
         return False, frozenset()
-    mappings = [holder, *(each for each in holder.values() if isinstance(each, dict))]
-    fields = [field for mapping in mappings for field in mapping.items()]
+    fields = list(holder.items())
+    for part in holder.values():
+        if isinstance(part, dict):
+            fields += part.items()
     totals = [value for key, value in fields if is_number(value) and (key in _HIGHEST or is_total(key))]
     return any(says_sum(key, value) for key, value in fields), frozenset(totals)
 
@@ -1060,22 +1205,23 @@ def _reach(levels: Sequence[int], score: Fraction, ends: Ends, *, down: bool) ->
     return min((level for level in levels if level >= wanted), default=max(levels))
 
 
-def _look(value: Any, place: Path, name: str) -> Written | None:
+def _find_field(value: Any, place: Path, name: str) -> PlacedValue | None:
     """Return the value of a field, whose name may lead through mappings: `scoring.levels`."""
-    for step in (name,) if isinstance(value, dict) and name in value else name.split("."):
+    is_key = isinstance(value, dict) and name in value
+    for step in [name] if is_key else name.split("."):
         if not isinstance(value, dict) or step not in value:
             return None
         value, place = value[step], (*place, step)
-    return Written(value, place)
+    return PlacedValue(value, place)
 
 
-def _look_for(value: Any, place: Path, names: Names) -> Written | None:
-    found = (_look(value, place, name) for name in names)
-    return next((each for each in found if each is not None and each.value is not None), None)
-
-
-def _write(value: Any) -> str:
-    return str(value).strip()
+def _find_first(value: Any, place: Path, names: Names) -> PlacedValue | None:
+    """Return the first of some fields that has a value."""
+    for name in names:
+        found = _find_field(value, place, name)
+        if found is not None and found.value is not None:
+            return found
+    return None
 
 
 def _decimal(number: Fraction) -> Decimal:
@@ -1084,4 +1230,7 @@ def _decimal(number: Fraction) -> Decimal:
 
 
 def _show(number: Fraction | Decimal) -> str:
-    return f"{_decimal(Fraction(number)).normalize():f}" if Fraction(number).denominator < 10**6 else str(number)
+    """Write a number as a decimal, or as a fraction if its denominator is 10**6 or more."""
+    if Fraction(number).denominator >= 10**6:
+        return str(number)
+    return f"{_decimal(Fraction(number)).normalize():f}"

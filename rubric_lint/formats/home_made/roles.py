@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from rubric_lint.formats.home_made.direction import DIRECTIONS, HIGH_WORDS, is_reversed
+from rubric_lint.formats.home_made.format_table import list_words, split_words
 from rubric_lint.formats.home_made.scores import Ends, is_amount, read_ends
-from rubric_lint.formats.home_made.shape import list_words, split_words
 from rubric_lint.formats.home_made.vocabulary import SETS
 from rubric_lint.model.criterion import is_number
 
@@ -76,7 +76,7 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     if words & SETS["notes"]:
         return Role.HARMLESS
     flag = as_flag(value)
-    rules: Rules = ()
+    rules: RoleTests = ()
     if isinstance(flag, bool):
         rules = _read_flag(key, words, flag=flag, is_around=is_around)
     elif value and (not is_around or _is_telling(key) or (isinstance(value, str) and _names_gate(value))):
@@ -131,11 +131,11 @@ def _is_telling(key: str) -> bool:
     return _is_named(key, _TELLING)
 
 
-Rules = tuple[tuple[Role, Any], ...]
+RoleTests = tuple[tuple[Role, Any], ...]
 """Roles, each with whether a key may have it; the first one counts."""
 
 
-def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> Rules:
+def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) -> RoleTests:
     if not flag:
         return (
             (Role.WEIGHT, is_around and words & (SETS["weights"] | {"weighted"})),
@@ -150,7 +150,7 @@ def _read_flag(key: str, words: frozenset[str], *, flag: bool, is_around: bool) 
     )
 
 
-def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> Rules:
+def _read_value(key: str, words: frozenset[str], value: Any, *, is_around: bool) -> RoleTests:
     """Say what a key may be whose value is no flag: a number, a text, or several values."""
     is_inside, is_several, is_number = not is_around, isinstance(value, list | dict), is_amount(value)
     is_text = isinstance(value, str) and not is_number

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rubric_lint.formats.home_made.shape import SHARE, YES_NO, list_words
+from rubric_lint.formats.home_made.format_table import SHARE, YES_NO, list_words
 from rubric_lint.formats.home_made.vocabulary import Fields, LevelWords
 from rubric_lint.model.criterion import is_number, read_number
 
@@ -100,8 +100,8 @@ def read_ends(value: Any) -> Ends | str | None:
                 return YES_NO
             found = RANGE.fullmatch(value)
             return (Fraction(found[1]), Fraction(found[2])) if found else read_ends_in_text(value) or _find_range(value)
-        case list() if len(value) > 1 and all(read_number(each) is not None for each in value):
-            ends = [Fraction(str(each)) for each in value]
+        case list() if len(value) > 1 and all(read_number(number) is not None for number in value):
+            ends = [Fraction(str(number)) for number in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
         case dict():
             for low, high in ENDS:
@@ -129,7 +129,7 @@ def read_ends_in_text(text: str) -> Ends | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ParsedLevel:
     """A level: its score or its lowest one, None if it has a word for it, its name and its text."""
 
     score: Decimal | None
@@ -138,10 +138,10 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class ParsedLevels:
     """Levels in the order in which they are written; `score_key` and `text_key` are those of a list of mappings."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[ParsedLevel, ...]
     score_key: str = ""
     text_key: str = ""
 
@@ -162,7 +162,7 @@ class Levels:
         return (min(scores), max(scores)) if scores and not self.words else None
 
 
-def read_levels(value: Any) -> Levels | None:
+def read_levels(value: Any) -> ParsedLevels | None:
     """Return the levels that a value describes, a map from scores or words to texts or a list; None if it does not."""
     if isinstance(value, dict) and 1 < len(value) <= _MOST:
         return _read_map(value)
@@ -195,18 +195,18 @@ def adds_up(value: Any) -> bool:
     """Return whether a list has points that repeat, so that it describes no levels, but what adds up."""
     return (
         isinstance(value, list)
-        and all(isinstance(each, dict) and is_number(each.get("points")) and find_text(each) for each in value)
-        and len({each["points"] for each in value}) < len(value)
+        and all(isinstance(entry, dict) and is_number(entry.get("points")) and find_text(entry) for entry in value)
+        and len({entry["points"] for entry in value}) < len(value)
     )
 
 
 def find_text(level: Mapping[str, Any]) -> str:
     """Return the key of the text of a level; empty if it has none."""
     known = [name for name in LevelWords.text if isinstance(level.get(name), str)]
-    told = [name for name in known if is_prose(level[name])]
+    prose = [name for name in known if is_prose(level[name])]
     other = [name for name, value in level.items() if is_prose(value) and name not in Fields.text]
-    if told or len(other) != 1 or len(level) > _FEW_KEYS:
-        return next(iter((*told, *known)), "")
+    if prose or len(other) != 1 or len(level) > _FEW_KEYS:
+        return next(iter((*prose, *known)), "")
     return other[0]
 
 
@@ -220,17 +220,21 @@ _MOST = 1001
 """No more levels are read."""
 
 
-def _read_map(value: Mapping[str, Any]) -> Levels | None:
-    texts = [each[find_text(each)] if isinstance(each, dict) and find_text(each) else each for each in value.values()]
+def _read_map(value: Mapping[str, Any]) -> ParsedLevels | None:
+    texts = [
+        level[find_text(level)] if isinstance(level, dict) and find_text(level) else level for level in value.values()
+    ]
     if not all(isinstance(text, str) for text in texts):
         return None
     scores = [read_score(key) for key in value]
-    are_plain = all(isinstance(each, str) for each in value.values()) or all(map(_is_plain, value))
+    are_plain = all(isinstance(text, str) for text in value.values()) or all(map(_is_plain, value))
     if None not in scores and are_plain:
         pairs = zip(scores, texts, strict=True)
-        return Levels(tuple(Level(score, "", text) for score, text in pairs)) if len({*scores}) > 1 else None
-    named = [Level(None, key, text) for key, text in zip(value, texts, strict=True) if is_prose(text)]
-    return Levels(tuple(named)) if len(named) == len(value) and _are_ladder(list(value)) else None
+        return (
+            ParsedLevels(tuple(ParsedLevel(score, "", text) for score, text in pairs)) if len({*scores}) > 1 else None
+        )
+    named = [ParsedLevel(None, key, text) for key, text in zip(value, texts, strict=True) if is_prose(text)]
+    return ParsedLevels(tuple(named)) if len(named) == len(value) and _are_ladder(list(value)) else None
 
 
 def _is_plain(key: str) -> bool:
@@ -238,42 +242,44 @@ def _is_plain(key: str) -> bool:
     return RANGE.fullmatch(key) is not None or re.fullmatch(r"\s*-?\d{1,4}(\.\d{1,4})?\s*", key) is not None
 
 
-def _read_list(value: Sequence[Any]) -> Levels | None:
-    if all(isinstance(each, str) for each in value):
+def _read_list(value: Sequence[Any]) -> ParsedLevels | None:
+    if all(isinstance(part, str) for part in value):
         return _read_strings(value)
     within = ("id", "weight", *Fields.parts)
-    if not all(isinstance(each, dict) for each in value) or any(name in level for level in value for name in within):
+    if not all(isinstance(level, dict) for level in value) or any(name in level for level in value for name in within):
         return None  # the last are criteria
-    names = [next((name for name in LevelWords.score if _has_score(each.get(name))), "") for each in value]
+    names = [next((name for name in LevelWords.score if _has_score(level.get(name))), "") for level in value]
     return _read_scored(value, names) if all(names) else _read_named(value)
 
 
-def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Levels | None:
+def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> ParsedLevels | None:
     """Read levels that are mappings with a score, whose keys are `names`."""
-    scores = [_as_decimal(each[name]) for each, name in zip(value, names, strict=True)]
+    scores = [_as_decimal(level[name]) for level, name in zip(value, names, strict=True)]
     repeats = len({*scores}) < len(scores)
     is_told = all(map(find_text, value))
     if not is_told or len({*scores}) < 2 or (repeats and "points" in names) or any(map(_holds_levels, value)):
         return None
-    levels = [Level(score, "", each[find_text(each)]) for each, score in zip(value, scores, strict=True)]
-    return Levels(tuple(levels), names[0], find_text(value[0]))
+    levels = [ParsedLevel(score, "", level[find_text(level)]) for level, score in zip(value, scores, strict=True)]
+    return ParsedLevels(tuple(levels), names[0], find_text(value[0]))
 
 
-def _read_named(value: Sequence[Mapping[str, Any]]) -> Levels | None:
+def _read_named(value: Sequence[Mapping[str, Any]]) -> ParsedLevels | None:
     """Read levels that are mappings with a name in the place of a score."""
-    named = [next((each[name] for name in LevelWords.named if isinstance(each.get(name), str)), "") for each in value]
-    told = [next((each[name] for name in LevelWords.text if is_prose(each.get(name))), "") for each in value]
-    if not all(named) or not all(told) or not _are_ladder(named):
+    named = [
+        next((level[name] for name in LevelWords.named if isinstance(level.get(name), str)), "") for level in value
+    ]
+    texts = [next((level[name] for name in LevelWords.text if is_prose(level.get(name))), "") for level in value]
+    if not all(named) or not all(texts) or not _are_ladder(named):
         return None
-    return Levels(tuple(Level(None, name, text) for name, text in zip(named, told, strict=True)))
+    return ParsedLevels(tuple(ParsedLevel(None, name, text) for name, text in zip(named, texts, strict=True)))
 
 
-def _read_strings(value: Sequence[str]) -> Levels | None:
+def _read_strings(value: Sequence[str]) -> ParsedLevels | None:
     """Read levels that are strings which begin with their score: `["1: Poor", "2: Fair"]`."""
-    found = [re.fullmatch(r"\s*(-?\d{1,3})\s*[:=]\s*(.+)", each, re.DOTALL) for each in value]
-    levels = [Level(Decimal(each[1]), "", each[2]) for each in found if each]
+    found = [re.fullmatch(r"\s*(-?\d{1,3})\s*[:=]\s*(.+)", text, re.DOTALL) for text in value]
+    levels = [ParsedLevel(Decimal(match[1]), "", match[2]) for match in found if match]
     is_row = len(levels) == len(value) and len({level.score for level in levels}) == len(levels)
-    return Levels(tuple(levels)) if is_row else None
+    return ParsedLevels(tuple(levels)) if is_row else None
 
 
 def _has_score(value: Any) -> bool:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rubric_lint.formats.home_made.columns import Entry, Parsed
-from rubric_lint.formats.home_made.places import Group, is_of_other_tool
+from rubric_lint.formats.home_made.columns import CriterionFields, ParsedValues
+from rubric_lint.formats.home_made.format_table import split_words
+from rubric_lint.formats.home_made.places import CriteriaGroup, is_of_other_tool
 from rubric_lint.formats.home_made.roles import Role, is_of_model, is_way, role_of
 from rubric_lint.formats.home_made.scores import is_amount, is_prose, is_row, read_ends, read_percent
-from rubric_lint.formats.home_made.shape import split_words
 from rubric_lint.formats.home_made.unmapped import holds_mappings
-from rubric_lint.formats.home_made.vocabulary import SETS, BesideWords, Foreign
+from rubric_lint.formats.home_made.vocabulary import SETS, Foreign, SurroundingWords
 from rubric_lint.model.criterion import is_number
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
@@ -23,7 +23,7 @@ _PERCENT = 100
 
 
 @dataclass(frozen=True)
-class Beside:
+class Surroundings:
     """What is said beside criteria, by its place, and what shows that they have another purpose.
 
     `foreign` is a key beside them which files of another purpose have, `foreign_field` a key of most of them; with
@@ -31,7 +31,7 @@ class Beside:
     """
 
     places: Mapping[Role, Path]
-    holders: Sequence[tuple[Path, Entry]]
+    holders: Sequence[tuple[Path, CriterionFields]]
     foreign: str = ""
     foreign_field: str = ""
     is_never: bool = False
@@ -52,10 +52,10 @@ class Beside:
         return not DECLARING.isdisjoint(self.places)
 
 
-def find_beside(parsed: Parsed, group: Group) -> Beside:
+def find_surroundings(parsed: ParsedValues, group: CriteriaGroup) -> Surroundings:
     """Find what is said beside some criteria, the nearest first."""
     document = group.document
-    reader = _Reader(parsed)
+    reader = _RoleFinder(parsed)
     holders = [*_find_holders(document, parsed, group.path), *_find_in_map(document, group)]
     places: dict[Role, Path] = {}
     for path, mapping in reversed(holders):
@@ -65,8 +65,8 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
                 places[role] = (*path, *found)
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
     foreign = [key for _, mapping in holders for key in parsed.once("foreign", mapping, _find_foreign)]
-    foreign += [called] if called in Foreign.beside else []
-    return Beside(
+    foreign += [called] if called in Foreign.around else []
+    return Surroundings(
         places,
         holders,
         next(iter(foreign), ""),
@@ -75,13 +75,13 @@ def find_beside(parsed: Parsed, group: Group) -> Beside:
     )
 
 
-def _find_foreign(mapping: Entry) -> list[str]:
+def _find_foreign(mapping: CriterionFields) -> list[str]:
     """Return the keys of a mapping that stand beside what people or programs judge, the surest first."""
-    found = [key for key in mapping if key in Foreign.beside]
+    found = [key for key in mapping if key in Foreign.around]
     return found + [key for key in mapping if split_words(key) & Foreign.words]
 
 
-def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
+def _find_foreign_fields(parsed: ParsedValues, group: CriteriaGroup) -> Iterator[str]:
     """Find the keys of most criteria that those of another purpose have; a text or an answer may be under any key."""
     entries = group.columns.entries
     answers = [key for key in group.columns.entries[0] if key.partition("_")[0] in SETS["answers"]] if entries else []
@@ -89,7 +89,9 @@ def _find_foreign_fields(parsed: Parsed, group: Group) -> Iterator[str]:
         having = [entry[key] for entry in entries if key in entry]
         strange = [value for value in having if not (_is_answer(value) or (key in _TEXTS and is_prose(value)))]
         levels = [parsed.levels(value) for value in strange]
-        are_levels = all(each is not None and each.score_key != "points" for each in levels)  # a course gives points
+        are_levels = all(
+            parsed_levels is not None and parsed_levels.score_key != "points" for parsed_levels in levels
+        )  # a course gives points
         if 2 * len(strange) > len(entries) and not are_levels:
             yield key
 
@@ -102,13 +104,13 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in {"yes", "no"})
 
 
-def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tuple[Path, Entry]]:
+def _find_holders(document: Document, parsed: ParsedValues, path: Path) -> Iterator[tuple[Path, CriterionFields]]:
     """Find the mappings around criteria, from the whole document on, then those in them that hold settings.
 
     Any mapping may that has one pass mark and no mappings in it.
     """
     above = [(path[:length], document.value(path[:length])) for length in range(len(path))]
-    mappings: list[tuple[Path, Entry]] = [(place, value) for place, value in above if isinstance(value, dict)]
+    mappings: list[tuple[Path, CriterionFields]] = [(place, value) for place, value in above if isinstance(value, dict)]
     yield from mappings
     for place, mapping in mappings:
         for key, part in parsed.once("settings", mapping, _find_settings):
@@ -116,32 +118,32 @@ def _find_holders(document: Document, parsed: Parsed, path: Path) -> Iterator[tu
                 yield (*place, key), part
 
 
-def _find_settings(mapping: Entry) -> list[tuple[str, Entry]]:
+def _find_settings(mapping: CriterionFields) -> list[tuple[str, CriterionFields]]:
     """Return the mappings in a mapping that hold settings, each with its key."""
     parts = ((key, part) for key, part in mapping.items() if isinstance(part, dict))
-    return [(key, part) for key, part in parts if key in BesideWords.settings or _are_settings(part)]
+    return [(key, part) for key, part in parts if key in SurroundingWords.settings or _are_settings(part)]
 
 
-def _find_in_map(document: Document, group: Group) -> Iterator[tuple[Path, Entry]]:
+def _find_in_map(document: Document, group: CriteriaGroup) -> Iterator[tuple[Path, CriterionFields]]:
     """Yield what stands between the criteria of a map: `{tone: {max: 2}, facts: {max: 2}, passing_threshold: 3}`."""
     value = document.value(group.path)
-    others = {key: each for key, each in value.items() if key not in group.items} if isinstance(value, dict) else {}
+    others = {key: entry for key, entry in value.items() if key not in group.items} if isinstance(value, dict) else {}
     if others and not group.are_texts:
         yield group.path, others
 
 
-def _are_settings(part: Entry) -> bool:
+def _are_settings(part: CriterionFields) -> bool:
     """Return whether a mapping says how scores are read: one pass mark, a scale, or both of its ends."""
     marks = [key for key, value in part.items() if _is_like(Role.PASS, key, value) and not is_of_model(key, part)]
-    has_ends = all(any(name in part for name in names) for names in (BesideWords.lowest, BesideWords.highest))
-    has_scale = any(read_ends(part.get(name)) is not None for name in BesideWords.scale)
+    has_ends = all(any(name in part for name in names) for names in (SurroundingWords.lowest, SurroundingWords.highest))
+    has_scale = any(read_ends(part.get(name)) is not None for name in SurroundingWords.scale)
     return (len(marks) == 1 or has_ends or has_scale) and not any(map(holds_mappings, part.values()))
 
 
-class _Reader:
-    def __init__(self, parsed: Parsed) -> None:
+class _RoleFinder:
+    def __init__(self, parsed: ParsedValues) -> None:
         self.parsed = parsed
-        words = BesideWords
+        words = SurroundingWords
         self.known: Mapping[Role, tuple[Sequence[str], Callable[[Any], bool]]] = {
             Role.LEVELS: (words.levels, self._are_levels),
             Role.PASS: (words.passes, is_amount),
@@ -154,7 +156,7 @@ class _Reader:
         }
         """The names of the keys with a role, and what their values are."""
 
-    def find(self, role: Role, mapping: Entry) -> Path:
+    def find(self, role: Role, mapping: CriterionFields) -> Path:
         """Return the way to what a mapping says; empty if it does not."""
         names, suits = self.known[role]
         named = [key for key in names if key in mapping and suits(mapping[key])]
@@ -165,16 +167,16 @@ class _Reader:
         like = [key for key, value in mapping.items() if suits(value) and _is_like(role, key, value)]
         return (like[0],) if len(like) == 1 else ()  # of several, none is the one
 
-    def _find_in_scale(self, mapping: Entry) -> Path:
+    def _find_in_scale(self, mapping: CriterionFields) -> Path:
         """Return the way to the texts of a scale: `scale: {min: 1, max: 5, meaning: {1: ..., 5: ...}}`."""
-        for name in BesideWords.scale:
+        for name in SurroundingWords.scale:
             scale = mapping.get(name)
             inner = [key for key, value in scale.items() if self._are_levels(value)] if isinstance(scale, dict) else []
             if len(inner) == 1:
                 return name, inner[0]
         return ()
 
-    def _find_row(self, mapping: Entry) -> Path:
+    def _find_row(self, mapping: CriterionFields) -> Path:
         """Return the key of the only row of scores with a text for each, whatever the key says: `{1: ..., 2: ...}`."""
         others = SETS["samples"] | SETS["grades"]
         rows = [key for key, value in mapping.items() if is_row(value) and not split_words(key) & others]
@@ -194,5 +196,5 @@ def _is_like(role: Role, key: str, value: Any) -> bool:
         return is_way(key)
     if role is Role.SCALE and is_row(value):  # labels without texts, whatever the key says
         return not split_words(key) & (SETS["samples"] | SETS["grades"])
-    is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in BesideWords.lowest
+    is_known = role in (Role.PASS, Role.SCALE, Role.TOTAL) and key not in SurroundingWords.lowest
     return is_known and role_of(key, value, is_around=True) is role

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import Candidate, Decision, Sign, choose_likely
-from rubric_lint.formats.home_made.columns import Columns, Parsed, is_answered, look, read_columns
+from rubric_lint.formats.home_made.candidate import Candidate, Decision, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, is_answered, look, read_columns
+from rubric_lint.formats.home_made.format_table import expand, list_words
 from rubric_lint.formats.home_made.places import (
-    Group,
+    CriteriaGroup,
     cluster,
     find_amounts,
     find_expected,
@@ -30,10 +31,9 @@ from rubric_lint.formats.home_made.places import (
 )
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, read_levels
-from rubric_lint.formats.home_made.shape import expand, list_words
-from rubric_lint.formats.home_made.surroundings import Beside, find_beside
-from rubric_lint.formats.home_made.table import Scale, TableWriter
-from rubric_lint.formats.home_made.vocabulary import SETS, BesideWords, Containers
+from rubric_lint.formats.home_made.surroundings import Surroundings, find_surroundings
+from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter
+from rubric_lint.formats.home_made.vocabulary import SETS, Containers, SurroundingWords
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
 from rubric_lint.source.tree import parts_of
@@ -46,7 +46,7 @@ _KINDS_OF_CHECKS = frozenset({"check", "checks", "deterministic", "automatic", "
 class Hints:
     """What the user says of a document: with `asks`, that it holds criteria, and the scale that it does not state."""
 
-    scale: Scale | None = None
+    scale: StatedScale | None = None
     asks: bool = False
 
 
@@ -67,9 +67,9 @@ def understand_all(
 
     Where the user says that they hold criteria, `choose` returns those to look at.
     """
-    parsed = Parsed()
-    every: list[Group] = []
-    chosen: list[Group] = []
+    parsed = ParsedValues()
+    every: list[CriteriaGroup] = []
+    chosen: list[CriteriaGroup] = []
     for document in documents:
         is_left_out = is_of_other_tool(document) or (is_line(document) and not is_case(document))
         if hints.asks or not is_left_out:
@@ -79,38 +79,40 @@ def understand_all(
     builder = _Builder(parsed, hints)
     made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
     if not hints.asks:
-        near = [each for each in made if each.is_rubric or each.is_near]
+        near = [candidate for candidate in made if candidate.is_rubric or candidate.is_near]
         made = near or builder.find_likely(every) or builder.find_names(documents)
-        whole = [(each, _find_whole(each, made)) for each in made]
+        whole = [(candidate, _find_whole(candidate, made)) for candidate in made]
         parts = [part for _, part in whole if part]
-        made = list(_add_siblings(parsed, [each for each, part in whole if not part], every, parts))
+        made = list(_add_siblings(parsed, [candidate for candidate, part in whole if not part], every, parts))
     elif choose:
         made = list(_add_siblings(parsed, choose(made), every))
-    return sorted(made, key=lambda each: -each.count)
+    return sorted(made, key=lambda candidate: -candidate.count)
 
 
 def _add_siblings(
-    parsed: Parsed, made: Sequence[Candidate], groups: Sequence[Group], parts: Sequence[Path] = ()
+    parsed: ParsedValues, made: Sequence[Candidate], groups: Sequence[CriteriaGroup], parts: Sequence[Path] = ()
 ) -> Iterator[Candidate]:
     """Yield candidates with what may hold criteria beside them; `parts` are places of what may be a part of them."""
-    for each in made:
-        own = [other for other in made if other.document is each.document]
+    for candidate in made:
+        own = [other for other in made if other.document is candidate.document]
         paths = [path for other in own for path in other.paths]
-        read = [place for other in own for beside in other.besides for place in beside.places.values()]
-        siblings = find_siblings(each.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
+        read = [place for other in own for nearby in other.surroundings for place in nearby.places.values()]
+        siblings = find_siblings(candidate.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
         found = list(dict.fromkeys((*siblings, *parts)))
-        beside = [group for group in groups if group.document is each.document]
-        alike = _find_alike(each, beside, {*paths, *found})
-        yield replace(each, siblings=list(dict.fromkeys((*found, *alike))))
+        in_document = [group for group in groups if group.document is candidate.document]
+        alike = _find_alike(candidate, in_document, {*paths, *found})
+        yield replace(candidate, siblings=list(dict.fromkeys((*found, *alike))))
 
 
 def decide(candidates: Sequence[Candidate]) -> Decision:
     """Return what is done about a document with some candidates."""
-    decisions = {each.decision for each in candidates}
-    return next((each for each in Decision if each in decisions), Decision.SILENT)
+    decisions = {candidate.decision for candidate in candidates}
+    return next((decision for decision in Decision if decision in decisions), Decision.SILENT)
 
 
-def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], *, is_asked: bool) -> Sequence[Group]:
+def _choose_groups(
+    document: Document, parsed: ParsedValues, groups: Sequence[CriteriaGroup], *, is_asked: bool
+) -> Sequence[CriteriaGroup]:
     """Return what may be criteria: what is scored, else what has the name of criteria, else texts, else anything."""
     marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
     named = [group for group in groups if group.is_strong]
@@ -127,7 +129,7 @@ def _choose_groups(document: Document, parsed: Parsed, groups: Sequence[Group], 
     return chosen or groups or find_amounts(document)[:1] or find_names(document, parsed)
 
 
-def _find_around(groups: Sequence[Group], texts: Sequence[Group]) -> list[Group]:
+def _find_around(groups: Sequence[CriteriaGroup], texts: Sequence[CriteriaGroup]) -> list[CriteriaGroup]:
     """Return the groups one of whose items holds texts with no name of criteria: they are those of the item."""
     paths = [group.path for group in texts if not group.is_strong]
     return [group for group in groups if any(group.path == path[: len(group.path)] for path in paths)]
@@ -141,7 +143,7 @@ def _is_in_level(path: Path) -> bool:
     )
 
 
-def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list[Group]:
+def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -> list[CriteriaGroup]:
     """Return the texts that may be criteria: those that all cases expect, or have a known name, or else the most."""
     is_judged = is_for_judges(document)
     if not (is_judged or is_asked):
@@ -156,9 +158,9 @@ def _choose_texts(document: Document, parsed: Parsed, *, is_asked: bool) -> list
     known = [group for group in every if group.is_strong]
     if known or not is_judged:
         return known if any(len(group.items) > 1 for group in known) else []
-    beside = {*BesideWords.scale, *BesideWords.passes}
+    settings = {*SurroundingWords.scale, *SurroundingWords.passes}
     long = [group for group in every if len(group.items) > 2]
-    marked = [group for group in long if group.path and not beside.isdisjoint(document.value(group.path[:-1]))]
+    marked = [group for group in long if group.path and not settings.isdisjoint(document.value(group.path[:-1]))]
     if marked:
         return sorted(marked, key=lambda group: -len(group.items))[:1]
     parts = [group for group in every if len(group.path) == 1] if is_named(document, "own") else []
@@ -175,7 +177,7 @@ def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
     return ()
 
 
-def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection[Path]) -> Iterator[Path]:
+def _find_alike(candidate: Candidate, groups: Sequence[CriteriaGroup], known: Collection[Path]) -> Iterator[Path]:
     """Find what stands beside criteria and holds items with the same keys, at least that of the text and one more."""
     texts = {*candidate.columns.names(Role.TEXT)}
     keys = {key for entry in candidate.columns.entries for key in entry}
@@ -190,7 +192,7 @@ def _find_alike(candidate: Candidate, groups: Sequence[Group], known: Collection
 
 
 def find_siblings(
-    document: Document, parsed: Parsed, paths: Sequence[Path], names: Collection[str] = _NAMES
+    document: Document, parsed: ParsedValues, paths: Sequence[Path], names: Collection[str] = _NAMES
 ) -> Iterator[Path]:
     """Find what holds criteria by one of some names, apart from those at some paths, above and below them."""
     known = {*paths}
@@ -216,16 +218,16 @@ def is_like_criteria(key: str, value: Any) -> bool:
 def _holds_criteria(value: Any) -> bool:
     """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
     parts = parts_of(value)
-    inner = [each for part in parts for each in parts_of(part) if isinstance(each, dict)]
-    entries = [*(each for each in parts if isinstance(each, dict)), *inner]
+    inner = [entry for part in parts for entry in parts_of(part) if isinstance(entry, dict)]
+    entries = [*(part for part in parts if isinstance(part, dict)), *inner]
     return any(is_prose(text) for entry in entries for text in entry.values())
 
 
 class _Builder:
-    def __init__(self, parsed: Parsed, hints: Hints) -> None:
+    def __init__(self, parsed: ParsedValues, hints: Hints) -> None:
         self.parsed, self.hints = parsed, hints
 
-    def build(self, groups: Sequence[Group]) -> list[Candidate]:
+    def build(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
         at = tuple(
             steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
@@ -237,19 +239,19 @@ class _Builder:
             return [self._build([group], group.path) for group in groups]
         return [self._build(groups, at)]
 
-    def find_likely(self, groups: Sequence[Group]) -> list[Candidate]:
+    def find_likely(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
         own = [group for group in groups if is_named(group.document, "rubric")]
-        return choose_likely([each for alike in cluster(own) for each in self.build(alike)])
+        return choose_likely([candidate for alike in cluster(own) for candidate in self.build(alike)])
 
     def find_names(self, documents: Sequence[Document]) -> list[Candidate]:
         """Find the names of criteria, in files that are named for a rubric."""
         own = [document for document in documents if is_named(document, "own") and is_named(document, "judged")]
         groups = [group for document in own for group in find_names(document, self.parsed)]
-        return [each for group in groups for each in self.build([group]) if each.is_near]
+        return [candidate for group in groups for candidate in self.build([group]) if candidate.is_near]
 
     @staticmethod
-    def _leads_to(groups: Sequence[Group], at: Path) -> bool:
+    def _leads_to(groups: Sequence[CriteriaGroup], at: Path) -> bool:
         """Return whether a path with `*` leads to some groups, and to nothing else that could be read."""
         expected = {(group.document, group.path) for group in groups}
         others = [
@@ -263,7 +265,7 @@ class _Builder:
         are_texts = all(isinstance(part, str) for parts in others for part in parts)  # criteria of other cases
         return not any(others) or (groups[0].is_strong and are_texts)
 
-    def _build(self, groups: Sequence[Group], at: Path) -> Candidate:
+    def _build(self, groups: Sequence[CriteriaGroup], at: Path) -> Candidate:
         columns = groups[0].columns
         if len(groups) > 1 and not groups[0].are_texts:
             items = [entry for group in groups for entry in group.items.values()]
@@ -271,37 +273,39 @@ class _Builder:
             columns = read_columns(self.parsed, items, is_map=is_map, parts=columns.names(Role.PARTS)) or columns
         elif len(groups) > 1:
             columns = replace(columns, entries=[entry for group in groups for entry in group.items.values()])
-        besides = [find_beside(self.parsed, group) for group in groups]
+        surroundings = [find_surroundings(self.parsed, group) for group in groups]
         writer = TableWriter(self.parsed, groups, columns, at, self.hints.scale)
-        signs = frozenset(self._find_signs(groups[0], columns, besides[0]))
-        return Candidate(groups, at, columns, besides, signs, writer.write(besides))
+        evidence = frozenset(self._find_evidence(groups[0], columns, surroundings[0]))
+        return Candidate(groups, at, columns, surroundings, evidence, writer.write(surroundings))
 
-    def _find_signs(self, group: Group, columns: Columns, beside: Beside) -> Iterator[Sign]:
+    def _find_evidence(
+        self, group: CriteriaGroup, columns: CriteriaColumns, surroundings: Surroundings
+    ) -> Iterator[EvidenceKind]:
         is_list = isinstance(group.document.data, list)
         are_alike = columns.has(Role.LEVELS) and len(group.items) == len(group.document.value(group.path))
         is_whole = not group.path and (is_list or are_alike)
         is_file = is_whole and is_named(group.document, "own")
         are_parts = any(map(is_strong, columns.names(Role.PARTS)))
         if is_file or are_parts or group.is_under_criteria:
-            yield Sign.NAME
+            yield EvidenceKind.NAME
         last = group.path[-1] if group.path else 0
         is_common = isinstance(last, int) or last_word(last) in Containers.common
         kinds = ("judged", "described") if columns.has(Role.LEVELS) else ("judged",)
         if any(is_named(group.document, kind, by_folder=not is_common) for kind in kinds):
-            yield Sign.FILE
-        if beside.is_declared:
-            yield Sign.DECLARED
+            yield EvidenceKind.FILE
+        if surroundings.is_declared:
+            yield EvidenceKind.DECLARED
         if columns.are_statements:
-            yield Sign.TEXTS
+            yield EvidenceKind.TEXTS
         if self._are_levels_described(columns):
-            yield Sign.LEVELS
+            yield EvidenceKind.LEVELS
         marks = (Role.GATE, Role.NEGATIVE, Role.POSITIVE, Role.POLARITY, Role.PARTS, Role.SCALE)
         if is_answered(columns) or columns.has(*marks):
-            yield Sign.MARKS
+            yield EvidenceKind.MARKS
 
-    def _are_levels_described(self, columns: Columns) -> bool:
+    def _are_levels_described(self, columns: CriteriaColumns) -> bool:
         described = 0
         for entry in columns.entries:
             levels = [self.parsed.levels(look(entry, name)) for name in columns.names(Role.LEVELS)]
-            described += any(each is not None and each.is_described for each in levels)
+            described += any(found is not None and found.is_described for found in levels)
         return 2 * described > len(columns.entries)

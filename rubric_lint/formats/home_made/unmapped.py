@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from rubric_lint.formats.home_made.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
+from rubric_lint.formats.home_made.format_table import FormatTable, expand, is_star, split_words, star_pattern
 from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
 from rubric_lint.formats.home_made.scores import ENDS, Ends, is_amount, read_score
-from rubric_lint.formats.home_made.shape import Shape, expand, is_star, split_words, star_pattern
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import is_number, read_number
@@ -21,7 +21,7 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
 from rubric_lint.source.tree import items_of, parts_of
 
-Entry = tuple[Path, Mapping[str, Any]]
+PlacedCriterion = tuple[Path, Mapping[str, Any]]
 
 
 def find_in_level(
@@ -49,7 +49,7 @@ def find_around_in_suite(
     at = len(path) - 1
     ids = None if path[-1] in _HOLDERS else frozenset[str]()  # other lists are of tests, which have ids too
     unmapped = []
-    for key in UnmappedSearch(document, Shape("", pointer(path)), path, (), scales, ids=ids).find_around([at]):
+    for key in UnmappedSearch(document, FormatTable("", pointer(path)), path, (), scales, ids=ids).find_around([at]):
         words = split_words(str(key.place[at]))
         is_direct = len(key.place) == len(path) and not key.quote
         may_bear = is_direct or words & SETS["settings"] or (key.quote and words & SETS["notes"])
@@ -105,7 +105,7 @@ class UnmappedSearch:
     def __init__(
         self,
         document: Document,
-        shape: Shape,
+        table: FormatTable,
         path: Path,
         read: Collection[Path] = (),
         scales: Collection[Ends] = (),
@@ -113,11 +113,11 @@ class UnmappedSearch:
         ids: frozenset[str] | None = None,
         is_described: bool = True,
     ) -> None:
-        self.document, self.shape, self.path, self.read, self.scales = document, shape, path, read, scales
+        self.document, self.table, self.path, self.read, self.scales = document, table, path, read, scales
         self.is_described = is_described
         if ids is not None:
             self.ids = ids
-        self.unused = [name.split("/")[1:] for name in shape.unused if name.startswith("/")]
+        self.unused = [name.split("/")[1:] for name in table.unused if name.startswith("/")]
         """The steps of the places that are unused, each a key, an index or `*`."""
 
     def find_all(self) -> Iterator[UnmappedKey]:
@@ -130,38 +130,38 @@ class UnmappedSearch:
     @cached_property
     def known(self) -> set[str]:
         """The fields of criteria in which there is nothing else to find."""
-        shape = self.shape
-        return _first_steps((*shape.id, *shape.weight, *shape.levels, *shape.parts, *shape.unused))
+        table = self.table
+        return _first_steps((*table.id, *table.weight, *table.levels, *table.parts, *table.unused))
 
     @cached_property
     def used(self) -> set[str]:
         """The fields of criteria that are read, but may say more."""
-        shape = self.shape
-        ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-        marks = (name for name, _ in (*shape.gate, *shape.negative, *shape.sums))
-        return _first_steps((*shape.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+        table = self.table
+        ends = table.scale if isinstance(table.scale, tuple) else (table.scale,)
+        marks = (name for name, _ in (*table.gate, *table.negative, *table.sums))
+        return _first_steps((*table.outcome, *marks, *(end for end in ends if isinstance(end, str))))
 
     @cached_property
     def gates(self) -> set[str]:
         """The fields of criteria that are gates, whatever their values."""
-        return {name for name, values in self.shape.gate if values is None}
+        return {name for name, values in self.table.gate if values is None}
 
     @cached_property
     def penalties(self) -> dict[str, Collection[Any] | None]:
         """The fields of criteria that mark penalties, with the values that a table names for penalties and gates."""
-        gates = {name: values or () for name, values in self.shape.gate}
+        gates = {name: values or () for name, values in self.table.gate}
         return {
             name: None if values is None else (*values, *gates.get(name, ()))
-            for name, values in self.shape.negative
-            if name not in self.shape.unused
+            for name, values in self.table.negative
+            if name not in self.table.unused
         }
 
     @cached_property
     def stars(self) -> list[str]:
         """The patterns of the fields that are the levels of a criterion."""
-        return [star_pattern(name) for name in self.shape.levels if is_star(name)]
+        return [star_pattern(name) for name in self.table.levels if is_star(name)]
 
-    def find_in_criteria(self, entries: Sequence[Entry] | None = None) -> Iterator[UnmappedKey]:
+    def find_in_criteria(self, entries: Sequence[PlacedCriterion] | None = None) -> Iterator[UnmappedKey]:
         """Find the fields of criteria that are not read, each where it may decide first."""
         entries = self._entries if entries is None else entries
         firsts: dict[str, UnmappedKey] = {}
@@ -170,7 +170,7 @@ class UnmappedSearch:
         all_say_lower = all(any(found.role is Role.DIRECTION for found in keys) for keys in in_entries)
         for (place, _), keys in zip(entries, in_entries, strict=True):
             for found in keys:
-                if found.role is Role.DIRECTION and self.shape.is_turned and all_say_lower:
+                if found.role is Role.DIRECTION and self.table.is_turned and all_say_lower:
                     continue  # the table says it too
                 key = str(found.place[len(place)])
                 if key not in firsts or firsts[key].role is Role.OPEN is not found.role:
@@ -183,20 +183,20 @@ class UnmappedSearch:
                 yield found
 
     @cached_property
-    def _entries(self) -> list[Entry]:
-        return list(list_entries(self.document.value(self.path), self.path, self.shape.parts))
+    def _entries(self) -> list[PlacedCriterion]:
+        return list(list_entries(self.document.value(self.path), self.path, self.table.parts))
 
-    def _find_shares(self, entries: Sequence[Entry]) -> Iterator[str]:
+    def _find_shares(self, entries: Sequence[PlacedCriterion]) -> Iterator[str]:
         """Find the unread fields whose values may be weights by what they are, where nothing else is the weight."""
         holders: dict[Path, list[Mapping[str, Any]]] = {}
         for place, entry in entries:
             holders.setdefault(place[:-1], []).append(entry)
         weights = SETS["weights"] | {"score", "max"}
-        for rows in holders.values() if self.shape.combine != "all" else ():
+        for rows in holders.values() if self.table.combine != "all" else ():
             columns: dict[str, list[Any]] = {}
             for key, value in (pair for entry in rows for pair in entry.items()):
                 columns.setdefault(key, []).append(value)
-            if any(key in self.shape.weight or (key in self.known and split_words(key) & weights) for key in columns):
+            if any(key in self.table.weight or (key in self.known and split_words(key) & weights) for key in columns):
                 continue
             for key, values in columns.items():
                 if key not in self.known | self.used and _are_shares(values, len(rows)):
@@ -227,9 +227,9 @@ class UnmappedSearch:
         is_end = "min" in split_words(key) and other_end in entry and other_end not in self.known
         if is_end and any(value in ends for ends in self.scales):  # it repeats the scale
             return None
-        if role is Role.GATE and self.shape.combine == "all":  # each criterion must be met
+        if role is Role.GATE and self.table.combine == "all":  # each criterion must be met
             return None
-        is_second = role is Role.WEIGHT and key != "weight" and not entry.keys().isdisjoint(self.shape.weight)
+        is_second = role is Role.WEIGHT and key != "weight" and not entry.keys().isdisjoint(self.table.weight)
         if is_second or (role is Role.GATE and is_end):
             role = Role.OPEN
         if role in BEARING:
@@ -294,7 +294,7 @@ class UnmappedSearch:
                 if place == self.path[: depth + 1] or key in SETS["inputs"] or (self.unused and self._is_unused(place)):
                     continue
                 for found in self._find_in_key(place, value):
-                    if found.role is Role.DIRECTION and self.shape.is_turned:
+                    if found.role is Role.DIRECTION and self.table.is_turned:
                         continue  # the table says it too
                     is_usual = found.role is Role.WEIGHT and split_words(pointer(found.place)) & SETS["defaults"]
                     if not (is_usual and self._have_weights):
@@ -302,8 +302,8 @@ class UnmappedSearch:
 
     def _list_fields(self, path: Path) -> Iterable[tuple[str, Any]]:
         """Return the fields of what may be a mapping, without those that hold other rubrics of the table."""
-        if "*" in self.shape.criteria:
-            return _list_around(self.document, self.shape.criteria, path)
+        if "*" in self.table.criteria:
+            return _list_around(self.document, self.table.criteria, path)
         holder = self.document.value(path)
         return holder.items() if isinstance(holder, dict) else ()
 
@@ -337,7 +337,7 @@ class UnmappedSearch:
         """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
         role = role_of(key, value, scales, is_around=True)
         is_all = role is Role.COMBINE or (role is Role.GATE and not isinstance(value, list | dict))
-        return Role.HARMLESS if is_all and self.shape.combine == "all" else role
+        return Role.HARMLESS if is_all and self.table.combine == "all" else role
 
     def _find_in_settings(self, place: Path, value: Any) -> Iterator[UnmappedKey]:
         """Find what a mapping around criteria says about scores: `verdict: {pass_at: 7}`, `gates: {safety: 4}`.
@@ -369,7 +369,7 @@ class UnmappedSearch:
             return Role.GATE if words & SETS["least"] else Role.WEIGHT
         parts = list(value.values()) if isinstance(value, dict) else []
         if not words & SETS["notes"] and (
-            self._is_criterion(value) or (self.shape.files and self._are_criteria(value))
+            self._is_criterion(value) or (self.table.files and self._are_criteria(value))
         ):
             return Role.CRITERIA
         are_rules = _are_rules(value) and not words & (SETS["notes"] | SETS["of_cases"])
@@ -382,13 +382,15 @@ class UnmappedSearch:
 
     def _is_criterion(self, value: Any) -> bool:
         """Return whether a mapping beside the criteria of a table is one more: it has their ids and their texts."""
-        names = self.shape.id, self.shape.outcome
-        return isinstance(value, dict) and all(any(name in value for name in each) for each in names)
+        names = self.table.id, self.table.outcome
+        return isinstance(value, dict) and all(
+            any(name in value for name in names_of_field) for names_of_field in names
+        )
 
     def _are_criteria(self, value: Any) -> bool:
         """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
-        texts = {*self.shape.outcome, *self.shape.levels}
-        known = texts.union(self.shape.id, self.shape.weight)
+        texts = {*self.table.outcome, *self.table.levels}
+        known = texts.union(self.table.id, self.table.weight)
         entries = [part for part in parts_of(value) if isinstance(part, dict)]
         return any(texts & entry.keys() and len(known & entry.keys()) > 1 for entry in entries)
 
@@ -417,13 +419,13 @@ class UnmappedSearch:
         if isinstance(holder, dict):
             return frozenset(holder)
         entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
-        names = (*self.shape.id, "id", "name", "title", "label", "key")
+        names = (*self.table.id, "id", "name", "title", "label", "key")
         return frozenset(str(entry[name]) for entry in entries for name in names if entry.get(name))
 
     @cached_property
     def _have_weights(self) -> bool:
         """Whether all criteria have a weight of their own."""
-        names = ("weight", *self.shape.weight)
+        names = ("weight", *self.table.weight)
         return bool(self._entries) and not any(entry.keys().isdisjoint(names) for _, entry in self._entries)
 
     def _is_unused(self, place: Path) -> bool:
@@ -433,7 +435,7 @@ class UnmappedSearch:
         )
 
 
-def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[Entry]:
+def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[PlacedCriterion]:
     """Yield the criteria of a list or a map, each followed by its parts."""
     for step, entry in items_of(holder):
         if isinstance(entry, dict):
@@ -468,7 +470,7 @@ def is_text_of_words(value: str) -> bool:
 def _share(places: Sequence[Path]) -> Path:
     """Return the steps with which all of some places begin."""
     first = min(places, key=len)
-    length = next((at for at, step in enumerate(first) if any(each[at] != step for each in places)), len(first))
+    length = next((at for at, step in enumerate(first) if any(place[at] != step for place in places)), len(first))
     return first[:length]
 
 

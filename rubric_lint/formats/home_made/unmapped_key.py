@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubric_lint.formats.home_made.direction import HIGH_WORDS
+from rubric_lint.formats.home_made.format_table import split_words
 from rubric_lint.formats.home_made.roles import Role, is_pass_mark
 from rubric_lint.formats.home_made.scores import is_amount
-from rubric_lint.formats.home_made.shape import split_words
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, read_number
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Path, pointer
@@ -54,7 +54,7 @@ class UnmappedKey:
         table = "in a table of the settings, which `rubric-lint adopt FILE` writes,"
         return f"{self.subject}, and is not read; {table} {self._advise(named if self.is_around else 'it')}"
 
-    def word_without_table(self, mark: str = "") -> str:
+    def format_without_table(self, mark: str = "") -> str:
         """Say what it may be, and what to do where no table describes the criteria.
 
         `mark` is what to do about a mark, if the settings are not the place for it.

@@ -118,7 +118,7 @@ class LevelWords:
     )
 
 
-class BesideWords:
+class SurroundingWords:
     """What stands beside the criteria, or in a mapping of `settings` there: signs that a judge reads them."""
 
     settings: Final = _split("scoring settings metadata pass_gate thresholds")
@@ -143,12 +143,12 @@ class BesideWords:
 class Foreign:
     """Signs of what people or programs judge, or of what was judged already.
 
-    Keys `beside` criteria (`words` also as a part of one), and keys of most of them (`entry`), of which criteria of a
+    Keys `around` criteria (`words` also as a part of one), and keys of most of them (`entry`), of which criteria of a
     judge may have the `plain` ones as well. A file with one of `never` at its top is another tool's.
     """
 
     never: Final = frozenset(_split("apiVersion openapi swagger"))
-    beside: Final = frozenset(
+    around: Final = frozenset(
         _split(
             """
         assignment bidder candidate candidates contest course exam homework job jobs judges players position

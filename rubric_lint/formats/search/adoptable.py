@@ -5,7 +5,7 @@ from typing import Any
 
 from rubric_lint.formats.home_made import describing
 from rubric_lint.formats.home_made.candidate import TITLE, Candidate
-from rubric_lint.formats.home_made.shape import YES_NO
+from rubric_lint.formats.home_made.format_table import YES_NO
 from rubric_lint.formats.home_made.understand import Hints
 from rubric_lint.formats.search.describable import describe, describe_all
 from rubric_lint.formats.search.locate import locate
@@ -29,5 +29,6 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
             others.append(document)
     for views in alike.values():
         together = describe_all(views, scale)
-        found += [together] if together else filter(None, (describe(view, scale) for view in views))
-    return [*found, *(describing.find_describable(others, hints) if others else ())]
+        candidates = [together] if together else [describe(view, scale) for view in views]
+        found += [candidate for candidate in candidates if candidate]
+    return found + describing.find_describable(others, hints) if others else found

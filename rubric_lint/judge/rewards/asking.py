@@ -14,12 +14,12 @@ from rubric_lint.judge.account import Account, LimitError, NoReplyError
 from rubric_lint.judge.asking import converse
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.prompt import JudgedCase, Message, output_schema, write_prompt
-from rubric_lint.judge.rewards.options import Options, RewardError
+from rubric_lint.judge.rewards.options import RewardError, RewardOptions
 from rubric_lint.lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import RecordResult, parse_output, reader_of
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.verdict import read_quotable
+from rubric_lint.scoring.records.quotes import read_quotable
 
 if TYPE_CHECKING:
     from rubric_lint.judge.endpoint import Endpoint
@@ -45,8 +45,8 @@ class PerLoop(Generic[Value]):
         return self._values.setdefault(asyncio.get_running_loop(), self._make())
 
 
-class Item(NamedTuple):
-    """A completion to judge; completions of one prompt have the same `group`."""
+class Completion(NamedTuple):
+    """A completion to judge, with its rubric; completions of one prompt have the same `group`."""
 
     rubric: ScoringRubric
     case: JudgedCase
@@ -74,7 +74,7 @@ def run(coroutine: Coroutine[Any, Any, Value]) -> Value:
             raise
 
 
-def read_output(item: Item, output: Any) -> RecordResult:
+def read_output(item: Completion, output: Any) -> RecordResult:
     """Read an output, raw text or an object.
 
     Raises:
@@ -83,15 +83,15 @@ def read_output(item: Item, output: Any) -> RecordResult:
     if not isinstance(output, str | Mapping):
         found = "no output" if output is None else f"an output of the type {type(output).__name__}"
         raise OutputError(f"{found}; expected a string or an object")
-    return reader_of(item.rubric).take(
+    return reader_of(item.rubric).make_result(
         parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
     )
 
 
-class Asker:
+class JudgeCaller:
     """Ask a judge until each output is valid; in an event loop, at most `concurrency` requests are made at once."""
 
-    def __init__(self, judge: Judge, options: Options) -> None:
+    def __init__(self, judge: Judge, options: RewardOptions) -> None:
         if not callable(judge):
             raise TypeError(f"judge is a value of the type {type(judge).__name__}; expected a function")
         self._judge = judge
@@ -101,9 +101,9 @@ class Asker:
         self._gates = PerLoop(lambda: asyncio.Semaphore(options.concurrency))  # calls at the same time share it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Asker, (self._judge, self._options)
+        return JudgeCaller, (self._judge, self._options)
 
-    async def ask(self, items: Sequence[Item]) -> list[list[RecordResult]]:
+    async def ask(self, items: Sequence[Completion]) -> list[list[RecordResult]]:
         """Return `samples` results for each item; the result of an output that stays invalid has an `error`.
 
         Raises:
@@ -124,7 +124,7 @@ class Asker:
             threads.shutdown(wait=False)
         return [results[start : start + samples] for start in range(0, len(results), samples)]
 
-    async def _ask_one(self, item: Item, threads: ThreadPoolExecutor) -> RecordResult:
+    async def _ask_one(self, item: Completion, threads: ThreadPoolExecutor) -> RecordResult:
         async def send(messages: Sequence[Message]) -> Any:
             try:
                 return await self._call(messages, item, threads)
@@ -143,11 +143,11 @@ class Asker:
         fault = found.fault
         if fault is None or found.lost:
             fault = OutputError(found.reason)
-            fault.__cause__ = found.lost and found.lost.__cause__
+            fault.__cause__ = found.lost.__cause__ if found.lost else None
         return RecordResult(rubric=item.rubric.name, error=fault)
 
-    async def _call(self, messages: Sequence[Message], item: Item, threads: ThreadPoolExecutor) -> Any:
-        """Return what the judge returns; one that is not asynchronous is called in a thread."""
+    async def _call(self, messages: Sequence[Message], item: Completion, threads: ThreadPoolExecutor) -> Any:
+        """Call the judge, in a thread if it is not asynchronous, and return its output."""
         written = [message._asdict() for message in messages]
         more = {"schema": output_schema(item.rubric)} if self._takes_schema else {}
 
@@ -178,7 +178,7 @@ def _catching() -> Iterator[None]:
 
 
 def _write(output: Any) -> str:
-    """Return what the judge returned as text, to show it again; empty if it is neither text nor an object."""
+    """Write the output of the judge as text, to show it again; empty if it is neither text nor an object."""
     if isinstance(output, Mapping):
         return json.dumps(dict(output), ensure_ascii=False, skipkeys=True, default=str)
     return output if isinstance(output, str) else ""
@@ -220,7 +220,7 @@ class EndpointJudge:
         """
         from rubric_lint.judge.endpoint import Endpoint, UnansweredError  # noqa: PLC0415  (loads what requests need)
 
-        prompt = [Message(each["role"], each["content"]) for each in messages]  # type: ignore[arg-type]
+        prompt = [Message(message["role"], message["content"]) for message in messages]  # type: ignore[arg-type]
         client = self._clients.get()
         client.requests += 1
         try:
@@ -228,8 +228,8 @@ class EndpointJudge:
             reply = (await client.endpoint.complete(prompt, schema)).reply
         except LimitError:
             limit = self.account.limit
-            given = {"max_requests": limit.requests, "max_cost": limit.cost}
-            reached = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+            limits = {"max_requests": limit.requests, "max_cost": limit.cost}
+            reached = ", ".join(f"{name} {value}" for name, value in limits.items() if value is not None)
             why = self.account.fault or f"stopped at {reached}"
             raise RewardError(f"`{self.call.model}` at {self.call.endpoint}: {why}") from None
         except UnansweredError as fault:

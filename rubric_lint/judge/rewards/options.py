@@ -16,7 +16,7 @@ class RewardError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class RewardOptions:
     """How rewards are made of judge outputs; `trl_reward` describes each field."""
 
     reward: Worth

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 from rubric_lint.judge.answers import is_conversation, write_conversation
 from rubric_lint.judge.prompt import JudgedCase
-from rubric_lint.judge.rewards.asking import Asker, Item, Judge, read_output, run
-from rubric_lint.judge.rewards.options import Options, RewardCounts, RewardError
+from rubric_lint.judge.rewards.asking import Completion, Judge, JudgeCaller, read_output, run
+from rubric_lint.judge.rewards.options import RewardCounts, RewardError, RewardOptions
 from rubric_lint.model.arguments import NONE, require
 from rubric_lint.model.messages import list_names, point_to_known
 from rubric_lint.scoring.grading import JudgeOutput, Scored, ScoringRubric, Verdict, combine_samples
@@ -85,14 +85,14 @@ def choose_criteria(rubric: ScoringRubric, dropout: float, seed: int, step: int 
 def reduce_rubric(rubric: ScoringRubric, places: Sequence[int]) -> ScoringRubric:
     """Return a rubric of some criteria: its score is their weighted average, its thresholds the same parts of it."""
     criteria = tuple(rubric.criteria[place] for place in places)
-    full = int(rubric.full * sum((each.share for each in criteria if each.share > 0), Fraction(0)))
+    full = int(rubric.full * sum((criterion.share for criterion in criteria if criterion.share > 0), Fraction(0)))
     pass_from, borderline_from = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
     limits = replace(rubric, full=full, pass_from=pass_from, borderline_from=borderline_from)
     return replace(limits, criteria=criteria, tree=None)  # groups without a gate say nothing of the score
 
 
 def compute_worth(scored: Scored, reward: str) -> Fraction:
-    """Return what a result is worth by the option `reward`."""
+    """Return the reward of a result by the option `reward`: of its score, its gates or its verdict."""
     if reward == "verdict":
         return _OF_VERDICT[scored.verdict]
     if reward == "gated":
@@ -125,8 +125,8 @@ class Rewarded:
 
 def count(rewarded: Sequence[Rewarded]) -> RewardCounts:
     """Count the completions of one call."""
-    invalid = sum(1 for each in rewarded if each.is_invalid)
-    without = sum(1 for each in rewarded if each.reward is None)
+    invalid = sum(1 for completion in rewarded if completion.is_invalid)
+    without = sum(1 for completion in rewarded if completion.reward is None)
     return RewardCounts(1, len(rewarded), invalid, without - invalid)
 
 
@@ -138,7 +138,7 @@ class Rewarder:
 
     noun = "completion"
 
-    def __init__(self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options) -> None:
+    def __init__(self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: RewardOptions) -> None:
         if (judge is None) == (outputs is None):
             raise ValueError(
                 "pass either `judge`, a function that judges, or `outputs`, the name of the field with judge outputs"
@@ -165,7 +165,7 @@ class Rewarder:
         self.rubrics = dict(rubrics)
         self.options = options
         self.__name__ = options.name or (next(iter(self.rubrics)) if len(self.rubrics) == 1 else "rubric")
-        self._asker = None if judge is None else Asker(judge, options)
+        self._caller = None if judge is None else JudgeCaller(judge, options)
         self._outputs = outputs or ""
         self.last = self.totals = RewardCounts()
         self._in_a_row = self._faulty = 0
@@ -183,33 +183,33 @@ class Rewarder:
         expected = f"expected one of {list_names(self.rubrics)}"
         raise RewardError(f"{what} `{self.options.rubric_field}` is {found}; {expected}")
 
-    async def _reward_all(self, items: Sequence[Item], given: Sequence[Any], step: int | None) -> list[Rewarded]:
+    async def _reward_all(self, items: Sequence[Completion], given: Sequence[Any], step: int | None) -> list[Rewarded]:
         """Reward each item by its outputs, from the judge or, without one, those that are `given`; count, and warn.
 
         Raises:
             RewardError: if an output is invalid and `on_invalid` is raise, or after too many calls without a valid one.
         """
-        if self._asker:
-            judged = await self._asker.ask(items)
+        if self._caller:
+            judged = await self._caller.ask(items)
         else:
             judged = [_read_field(item, value) for item, value in zip(items, given, strict=True)]
         rewarded = [self._reward(item, samples, step) for item, samples in zip(items, judged, strict=True)]
         if self.options.on_invalid == "skip":
-            faulty = {item.group for item, each in zip(items, rewarded, strict=True) if each.is_invalid}
-            for item, each in zip(items, rewarded, strict=True):
+            faulty = {item.group for item, completion in zip(items, rewarded, strict=True) if completion.is_invalid}
+            for item, completion in zip(items, rewarded, strict=True):
                 if item.group in faulty:
-                    each.reward = None
+                    completion.reward = None
         self._count(rewarded)
         if self.options.on_invalid == "raise":
-            for number, each in enumerate(rewarded, 1):
-                if each.is_invalid:
+            for number, completion in enumerate(rewarded, 1):
+                if completion.is_invalid:
                     where = f"{self.noun} {number} of {len(items)}"
                     raise RewardError(
-                        f"{self.__name__}: invalid judge output for {where}: {each.reason}"
-                    ) from each.result.error
+                        f"{self.__name__}: invalid judge output for {where}: {completion.reason}"
+                    ) from completion.result.error
         return rewarded
 
-    def _reward(self, item: Item, samples: Sequence[RecordResult], step: int | None) -> Rewarded:
+    def _reward(self, item: Completion, samples: Sequence[RecordResult], step: int | None) -> Rewarded:
         """Return the reward of a completion by the median of its samples; none if one of them is invalid."""
         for sample in samples:
             if sample.error:
@@ -217,12 +217,15 @@ class Rewarder:
         rubric = item.rubric
         scored = combine_samples([rubric.grade(sample.output) for sample in samples])
         kept = choose_criteria(rubric, self.options.dropout, self.options.seed, step, item.group)
-        dropped = tuple(each.id for place, each in enumerate(rubric.criteria) if place not in kept)
+        dropped = tuple(criterion.id for place, criterion in enumerate(rubric.criteria) if place not in kept)
         counted = scored
         if dropped:
             reduced = reduce_rubric(rubric, kept)
-            answers = [tuple(sample.output.answers[place] for place in kept) for sample in samples]
-            counted = combine_samples([reduced.grade(JudgeOutput(each, (None,) * len(each))) for each in answers])
+            graded = []
+            for sample in samples:
+                answers = tuple(sample.output.answers[place] for place in kept)
+                graded.append(reduced.grade(JudgeOutput(answers, (None,) * len(answers))))
+            counted = combine_samples(graded)
         return Rewarded(RecordResult(scored), float(compute_worth(counted, self.options.reward)), dropped)
 
     def _count(self, rewarded: Sequence[Rewarded]) -> None:
@@ -232,7 +235,7 @@ class Rewarder:
         `patience` calls in a row without a valid output, raise RewardError.
         """
         now = count(rewarded)
-        reasons = [each.reason for each in rewarded if each.is_invalid]
+        reasons = [completion.reason for completion in rewarded if completion.is_invalid]
         is_lost = 0 < now.invalid == now.completions
         with _counting:
             self.last = now
@@ -257,7 +260,7 @@ class Rewarder:
             )
 
 
-def _read_field(item: Item, value: Any) -> list[RecordResult]:
+def _read_field(item: Completion, value: Any) -> list[RecordResult]:
     """Read the outputs of a field: one, or a list of several."""
     results = []
     for output in value if isinstance(value, list | tuple) and value else [value]:
@@ -294,7 +297,7 @@ class TrlReward(Rewarder):
         step = getattr(columns.get("trainer_state"), "global_step", None)
         rewarded = await self._reward_all(items, given, step if isinstance(step, int) else None)
         self._log_to_trainer(rewarded, columns)
-        return [each.reward for each in rewarded]
+        return [completion.reward for completion in rewarded]
 
     def _log_to_trainer(self, rewarded: Sequence[Rewarded], columns: Mapping[str, Any]) -> None:
         """Log the shares of invalid and skipped completions, and the mean score of each criterion if all have it."""
@@ -303,17 +306,19 @@ class TrlReward(Rewarder):
             counts = count(rewarded)
             log_metric(f"{self.__name__}/invalid", counts.invalid / max(counts.completions, 1))
             log_metric(f"{self.__name__}/skipped", counts.skipped / max(counts.completions, 1))
-            results = [each.result.scored for each in rewarded if each.result.scored]
+            results = [completion.result.scored for completion in rewarded if completion.result.scored]
             if results and len(self.rubrics) == 1:
-                for given in zip(*(scored.criteria for scored in results), strict=True):
-                    graded = [each for each in given if each.applies]
-                    mean = sum((each.grade.score for each in graded), Fraction(0)) / max(len(graded), 1)
-                    if graded:
-                        log_metric(f"{self.__name__}/criteria/{graded[0].criterion.id}", float(mean))
+                for of_criterion in zip(*(scored.criteria for scored in results), strict=True):
+                    applying = [graded for graded in of_criterion if graded.applies]
+                    if applying:
+                        mean = sum((graded.grade.score for graded in applying), Fraction(0)) / len(applying)
+                        log_metric(f"{self.__name__}/criteria/{applying[0].criterion.id}", float(mean))
         if log_extra:
-            log_extra(f"{self.__name__}/invalid", [each.reason for each in rewarded])
+            log_extra(f"{self.__name__}/invalid", [completion.reason for completion in rewarded])
 
-    def _list_items(self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]) -> list[Item]:
+    def _list_items(
+        self, prompts: Sequence[Any], completions: Sequence[Any], columns: Mapping[str, Any]
+    ) -> list[Completion]:
         size = len(completions)
         questions = prompts
         references: Sequence[Any] = [None] * size
@@ -336,7 +341,7 @@ class TrlReward(Rewarder):
                 asked if self._outputs else text_of(question, "a prompt"),
                 None if reference is None else text_of(reference, f"a value of `{self.options.reference}`"),
             )
-            items.append(Item(rubric, case, name_group(rubric.name, prompt, question, reference)))
+            items.append(Completion(rubric, case, name_group(rubric.name, prompt, question, reference)))
         return items
 
     def _column(self, name: str, columns: Mapping[str, Any], size: int) -> Sequence[Any]:
@@ -368,7 +373,7 @@ class VerifiersReward(Rewarder):
     noun = "rollout"
 
     def __init__(
-        self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: Options, view: View
+        self, rubrics: Rubrics, judge: Judge | None, outputs: str | None, options: RewardOptions, view: View
     ) -> None:
         if view not in get_args(View):
             raise ValueError(f"view is {view!r}; expected 'last_reply' or 'full_trace'")
@@ -398,14 +403,15 @@ class VerifiersReward(Rewarder):
             text_of(question, f"`{self.options.question}` of the task"),
             None if reference is None else text_of(reference, f"`{self.options.reference}` of the task"),
         )
-        item = Item(rubric, case, name_group(rubric.name, question, reference))
+        item = Completion(rubric, case, name_group(rubric.name, question, reference))
         given = [_get(trace.info, self._outputs, "trace.info")] if self._outputs else []
         (rewarded,) = await self._reward_all([item], given, None)
         scored = rewarded.result.scored
         if scored is None or rewarded.reward is None:
             raise RewardError(f"{self.__name__}: invalid judge output: {rewarded.reason}")
-        for each in (each for each in scored.criteria if each.applies):
-            trace.record_metric(f"{self.__name__}/{each.criterion.id}", float(each.grade.score))
+        for graded in scored.criteria:
+            if graded.applies:
+                trace.record_metric(f"{self.__name__}/{graded.criterion.id}", float(graded.grade.score))
         about = {**scored.to_json(), "reward": rewarded.reward, "dropped": [*rewarded.dropped]}
         trace.info.setdefault("rubric_lint", {})[self.__name__] = about
         return rewarded.reward

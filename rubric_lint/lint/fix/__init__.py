@@ -12,8 +12,16 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.search.locate import find_claim, find_claim_span
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine, examine_file
-from rubric_lint.lint.fix.following import DataChange, Offsets, find_added, identify, list_renames
-from rubric_lint.lint.fix.proof import Doubt, Reading, find_doubt, find_doubts, renumber
+from rubric_lint.lint.fix.new_findings import (
+    DataChange,
+    Offsets,
+    find_added,
+    identify,
+    list_edits,
+    list_intents,
+    list_renames,
+)
+from rubric_lint.lint.fix.proof import ParsedText, ProofFailure, find_proof_failure, find_proof_failures, renumber
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import LIST_CHOICES, Finding, Result, Severity
 from rubric_lint.model.messages import join_words
@@ -176,10 +184,10 @@ def fix(
     for _ in range(MAX_ROUNDS):
         claims = [*_renew_claims(examined.result.source, settings)] if examined.rubrics else []
         try:
-            trial, refused, left_out = _Search(examined, settings, SAFE).run(claims, {})
+            trial, refused, left_out = _FixSearch(examined, settings, SAFE).run(claims, {})
             done = trial.applied
             if wish != SAFE:  # on top of the safe fixes, so that no unsafe one can cost any of these
-                trial, refused, _ = _Search(trial.examined, settings, wish).run([], refused)
+                trial, refused, _ = _FixSearch(trial.examined, settings, wish).run([], refused)
                 done = [*done, *trial.applied]
         except _StoppedError:
             return Fixed(source, data, result, doubt="the time limit was reached before its fixes were proved")
@@ -193,35 +201,44 @@ MAX_TRIALS = 100
 """The maximum number of sets of fixes that are tried. Each trial that fails refuses some, or halves those in doubt."""
 
 
-class _Name(NamedTuple):
-    """The name of an applied fix: the round in which it was applied, and its finding then."""
+class _FixId(NamedTuple):
+    """The identity of an applied fix: the round in which it was applied, and its finding then."""
 
     round: int
     rule: str
     pointer: str
 
 
-_LeftOut = dict[tuple[str, int], _Name]
-"""The findings whose fixes are left out, by their rule and offset, each with the name of the fix."""
+_LeftOut = dict[tuple[str, int], _FixId]
+"""The findings whose fixes are left out, by their rule and offset, each with the identity of the fix."""
 
 
-_Change = tuple[Sequence[Applied], _Name | None, DataChange]
-"""A fix for each finding that it cures, its name, which the change of a claim has not, and what it does."""
+@dataclass(frozen=True)
+class _ChosenFix:
+    """A fix of a round: `applied` has one entry for each finding that it cures. The change of a claim has no `id`."""
+
+    applied: Sequence[Applied]
+    id: _FixId | None
+    change: DataChange
 
 
-class _Step:
-    """One round: what was examined before it, and the changes."""
+class _FixRound:
+    """One round: what was examined before it, and the fixes."""
 
-    def __init__(self, examined: Examined, changes: Sequence[_Change]) -> None:
+    def __init__(self, examined: Examined, chosen: Sequence[_ChosenFix]) -> None:
         self.examined = examined
-        self.names = [name for _, name, _ in changes if name]
-        self._changes = changes
+        self.changes = [fix.change for fix in chosen]
+        self._changes_by_id = [(fix.id, fix.change) for fix in chosen if fix.id]
+
+    @property
+    def ids(self) -> list[_FixId]:
+        return [fix_id for fix_id, _ in self._changes_by_id]
 
     @cached_property
     def edits(self) -> list[Edit]:
-        return sorted((edit for *_, change in self._changes for edit in change.edits), key=attrgetter("span"))
+        return list_edits(self.changes)
 
-    def find_touching(self, start: int, end: int, *, is_renaming: bool = False) -> Iterator[_Name]:
+    def find_touching(self, start: int, end: int, *, is_renaming: bool = False) -> Iterator[_FixId]:
         """Find the fixes with an edit that overlaps a span or touches it; of those, maybe only who renames a field."""
         named = self._renaming if is_renaming else self._named
         for at in range(bisect_right(named, (end, len(self.examined.result.source.text) + 1)) - 1, -1, -1):
@@ -231,18 +248,22 @@ class _Step:
             yield name
 
     @cached_property
-    def _named(self) -> list[tuple[int, int, _Name]]:
-        return sorted((*edit.span, name) for _, name, change in self._changes if name for edit in change.edits)
+    def _named(self) -> list[tuple[int, int, _FixId]]:
+        edits: list[tuple[int, int, _FixId]] = []
+        for fix_id, change in self._changes_by_id:
+            edits += [(*edit.span, fix_id) for edit in change.edits]
+        return sorted(edits)
 
     @cached_property
-    def _renaming(self) -> list[tuple[int, int, _Name]]:
-        names = {
-            name for _, name, change in self._changes if any(isinstance(each, RenameKey) for each in change.intents)
-        }
-        return [each for each in self._named if each[-1] in names]
+    def _renaming(self) -> list[tuple[int, int, _FixId]]:
+        ids: set[_FixId] = set()
+        for fix_id, change in self._changes_by_id:
+            if any(isinstance(intent, RenameKey) for intent in change.intents):
+                ids.add(fix_id)
+        return [named for named in self._named if named[-1] in ids]
 
     def find_old(self, span: Span, length: int) -> Span:
-        """Return a span of the text after the step, of a length, before it; in a new document, what goes there."""
+        """Return a span of the text after the round, of a length, before it; in a new document, what goes there."""
         for change in reversed(self._adding):
             length -= len(change.edits[-1].text)
             if span.start >= length:
@@ -251,7 +272,7 @@ class _Step:
 
     @cached_property
     def _adding(self) -> list[DataChange]:
-        return [change for *_, change in self._changes if change.adds_document]
+        return [change for change in self.changes if change.adds_document]
 
     @cached_property
     def _offsets(self) -> Offsets:
@@ -264,159 +285,177 @@ class _Step:
 
     @cached_property
     def _entries(self) -> list[Span]:
-        rubrics = self.examined.rubrics
-        return sorted(document.extent(place) for document, rubric in rubrics for place in rubric.entries_by_place)
+        extents: list[Span] = []
+        for document, rubric in self.examined.rubrics:
+            extents += map(document.extent, rubric.entries_by_place)
+        return sorted(extents)
 
 
-class _Trial(NamedTuple):
-    """What some fixes came to: the rounds, what is examined after them, and the doubts.
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What some fixes came to: the rounds, what is examined after them, and the failures.
 
-    `left` are the places afterwards of the fixes that were left out. The places of doubts are in the text before the
+    `left` are the places afterwards of the fixes that were left out. The places of failures are in the text before the
     last round, and with `is_broken` about this round only.
     """
 
-    steps: list[_Step]
+    rounds: list[_FixRound]
     examined: Examined
     applied: list[Applied]
-    left: dict[tuple[str, str], _Name]
-    doubts: list[Doubt]
+    left: dict[tuple[str, str], _FixId]
+    failures: list[ProofFailure]
     is_broken: bool = False
 
-    def suspect(self, proven: Collection[_Name], *, is_strict: bool) -> tuple[dict[_Name, str], dict[_Name, str]]:
-        """Return the fixes that are to be refused, and those that are to wait until others are proved, with the doubts.
+    def suspect(self, proven: Collection[_FixId], *, is_strict: bool) -> tuple[dict[_FixId, str], dict[_FixId, str]]:
+        """Return the fixes to refuse, and those that wait until others are proved, each with the reason.
 
-        If it `is_strict`, only fixes that touch the place of a doubt are, and none if any doubt has no such fix.
+        If it `is_strict`, only fixes that touch the place of a failure are, and none if any failure has no such fix.
         """
         seen = set[tuple[Span, ...]]()
-        found = [(doubt, self._find_suspects(doubt, proven, seen, is_strict=is_strict)) for doubt in self.doubts]
-        refused, waiting = dict[_Name, str](), dict[_Name, str]()
+        found = [
+            (failure, self._find_suspects(failure, proven, seen, is_strict=is_strict)) for failure in self.failures
+        ]
+        refused, waiting = dict[_FixId, str](), dict[_FixId, str]()
         if is_strict and not all(suspects for _, suspects in found):
             return refused, waiting
-        kept: set[_Name] = set()  # something has to be left to try
-        for doubt, suspects in sorted(found, key=lambda each: len(each[1])):
+        kept: set[_FixId] = set()  # something has to be left to try
+        for failure, suspects in sorted(found, key=lambda pair: len(pair[1])):
             if len(suspects) == 1:
-                refused.setdefault(suspects[0], doubt.reason)
+                refused.setdefault(suspects[0], failure.reason)
             elif refused.keys().isdisjoint(suspects):
                 suspects.sort(key=attrgetter("round"))  # those of a later round may be possible only after these
                 kept |= {name for name in suspects[: len(suspects) // 2] if name not in waiting}
-                waiting |= {name: doubt.reason for name in suspects[len(suspects) // 2 :] if name not in kept}
+                waiting |= {name: failure.reason for name in suspects[len(suspects) // 2 :] if name not in kept}
         return refused, waiting
 
     def _find_suspects(
-        self, doubt: Doubt, proven: Collection[_Name], seen: set[tuple[Span, ...]], *, is_strict: bool
-    ) -> list[_Name]:
-        """Return the fixes that touch the place of a doubt, or else those of its criterion, or else all.
+        self, failure: ProofFailure, proven: Collection[_FixId], seen: set[tuple[Span, ...]], *, is_strict: bool
+    ) -> list[_FixId]:
+        """Return the fixes that touch the place of a failure, or else those of its criterion, or else all.
 
         With those that touch it come those that give a field of its criterion a name by which it is read.
 
-        Of several doubts about one criterion that no fix touches, only the first one yields any; `seen` has these.
+        Of several failures about one criterion that no fix touches, only the first one yields any; `seen` has these.
         """
-        steps = self.steps[-1:] if self.is_broken else self.steps
-        places: list[tuple[_Step, Span]] = []
-        for place in doubt.places:  # in the text before the last step; it is traced back through the others
+        rounds = self.rounds[-1:] if self.is_broken else self.rounds
+        places: list[tuple[_FixRound, Span]] = []
+        for place in failure.places:  # in the text before the last round; it is traced back through the others
             span = place
-            for number in range(len(steps) - 1, -1, -1):
-                places.append((steps[number], span))
+            for number in range(len(rounds) - 1, -1, -1):
+                places.append((rounds[number], span))
                 if number:
-                    span = steps[number - 1].find_old(span, len(steps[number].examined.result.source.text))
+                    span = rounds[number - 1].find_old(span, len(rounds[number].examined.result.source.text))
         touching = _find_unproven(places, proven)
         if is_strict:
             return touching
-        entries = [(step, entry) for step, span in places if (entry := step.find_entry(span.start))]
+        entries: list[tuple[_FixRound, Span]] = []
+        for fix_round, span in places:
+            entry = fix_round.find_entry(span.start)
+            if entry:
+                entries.append((fix_round, entry))
         if touching:
             return [*dict.fromkeys([*touching, *_find_unproven(entries, proven, is_renaming=True)])]
         key = tuple(entry for _, entry in entries)
         if key in seen:
             return []
         seen.add(key)
-        return _find_unproven(entries, proven) or [name for step in steps for name in step.names if name not in proven]
+        every_id = chain.from_iterable(fix_round.ids for fix_round in rounds)
+        return _find_unproven(entries, proven) or [fix_id for fix_id in every_id if fix_id not in proven]
 
 
 def _find_unproven(
-    places: Iterable[tuple[_Step, Span]], proven: Collection[_Name], *, is_renaming: bool = False
-) -> list[_Name]:
+    places: Iterable[tuple[_FixRound, Span]], proven: Collection[_FixId], *, is_renaming: bool = False
+) -> list[_FixId]:
     """Return the fixes that touch one of some places, without those that are proven."""
-    found = dict.fromkeys(name for step, span in places for name in step.find_touching(*span, is_renaming=is_renaming))
-    return [name for name in found if name not in proven]
+    found: dict[_FixId, None] = {}
+    for fix_round, span in places:
+        found |= dict.fromkeys(fix_round.find_touching(*span, is_renaming=is_renaming))
+    return [fix_id for fix_id in found if fix_id not in proven]
 
 
-class _Search(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _FixSearch:
     """The search for the fixes that pass the proof together.
 
-    All are tried at once. If that fails, each doubt has a place: the fixes that touch it, or else those of its
+    All are tried at once. If that fails, each failure has a place: the fixes that touch it, or else those of its
     criterion or of the file, are suspected. One suspect is refused; of several, half wait until the others are proved.
-    So fixes of different criteria do not cost each other, and many doubts take hardly more trials than one.
+    So fixes of different criteria do not cost each other, and many failures take hardly more trials than one.
     """
 
     first: Examined
     settings: FileSettings
     wish: FixSelection
 
-    def run(self, claims: Sequence[_Change], given: Refused) -> tuple[_Trial, Refused, str]:
+    def run(self, claims: Sequence[_ChosenFix], given: Refused) -> tuple[_Trial, Refused, str]:
         """Try sets of fixes until all that are left have either passed the proof or been refused.
 
         Return the last trial that passed, what was refused, besides what is `given`, and why `claims` were left out.
         """
-        known = {_Name(0, *name): reason for name, reason in given.items()}
-        refused, waiting = dict(known), list[dict[_Name, str]]()
-        doubted, last = dict[_Name, str](), ""
-        best: tuple[frozenset[_Name], _Trial] | None = None
+        known = {_FixId(0, *name): reason for name, reason in given.items()}
+        refused, waiting = dict(known), list[dict[_FixId, str]]()
+        doubted, last = dict[_FixId, str](), ""
+        best: tuple[frozenset[_FixId], _Trial] | None = None
         left_out = ""
         for _ in range(MAX_TRIALS):
             excluded = frozenset(refused).union(*waiting)
             trial = best[1] if best and best[0] == excluded else self._try(excluded, claims)
-            if not trial.doubts:
+            if not trial.failures:
                 best = excluded, trial
                 if not waiting:
                     break
                 waiting.pop()
                 continue
-            proven = {name for step in best[1].steps for name in step.names} if best else set[_Name]()
-            causes, doubtful = trial.suspect(proven, is_strict=bool(claims))
+            proven: set[_FixId] = set()
+            if best:
+                proven.update(*(fix_round.ids for fix_round in best[1].rounds))
+            causes, suspected = trial.suspect(proven, is_strict=bool(claims))
             refused |= causes
-            waiting += [doubtful] if doubtful else []
-            doubted, last = doubted | doubtful, trial.doubts[0].reason
-            if causes or doubtful:
+            if suspected:
+                waiting.append(suspected)
+            doubted, last = doubted | suspected, trial.failures[0].reason
+            if causes or suspected:
                 continue
             if not claims:
                 break
-            claims, left_out = (), trial.doubts[0].reason
+            claims, left_out = (), trial.failures[0].reason
             best, refused, waiting = None, dict(known), []
         if not best:
-            fixable = [each for each in self.first.result.findings if self.wish.pick(each)]
-            names = frozenset(_Name(0, each.rule, each.pointer) for each in fixable)
+            fixable = [finding for finding in self.first.result.findings if self.wish.pick(finding)]
+            names = frozenset(_FixId(0, finding.rule, finding.pointer) for finding in fixable)
             best = names, self._try(names, ())
         reasons = doubted | refused
-        return best[1], {place: reasons.get(name, last) for place, name in best[1].left.items()}, left_out
+        _, passed = best
+        return passed, {place: reasons.get(fix_id, last) for place, fix_id in passed.left.items()}, left_out
 
-    def _try(self, excluded: frozenset[_Name], claims: Sequence[_Change]) -> _Trial:
+    def _try(self, excluded: frozenset[_FixId], claims: Sequence[_ChosenFix]) -> _Trial:
         """Apply all fixes but the excluded ones; prove the data after each round, and the findings at the end."""
         first = self.first.result
-        examined, reading = self.first, Reading(first.source, self.settings, self.first)
+        examined, reading = self.first, ParsedText(first.source, self.settings, self.first)
         left: _LeftOut = {}
-        steps, applied, changes = list[_Step](), list[Applied](), list[DataChange]()
-        doubts = [Doubt(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
+        rounds, applied, changes = list[_FixRound](), list[Applied](), list[DataChange]()
+        failures = [ProofFailure(f"its fixes do not converge in {MAX_ROUNDS} rounds")]
         for number in range(MAX_ROUNDS):
             chosen = claims or self._choose(number, examined.result, excluded, left)
             claims = ()
             if not chosen:
-                doubts = [*self._find_added(steps, examined.result, changes)]
+                failures = [*self._find_added(rounds, examined.result, changes)]
                 break
-            steps.append(_Step(examined, chosen))
-            new = [change for *_, change in chosen]
-            text = splice(examined.result.source.text, steps[-1].edits)
+            this_round = _FixRound(examined, chosen)
+            rounds.append(this_round)
+            text = splice(examined.result.source.text, this_round.edits)
             examined = examine(examined.result.source._replace(text=text), self.settings)
             if examined.result.is_stopped:
                 raise _StoppedError
-            after = Reading(examined.result.source, self.settings, examined)
-            if broken := [*find_doubts(reading, after, new)]:
-                return _Trial(steps, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
-            reading, left = after, _follow(left, steps[-1].edits)
-            changes += new
-            applied += [one for done, *_ in chosen for one in done]
-        return _Trial(steps, examined, applied, _place_all(examined.result, left), doubts)
+            after = ParsedText(examined.result.source, self.settings, examined)
+            broken = [*find_proof_failures(reading, after, this_round.changes)]
+            if broken:
+                return _Trial(rounds, examined, applied, _place_all(examined.result, left), broken, is_broken=True)
+            reading, left = after, _shift(left, this_round.edits)
+            changes += this_round.changes
+            applied += chain.from_iterable(fix.applied for fix in chosen)
+        return _Trial(rounds, examined, applied, _place_all(examined.result, left), failures)
 
-    def _choose(self, number: int, result: Result, excluded: frozenset[_Name], left: _LeftOut) -> list[_Change]:
+    def _choose(self, number: int, result: Result, excluded: frozenset[_FixId], left: _LeftOut) -> list[_ChosenFix]:
         """Choose the fixes of a round; add what the excluded ones would fix to those that are `left`."""
         groups: dict[Any, list[tuple[Finding, Fix]]] = {}  # by scale or edits: one fix cures all findings of a scale
         for finding in result.findings:
@@ -427,35 +466,38 @@ class _Search(NamedTuple):
         candidates = {}
         for pairs in groups.values():
             first, _ = min(pairs, key=lambda pair: pair[1].edits)
-            name = _Name(number, first.rule, first.pointer)
+            name = _FixId(number, first.rule, first.pointer)
             if name in excluded:
                 left |= {(finding.rule, finding.span.start): name for finding, _ in pairs}
             else:
                 candidates[id(first)] = first, pairs
-        chosen: list[_Change] = []
+        chosen: list[_ChosenFix] = []
         for finding, fix in choose([first for first, _ in candidates.values()], self.wish):
             _, pairs = candidates[id(finding)]
-            change = DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
-            done = [Applied(each.rule, fix.title) for each, _ in pairs]
-            chosen.append((done, _Name(number, finding.rule, finding.pointer), change))
+            applied = [Applied(cured.rule, fix.title) for cured, _ in pairs]
+            fix_id = _FixId(number, finding.rule, finding.pointer)
+            chosen.append(_ChosenFix(applied, fix_id, _describe_change(finding, fix)))
         return chosen
 
-    def _find_added(self, steps: Sequence[_Step], result: Result, changes: Sequence[DataChange]) -> Iterator[Doubt]:
-        """Find the findings that the changes bring, and where they come from in the text before the last step."""
+    def _find_added(
+        self, rounds: Sequence[_FixRound], result: Result, changes: Sequence[DataChange]
+    ) -> Iterator[ProofFailure]:
+        """Find the findings that the changes bring, and where they come from in the text before the last round."""
         length = len(result.source.text)
         for finding in find_new(self.first.result, result, changes):
-            places = [finding.span, *(each.span for each in finding.related if each.source is None)]
-            yield Doubt(word_new(result, finding), tuple(steps[-1].find_old(span, length) for span in places))
+            spans = [finding.span, *(place.span for place in finding.related if place.source is None)]
+            places = [rounds[-1].find_old(span, length) for span in spans]
+            yield ProofFailure(format_new_finding(result, finding), tuple(places))
 
 
-def _follow(left: _LeftOut, edits: Sequence[Edit]) -> _LeftOut:
-    """Return what was left out with its offsets after some sorted edits."""
+def _shift(left: _LeftOut, edits: Sequence[Edit]) -> _LeftOut:
+    """Move the offsets of what was left out as some sorted edits do."""
     ends = [edit.span.end for edit in edits]
     shifts = [0, *accumulate(len(new) - (end - start) for (start, end), new in edits)]
     return {(rule, at + shifts[bisect_right(ends, at)]): name for (rule, at), name in left.items()}
 
 
-def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _Name]:
+def _place_all(result: Result, left: _LeftOut) -> dict[tuple[str, str], _FixId]:
     """Return the places of the findings whose fixes were left out."""
     return {
         (finding.rule, finding.pointer): left[finding.rule, finding.span.start]
@@ -474,12 +516,11 @@ def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> It
     A text that is put where it belongs may be warned of, as it is read now, and so may what a field with a new name
     decides, or a scale in a rubric of its own, as it decides a verdict now.
     """
-    intents = [intent for change in changes for intent in change.intents]
+    intents = list_intents(changes)
     is_moved = any(isinstance(intent, MoveItems) for intent in intents)
-    wraps = (intent for intent in intents if isinstance(intent, WrapText))
-    names = {*list_renames(changes).values(), *(wrap.name for wrap in wraps)}
+    names = {*list_renames(changes).values(), *(intent.name for intent in intents if isinstance(intent, WrapText))}
     for finding in find_added(before.findings, after.findings, changes):
-        steps = chain(finding.pointer.split("/"), *(each.path for each in finding.related))
+        steps = chain(finding.pointer.split("/"), *(place.path for place in finding.related))
         is_read_now = is_moved or not names.isdisjoint(steps)
         # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
         if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
@@ -493,15 +534,17 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     finding is new. `result` has all findings of the text.
     """
     old = result.source
-    new = old._replace(text=splice(old.text, [edit for _, fix in chosen for edit in fix.edits]))
-    changes = [DataChange(finding.pointer, fix.intents, fix.edits, fix.safe) for finding, fix in chosen]
-    if doubt := find_doubt(old, new, changes, settings):
-        return doubt
+    changes = [_describe_change(finding, fix) for finding, fix in chosen]
+    new = old._replace(text=splice(old.text, list_edits(changes)))
+    reason = find_proof_failure(old, new, changes, settings)
+    if reason:
+        return reason
     after = examine(new, settings).result
     for finding in find_new(result, after, changes):
-        return word_new(after, finding)
+        return format_new_finding(after, finding)
     renames = list_renames(changes)
-    then, now = (Counter(identify(one, renames) for one in found.findings) for found in (result, after))
+    then = Counter(identify(finding, renames) for finding in result.findings)
+    now = Counter(identify(finding, renames) for finding in after.findings)
     for finding, _ in chosen:
         subjects = identify(finding, renames)
         if now[subjects] >= then[subjects]:
@@ -509,12 +552,16 @@ def find_trouble(result: Result, chosen: Sequence[tuple[Finding, Fix]], settings
     return ""
 
 
+def _describe_change(finding: Finding, fix: Fix) -> DataChange:
+    return DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
+
+
 def any_unsafe(chosen: Sequence[tuple[Finding, Fix]]) -> bool:
     """Return whether one of some fixes may change what a rubric means."""
     return not all(fix.safe for _, fix in chosen)
 
 
-def word_new(after: Result, finding: Finding) -> str:
+def format_new_finding(after: Result, finding: Finding) -> str:
     """Describe a new finding."""
     line = after.source.position(finding.span.start).line
     return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
@@ -527,10 +574,13 @@ _VERSION = re.compile(r"(?<=[-/])v\d+(?=[./])")
 def find_version(document: Document) -> Span | None:
     """Return where a document names the version of our schema that it follows; None if it names none itself."""
     span = find_claim_span(document)
-    return Span(*list(_VERSION.finditer(document.source.text, *span))[-1].span()) if span else None
+    if span is None:
+        return None
+    *_, last = _VERSION.finditer(document.source.text, *span)
+    return Span(*last.span())
 
 
-def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
+def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_ChosenFix]:
     """Find the changes that make the documents of a file with an older version name the schema of the current one."""
     if "$schema" not in source.text or not (settings.enabled is None or settings.enabled >= DEPRECATIONS):
         return
@@ -543,11 +593,8 @@ def _renew_claims(source: Source, settings: FileSettings) -> Iterator[_Change]:
         is_modeline = span.end <= document.preamble.end
         intents = () if is_modeline else (ReplaceValue(("$schema",), url.strip("\"'")),)
         edits = (Edit(Span(start, end), CURRENT),)
-        yield (
-            [Applied("schema", f"follow {CURRENT}")],
-            None,
-            DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True),
-        )
+        change = DataChange(f"/{document.number or 0}/$schema", intents, edits, safe=True)
+        yield _ChosenFix([Applied("schema", f"follow {CURRENT}")], None, change)
 
 
 def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Finding, Fix]]:
@@ -566,7 +613,7 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             candidates.append((copied is not None, fix.edits, finding, fix, scale, copied))
     candidates.sort(key=itemgetter(0, 1))
     has_copies = bool(candidates) and candidates[-1][0]
-    taken: list[Span] = []
+    edited: list[Span] = []
     arranged, changed = set[tuple[str, Path] | None](), set[tuple[str, Path] | None]()
     added = 0
     for _, every_edit, finding, fix, scale, copied in candidates:
@@ -574,10 +621,10 @@ def choose(findings: Iterable[Finding], wish: FixSelection) -> Iterator[tuple[Fi
             continue
         is_adding = any(intent.adds_document for intent in fix.intents)
         edits = every_edit[:-1] if is_adding and added else every_edit  # the last one adds the document
-        if all(_is_free(edit.span, taken) for edit in edits):
+        if all(_is_free(edit.span, edited) for edit in edits):
             arranged.add(scale)
             for edit in edits:
-                taken.insert(bisect_left(taken, edit.span), edit.span)
+                edited.insert(bisect_left(edited, edit.span), edit.span)
             if has_copies:
                 changed.update(_find_changed(finding, fix))
             yield finding, renumber(fix, added) if is_adding and added else fix
@@ -612,8 +659,8 @@ def _find_split(finding: Finding, fix: Fix) -> tuple[str, Path] | None:
     return (finding.pointer.split("/", 2)[1], moved[0]) if moved else None
 
 
-def _is_free(span: Span, taken: list[Span]) -> bool:
-    at = bisect_left(taken, span)
-    if at < len(taken) and (taken[at] == span or taken[at].start < span.end):
+def _is_free(span: Span, edited: list[Span]) -> bool:
+    at = bisect_left(edited, span)
+    if at < len(edited) and (edited[at] == span or edited[at].start < span.end):
         return False
-    return at == 0 or taken[at - 1].end <= span.start
+    return at == 0 or edited[at - 1].end <= span.start

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, find_new, word_new
-from rubric_lint.lint.fix.following import DataChange
-from rubric_lint.lint.fix.proof import Reading, compare
-from rubric_lint.lint.mending import find_sharing
+from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
+from rubric_lint.lint.fix.new_findings import DataChange, list_edits
+from rubric_lint.lint.fix.proof import ParsedText, compare
+from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import SHAPE_FIELDS, Scale, Shape
 from rubric_lint.model.finding import Result
@@ -21,11 +21,11 @@ from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import schema_for
 from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.source.document import Document
+from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.fields import write_range
 from rubric_lint.source.edits.intents import Intent, Reorder, Repair, Replace
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.edits.making import make_fix
-from rubric_lint.source.edits.sharing import Sharing
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import without_collections
 from rubric_lint.source.source import Source, Span, splice
@@ -38,11 +38,12 @@ _RANGES, _KEYS, _BANDS = "write ranges as `[lowest, highest]`", "put keys in ord
 _ORDER_RULES = frozenset({"band-order"})
 """The rules about order: formatting removes their findings."""
 
-_Part = tuple[int, Path]
+_EntryKey = tuple[int, Path]
 """An entry of a rubric, by the number of its document and its path."""
 
 
-class _Step(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CollectionChange:
     """A change of one collection; `at` is the offset to report if it cannot be made."""
 
     title: str
@@ -58,7 +59,7 @@ class Formatted(Fixed):
     foreign: int = 0
 
 
-class _Refusal(Exception):  # noqa: N818 (the reason why a file stays as it is)
+class _FormatRefusedError(Exception):
     def __init__(self, reason: str, at: int | None) -> None:
         super().__init__(reason)
         self.reason, self.at = reason, at
@@ -81,7 +82,7 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     unchanged = Formatted(source, data, first, foreign=len(examined.rubrics) - len(own))
     if first.is_stopped or not own or any(finding.rule == "syntax" for finding in first.findings):
         return unchanged
-    reading = Reading(source, settings)
+    reading = ParsedText(source, settings)
     if reading.faults:
         line = source.position(reading.faults[0].span.start).line
         return replace(unchanged, doubt=f"line {line}: {reading.faults[0].message}")
@@ -90,7 +91,7 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     parts = None if within is None else frozenset(_find_parts(own, within))
     try:
         new, applied, changes = _format(reading, parts)
-    except _Refusal as refusal:
+    except _FormatRefusedError as refusal:
         return replace(unchanged, doubt=refusal.reason, doubt_at=refusal.at)
     if not applied:
         return unchanged
@@ -99,7 +100,7 @@ def format_file(name: str, data: bytes, settings: FileSettings = DEFAULTS, *, wi
     return replace(unchanged, doubt=doubt) if doubt else replace(unchanged, result=result, applied=tuple(applied))
 
 
-def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Iterator[_Part]:
+def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Iterator[_EntryKey]:
     """Find the entries that a span touches; and each rubric, and each document, that it has all of."""
     for document, rubric in rubrics:
         number = document.number or 0
@@ -114,8 +115,8 @@ def _find_parts(rubrics: Sequence[tuple[Document, Rubric]], within: Span) -> Ite
                 yield number, path
 
 
-def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, list[Applied], list[DataChange]]:
-    """Return the formatted text and what was changed, innermost first; raise _Refusal if something cannot be moved."""
+def _format(reading: ParsedText, parts: frozenset[_EntryKey] | None) -> tuple[Source, list[Applied], list[DataChange]]:
+    """Return the formatted text and what was changed, innermost first; refuse what cannot be moved."""
     applied: list[Applied] = []
     done: list[DataChange] = []
     orderings = _list_orderings(reading)
@@ -127,14 +128,15 @@ def _format(reading: Reading, parts: frozenset[_Part] | None) -> tuple[Source, l
         if done:
             try:
                 (chosen,) = _plan(reading, parts, [None, *orderings][number : number + 1])
-            except _Refusal as refusal:  # its offset says nothing to the user, whose text is another one
-                raise _Refusal(refusal.reason, None) from None
+            except _FormatRefusedError as refusal:  # its offset says nothing to the user, whose text is another one
+                raise _FormatRefusedError(refusal.reason, None) from None
         changes = [change for _, change in chosen]
         source = reading.source
-        text = splice(source.text, dict.fromkeys(edit for change in changes for edit in change.edits))
-        new = Reading(source._replace(text=text), reading.settings)
-        if doubt := compare(reading, new, changes):
-            raise _Refusal(doubt, None)
+        text = splice(source.text, dict.fromkeys(list_edits(changes)))
+        new = ParsedText(source._replace(text=text), reading.settings)
+        doubt = compare(reading, new, changes)
+        if doubt:
+            raise _FormatRefusedError(doubt, None)
         reading = new
         applied += [Applied(FORMATTING, title) for title, _ in chosen]
         done += changes
@@ -151,16 +153,18 @@ _Round = list[tuple[str, DataChange]]
 """Changes with their titles, none inside another."""
 
 
-def _plan(reading: Reading, parts: frozenset[_Part] | None, orderings: Sequence[_OrderingsOf | None]) -> list[_Round]:
+def _plan(
+    reading: ParsedText, parts: frozenset[_EntryKey] | None, orderings: Sequence[_OrderingsOf | None]
+) -> list[_Round]:
     """Return the changes of a round for each of some orderings, and of one for the ranges in the place of None.
 
     Raises:
-        _Refusal: if something cannot be moved.
+        _FormatRefusedError: if something cannot be moved.
     """
     plan: list[_Round] = [[] for _ in orderings]
     for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
         own = [rubric for rubric in rubrics if not rubric.dialect]
-        sharing = find_sharing(document, [rubric.path for rubric in own])
+        aliases = build_alias_graph(document, [rubric.path for rubric in own])
         seen: set[tuple[str, int]] = set()
         for rubric in own:
             is_in = partial(_is_in, document, rubric, parts)
@@ -169,27 +173,27 @@ def _plan(reading: Reading, parts: frozenset[_Part] | None, orderings: Sequence[
                     node = (step.title, id(document.child(step.path).node))
                     if node not in seen:
                         seen.add(node)
-                        planned.append((step.title, _make_change(sharing, step)))
+                        planned.append((step.title, _make_change(aliases, step)))
     return plan
 
 
 def _list_steps(
     document: Document, rubric: Rubric, is_in: Callable[[Path], bool], find: _OrderingsOf | None
-) -> Iterator[_Step]:
+) -> Iterator[_CollectionChange]:
     for path in filter(is_in, _list_ranges(rubric)) if find is None else ():
         at = document.span(path).start
         try:
             edits = write_range(document, path)
         except ObstacleError as obstacle:
-            raise _Refusal(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
+            raise _FormatRefusedError(f"the range cannot be written as `[lowest, highest]`: {obstacle}", at) from None
         if edits:
-            yield _Step(_RANGES, path, tuple(Replace(*edit) for edit in edits), at)
+            yield _CollectionChange(_RANGES, path, tuple(Replace(*edit) for edit in edits), at)
     for path, steps in find(rubric, document.data) if find else ():
         if is_in(path):
             yield from _reorder(document, path, steps)
 
 
-def _is_in(document: Document, rubric: Rubric, parts: frozenset[_Part] | None, path: Path) -> bool:
+def _is_in(document: Document, rubric: Rubric, parts: frozenset[_EntryKey] | None, path: Path) -> bool:
     """Return whether a value is among the parts to format, and not written elsewhere for an alias to repeat."""
     home, span = document.span(rubric.path), document.span(path)
     if path and not (home.start <= span.start and span.end <= home.end):
@@ -226,20 +230,16 @@ def _find_entries(rubric: Rubric, data: Any) -> tuple[Path, list[Any]]:
     return home, entries if isinstance(entries, list) else []
 
 
-def _place(rubric: Rubric, path: Path) -> Path:
-    """Return where a part of the model is written."""
-    return rubric.view.place(path) if rubric.view else path
-
-
 def _list_ranges(rubric: Rubric) -> Iterator[Path]:
     """Yield the path of each range that is written as a list."""
     for entry in rubric.entries:
         for band in entry.scale.bands if entry.scale is not None else ():
             if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
-                yield _place(rubric, band.path)
+                yield rubric.place(band.path)
 
 
-class _Node(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _RubricNode:
     """A mapping that is a rubric, a group or a criterion; `height` is the number of nodes below it, one in another."""
 
     height: int
@@ -247,20 +247,22 @@ class _Node(NamedTuple):
     fields: Mapping[str, Any]
 
 
-def _list_nodes(rubric: Rubric, data: Any) -> list[_Node]:
+def _list_nodes(rubric: Rubric, data: Any) -> list[_RubricNode]:
     """List the nodes of a rubric, the innermost first."""
     return list(_walk(reduce(getitem, rubric.path, data), rubric.path, has_groups=rubric.version == VERSION_3))
 
 
-def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_Node]:
+def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_RubricNode]:
     if isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _walk(each, (*path, index), has_groups=has_groups)
+        for index, item in enumerate(value):
+            yield from _walk(item, (*path, index), has_groups=has_groups)
     elif isinstance(value, dict):
-        criteria = value.get(CRITERIA) if has_groups else ()
-        below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups)) if isinstance(criteria, list) else []
+        criteria = value.get(CRITERIA) if has_groups else None
+        below: list[_RubricNode] = []
+        if isinstance(criteria, list):
+            below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups))
         yield from below
-        yield _Node(1 + max((node.height for node in below), default=-1), path, value)
+        yield _RubricNode(1 + max((node.height for node in below), default=-1), path, value)
 
 
 _LISTS = {"score_ranges": "band", "levels": "level", "critical_failures": "failure"}
@@ -280,7 +282,7 @@ def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
     for scale in rubric.scales:
         if scale.bands and scale.path != rubric.path:
             path, steps = _sort(scale)
-            yield _place(rubric, path), steps
+            yield rubric.place(path), steps
 
 
 def _order_nodes(rubric: Rubric, data: Any, height: int) -> Iterator[_Ordering]:
@@ -308,14 +310,18 @@ def _order_root(rubric: Rubric, data: Any) -> Iterator[_Ordering]:
         yield _order(data, (), rubric.version, "")
 
 
-def _list_orderings(reading: Reading) -> list[_OrderingsOf]:
+def _list_orderings(reading: ParsedText) -> list[_OrderingsOf]:
     """List what finds the canonical orders of the collections of a rubric, from the data of the whole document.
 
     Innermost collections come first; none that one of them finds is inside another.
     """
     read = zip(reading.documents, reading.rubrics, strict=True)
     nodes = [
-        node for document, own in read for each in own if not each.dialect for node in _list_nodes(each, document.data)
+        node
+        for document, own in read
+        for rubric in own
+        if not rubric.dialect
+        for node in _list_nodes(rubric, document.data)
     ]
     heights = range(1 + max((node.height for node in nodes), default=0))
     of_nodes = [partial(_order_nodes, height=height) for height in heights]
@@ -332,11 +338,11 @@ def _sort(scale: Scale) -> _Ordering:
     return scale.path, order_bands(scale)
 
 
-def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None) -> Iterator[_Step]:
-    """Yield the change that a collection needs, if any; raise _Refusal if it has no order, or cannot be sorted."""
+def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None) -> Iterator[_CollectionChange]:
+    """Yield the change that a collection needs, if any; refuse one that has no order or cannot be sorted."""
     at = document.span(path, Part.HEAD).start if path else document.span(path).start
     if steps is None:
-        raise _Refusal("the bands cannot be sorted, because the range of one is invalid", at)
+        raise _FormatRefusedError("the bands cannot be sorted, because the range of one is invalid", at)
     value = document.value(path)
     is_mapping = isinstance(value, dict)
     node = document.child(path).node
@@ -345,32 +351,33 @@ def _reorder(document: Document, path: Path, steps: tuple[str | int, ...] | None
         merged = {name for name, _ in document.merged_fields(path)}
         own, steps = [name for name in own if name not in merged], tuple(name for name in steps if name not in merged)
         if own != list(steps):
-            raise _Refusal("the keys cannot be sorted, because they include a merge key (`<<`)", at)
+            raise _FormatRefusedError("the keys cannot be sorted, because they include a merge key (`<<`)", at)
         return
     if own == list(steps):
         return
     for duplicate in document.duplicates:
         if duplicate.mapping is node:
-            raise _Refusal(
+            raise _FormatRefusedError(
                 f"the keys cannot be sorted, because `{duplicate.key}` is written twice", duplicate.second.start
             )
     what = _KEYS if is_mapping and path[-1:] != ("score_ranges",) else _BANDS
-    yield _Step(what, path, (Reorder(path, steps),), at)
+    yield _CollectionChange(what, path, (Reorder(path, steps),), at)
 
 
-def _make_change(sharing: Sharing, step: _Step) -> DataChange:
+def _make_change(aliases: AliasGraph, step: _CollectionChange) -> DataChange:
     try:
-        made = make_fix(sharing, Repair(step.title, step.intents, safe=step.title != _BANDS))
+        made = make_fix(aliases, Repair(step.title, step.intents, safe=step.title != _BANDS))
     except ObstacleError as obstacle:
         what = "bands" if step.title == _BANDS else "keys"
-        raise _Refusal(f"the {what} cannot be sorted: {obstacle}", step.at) from None
-    return DataChange(sharing.document.pointer(step.path), made.intents, made.edits, made.safe)
+        raise _FormatRefusedError(f"the {what} cannot be sorted: {obstacle}", step.at) from None
+    return DataChange(aliases.document.pointer(step.path), made.intents, made.edits, made.safe)
 
 
 def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> str:
     """Return why the findings differ apart from those about order; empty if they do not."""
     for finding in find_new(before, after, changes):
-        return word_new(after, finding)
-    then, now = (Counter(finding.rule for finding in result.findings) for result in (before, after))
+        return format_new_finding(after, finding)
+    then = Counter(finding.rule for finding in before.findings)
+    now = Counter(finding.rule for finding in after.findings)
     lost = sorted(set(then - now) - _ORDER_RULES)
     return f"a finding of {lost[0]} would be lost" if lost else ""

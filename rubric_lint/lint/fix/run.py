@@ -14,10 +14,18 @@ from rubric_lint.lint.fix.silence import Silenced, silence
 from rubric_lint.lint.project.files import File, Skipped, Unreadable
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder
 from rubric_lint.lint.project.writing import STOPS, WriteError, check_writable, holding, replace_file
-from rubric_lint.lint.run.batch import Found
+from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.lint.run.linting import Done, FileRun
-from rubric_lint.lint.run.summary import Again, word_hard_links, word_nothing_read, word_open, word_skipped, word_unsafe
+from rubric_lint.lint.run.summary import (
+    RunScope,
+    format_hard_links,
+    format_nothing_read,
+    format_open,
+    format_skipped,
+    format_unsafe,
+    join_notes,
+)
 from rubric_lint.model.finding import LIST_CHOICES, Finding, Severity
 from rubric_lint.model.messages import counted, join_words
 
@@ -47,18 +55,31 @@ class FixOutcome:
 
 
 @dataclass(slots=True)
-class FixTotals:
+class _RunTotals:
+    """Counts over the files of a run; `crashes` counts our bugs, and `scope` is what the run read."""
+
+    files: int = 0
+    changed: int = 0
+    crashes: int = 0
+    skipped: Skipped = field(default_factory=Skipped)
+    scope: RunScope = field(default_factory=RunScope)
+
+    def format_progress(self, changed: str = "changed") -> str:
+        """Say how many files an interrupted run has changed."""
+        return f"after {counted(self.files, 'file')}: {self.changed} {changed}; the other files were not read"
+
+
+@dataclass(slots=True)
+class FixTotals(_RunTotals):
     """Counts over the files of a run.
 
     `remaining` counts the findings that the linter reports afterwards. Of these, `blocked` ones have a fix that cannot
     be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
     the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them. `again` is what the run read.
+    target could have by what became of them.
     """
 
-    files: int = 0
-    changed: int = 0
     remaining: int = 0
     blocked: int = 0
     unmet: int = 0
@@ -67,12 +88,9 @@ class FixTotals:
     unreadable: int = 0
     broken: int = 0
     faults: int = 0
-    crashes: int = 0
     rubrics: int = 0
     fixes: Counter[str] = field(default_factory=Counter)
     suites: Counter[str] = field(default_factory=Counter)
-    skipped: Skipped = field(default_factory=Skipped)
-    again: Again = field(default_factory=Again)
 
     def add(self, outcome: FixOutcome) -> None:
         """Count one file."""
@@ -93,7 +111,7 @@ class FixTotals:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
     def _name_state(self, outcome: FixOutcome) -> str:
-        """Return what became of a suite."""
+        """Name what became of a suite."""
         fixed = outcome.fixed
         if fixed.unmet or fixed.doubt or outcome.failure or fixed.is_kept_back:
             return "in the way"
@@ -111,7 +129,7 @@ class FixTotals:
         elif finding.obstacle:
             self.blocked += 1
 
-    def word_unreadable(self) -> list[tuple[int, str]]:
+    def format_unreadable(self) -> list[tuple[int, str]]:
         """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
         have = "has" if self.broken == 1 else "have"
         return [
@@ -119,7 +137,7 @@ class FixTotals:
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
         ]
 
-    def word(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
+    def format(self, *, is_dry: bool, is_rewriting: bool = False) -> str:
         """Return a summary of all files, which says nothing of findings if it was for another release."""
         read = counted(self.files, "file")
         doubts = self.faults - self.crashes
@@ -128,23 +146,24 @@ class FixTotals:
         remain = "remains" if remaining == 1 else "remain"
         if is_dry:
             remain = "would remain"
-        more = [
-            (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-            (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
-            (remaining, f"{counted(remaining, 'finding')} {remain}"),
-            (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
-            (self.unsafe, f"up to {word_unsafe(self.unsafe, self.again)}"),  # not proved yet
-            (self.open, word_open(self.open, self.again)),
-            *word_skipped(self.skipped),
-            *self.word_unreadable(),
-            (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
-            (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
-        ]
-        notes = "; ".join(note for count, note in more if count)
+        notes = join_notes(
+            [
+                (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
+                (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
+                (remaining, f"{counted(remaining, 'finding')} {remain}"),
+                (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
+                (self.unsafe, f"up to {format_unsafe(self.unsafe, self.scope)}"),  # not proved yet
+                (self.open, format_open(self.open, self.scope)),
+                *format_skipped(self.skipped),
+                *self.format_unreadable(),
+                (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
+                (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
+            ]
+        )
         if not self.files:
-            text = word_nothing_read("read", self.again, has_notes=bool(notes))
+            text = format_nothing_read("read", self.scope, has_notes=bool(notes))
         elif self.changed:
-            text = self._word_changes(read, is_dry=is_dry)
+            text = self._format_changes(read, is_dry=is_dry)
         elif not self.rubrics + self.remaining + self.unmet + self.faults + self.unreadable + self.broken:
             text = f"0 rubrics found in {read}, so there was nothing to fix."
         elif self.faults + self.unreadable + self.broken:
@@ -152,10 +171,11 @@ class FixTotals:
         elif self.unmet:
             text = f"Nothing rewritten in {read}."
         else:
-            text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
+            safely = " safely" if self.unsafe or self.open else ""
+            text = f"Nothing to fix{safely} in {read}."
         return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
 
-    def _word_changes(self, read: str, *, is_dry: bool) -> str:
+    def _format_changes(self, read: str, *, is_dry: bool) -> str:
         """Say how many suites were converted and how many findings fixed, in how many of the files that were read."""
         converted = {rule: count for rule, count in self.fixes.items() if rule.startswith(CONVERSIONS)}
         fixes = {rule: count for rule, count in sorted(self.fixes.items()) if rule not in converted}
@@ -173,7 +193,7 @@ class FixTotals:
         return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
 
 
-def word_faults(fixed: Fixed, verb: str) -> Iterable[str]:
+def format_faults(fixed: Fixed, verb: str) -> Iterable[str]:
     """Yield a line for each syntax error, for which a file is not what `verb` says."""
     for fault in fixed.faults():
         line, column, _ = fixed.result.source.position(fault.span.start)
@@ -219,34 +239,34 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
         Raises:
             SettingsError: if the settings for stdin are invalid.
         """
-        self.go(paths, stdin_name, finder)
-        lists = LIST_CHOICES in self._wish.choices
-        wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
-        self._totals.again = self.again._replace(wish=wish) if self._is_dry or "-" in paths else self.again
+        self.run_over(paths, stdin_name, finder)
+        self._totals.scope = self.scope
+        if self._is_dry or "-" in paths:
+            lists = LIST_CHOICES in self._wish.choices
+            wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
+            self._totals.scope = self.scope._replace(wish=wish)
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes
         return self._totals
 
-    def word(self) -> str:
-        """Return how many files an interrupted run has changed."""
-        done = "would change" if self._is_dry else "changed"
-        files = counted(self._totals.files, "file")
-        return f"after {files}: {self._totals.changed} {done}; the other files were not read"
+    def format_progress(self) -> str:
+        """Say how many files an interrupted run has changed."""
+        return self._totals.format_progress("would change" if self._is_dry else "changed")
 
-    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[Done[tuple[bytes, Fixed]]]:
+    def process(self, stdin: list[File], found: Iterable[FoundFile]) -> Iterator[Done[tuple[bytes, Fixed]]]:
         """Fix the files one by one, and for a release, those that belong together before the first of them."""
         if not self._target:
             yield from super().process(stdin, found)
             return
-        groups: dict[object, list[Found]] = {}
+        groups: dict[object, list[FoundFile]] = {}
         for at, file in enumerate([*stdin, *found]):
             group = file.group if isinstance(file, File) else ""
             groups.setdefault(group or at, []).append(file)
         for members in groups.values():
             yield from self._convert(members)
 
-    def _convert(self, members: list[Found]) -> Iterator[Done[tuple[bytes, Fixed]]]:
+    def _convert(self, members: list[FoundFile]) -> Iterator[Done[tuple[bytes, Fixed]]]:
         """Convert files that belong together."""
         from rubric_lint.lint.fix.together import convert_together  # noqa: PLC0415  (few runs have a target)
 
@@ -262,12 +282,15 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             if isinstance(file, Unreadable) or isinstance(outcome, Unreadable | Exception):
                 failed.append(file.path if isinstance(file, Unreadable) else file.name)
                 yield file, outcome
-            elif reason := _find_lock(file, outcome[1]):
+                continue
+            data, fixed = outcome
+            reason = _find_lock(file, fixed)
+            if reason:
                 failed.append(file.name)
                 yield file, Unreadable(file.name, reason)
             else:
-                bytes_of[file.name] = outcome[0]
-                converted.append((file, outcome[1]))
+                bytes_of[file.name] = data
+                converted.append((file, fixed))
         for member, fixed in convert_together(converted, self._target, failed):
             yield member, (bytes_of[member.name], fixed)
 
@@ -277,11 +300,11 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             return data, self._rewrite(file.name, data, file.settings)
         return data, fix(file.name, data, file.settings, **self._wish._asdict())
 
-    def take(self, file: Found, outcome: tuple[bytes, Fixed]) -> None:
+    def record(self, file: FoundFile, outcome: tuple[bytes, Fixed]) -> None:
         """Write and report one file."""
         data, fixed = outcome
         name = fixed.before.name
-        for line in word_faults(fixed, self._verb):
+        for line in format_faults(fixed, self._verb):
             self.progress.clear()
             self._complain(line)
         result = FixOutcome(fixed, self._wish, remaining=len(fixed.result.findings))
@@ -316,36 +339,32 @@ def _find_lock(file: File, fixed: Fixed) -> str:
 
 
 @dataclass(slots=True)
-class SilenceTotals:
+class SilenceTotals(_RunTotals):
     """Counts over the files of a run, and the severities of the findings that no comment silences.
 
-    `refused` has the names of the files that could not be read or written; `crashes` counts our bugs.
+    `refused` has the names of the files that could not be read or written.
     """
 
-    files: int = 0
-    changed: int = 0
     findings: int = 0
     comments: int = 0
     left: int = 0
-    crashes: int = 0
     severities_left: set[Severity] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
-    skipped: Skipped = field(default_factory=Skipped)
-    again: Again = field(default_factory=Again)
 
-    def word(self) -> str:
+    def format(self) -> str:
         """Return a summary of all files, and a second line with what was left or skipped."""
-        more = [
-            (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
-            *word_skipped(self.skipped),
-            (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
-        ]
-        notes = "; ".join(note for count, note in more if count)
+        notes = join_notes(
+            [
+                (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
+                *format_skipped(self.skipped),
+                (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
+            ]
+        )
         if self.changed:
             done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
             text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
         elif not self.files:
-            text = word_nothing_read("read", self.again, has_notes=bool(notes))
+            text = format_nothing_read("read", self.scope, has_notes=bool(notes))
         elif not (self.left or self.refused or self.crashes):
             text = f"No findings to silence in {counted(self.files, 'file')}."
         else:
@@ -364,21 +383,20 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
 
     def silence_all(self, paths: Iterable[str], finder: SettingsFinder) -> SilenceTotals:
         """Silence everything at `paths`."""
-        self.go(paths, "", finder)
-        self._totals.again = self.again
+        self.run_over(paths, "", finder)
+        self._totals.scope = self.scope
         self._totals.crashes = self.crashes
         return self._totals
 
-    def word(self) -> str:
-        """Return how many files an interrupted run has changed."""
-        files = counted(self._totals.files, "file")
-        return f"after {files}: {self._totals.changed} changed; the other files were not read"
+    def format_progress(self) -> str:
+        """Say how many files an interrupted run has changed."""
+        return self._totals.format_progress()
 
     def work(self, file: File, data: bytes) -> tuple[bytes, Silenced]:
         """Silence the findings of one file; return what it was, too."""
         return data, silence(file.name, data, file.settings, self._reason)
 
-    def take(self, file: Found, outcome: tuple[bytes, Silenced]) -> None:  # noqa: ARG002
+    def record(self, file: FoundFile, outcome: tuple[bytes, Silenced]) -> None:  # noqa: ARG002
         """Write and report one file."""
         data, done = outcome
         name, totals = done.result.source.name, self._totals
@@ -392,7 +410,7 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
                     return
                 if others:
                     self.progress.clear()
-                    complain(f"{name}: warning: {word_hard_links(others)}")
+                    complain(f"{name}: warning: {format_hard_links(others)}")
                 totals.changed += 1
                 totals.findings += done.findings
                 totals.comments += done.comments

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.fix import Left
@@ -29,7 +28,8 @@ _LEVELS = 10
 """The number of entries around a finding that are tried, from the innermost outwards."""
 
 
-class CommentPlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
     """A place for an ignore comment, or an existing one: `at` its end, `reach` the range in which it silences.
 
     Text at a new place goes between `before` and `after`, and is of a `kind`. With `is_wide`, it reaches beyond its own
@@ -59,7 +59,7 @@ class CommentPlace(NamedTuple):
         return Edit(Span(self.at, self.at), names)
 
 
-class Places:
+class CommentPlaces:
     """The places for comments in a YAML file, read into `documents`; places that disturb a reader come last."""
 
     def __init__(self, source: Source, documents: list[Document], longest: int) -> None:
@@ -71,20 +71,27 @@ class Places:
     def around(self, finding: Finding) -> Iterator[CommentPlace]:
         """Yield places where a comment may silence the finding; the caller must try them."""
         if finding.rule == "unused-ignore":
-            yield from (_in(ignore) for ignore in self._ignores if any(n.span == finding.span for n in ignore.names))
+            for ignore in self._ignores:
+                if any(name.span == finding.span for name in ignore.names):
+                    yield _in(ignore)
             return
         line = self._line(finding.span.start)
         last = self._line(max(finding.span.start, finding.span.end - 1))
-        suits = {each: self._suits(each) for each in (line, last)}
-        yield from self._behind(line) if suits[line] else ()
+        suits = {number: self._suits(number) for number in (line, last)}
+        if suits[line]:
+            yield from self._behind(line)
         yield from self._above(line, finding)
-        yield from self._behind(last) if suits[last] and last != line else ()
-        around = (place for above in range(line - 1, 0, -1) for place in self._above(above, finding))
+        if suits[last] and last != line:
+            yield from self._behind(last)
+        around = chain.from_iterable(self._above(above, finding) for above in range(line - 1, 0, -1))
         yield from islice(around, _LEVELS)
-        yield from (place for each in suits if not suits[each] for place in self._behind(each))
+        for number, is_suitable in suits.items():
+            if not is_suitable:
+                yield from self._behind(number)
         everywhere = Span(0, len(self._source.text) + 1)
-        if ignore := self._standing.get(everywhere):
-            yield _in(ignore, is_wide=True)
+        ignore_of_file = self._standing.get(everywhere)
+        if ignore_of_file:
+            yield _in(ignore_of_file, is_wide=True)
             return
         start = line_start(self._source.text, self._documents[0].preamble.end if self._documents else 0)
         yield CommentPlace(start, everywhere, "", self._new_line(start), "ignore-file", is_wide=True)
@@ -105,13 +112,14 @@ class Places:
         # In a scalar, a comment would be text, or follow the `|` of a block scalar.
         if not code.strip() or (number >= 0 and end < ends[number]):
             return
-        if ignore := self._trailing.get(line):
+        ignore = self._trailing.get(line)
+        if ignore:
             yield _in(ignore)
             return
         text = self._source.text[start:end]
         blanks = len(text) - len(text.rstrip())
-        has_comment = code != text
-        yield CommentPlace(end, Span(start, end + 1), " " * max((1 if has_comment else 2) - blanks, 0), kind="ignore")
+        wanted = 2 if code == text else 1  # before a second comment one blank is enough
+        yield CommentPlace(end, Span(start, end + 1), " " * max(wanted - blanks, 0), kind="ignore")
 
     def _above(self, line: int, finding: Finding) -> Iterator[CommentPlace]:
         """Yield the place above the entry that begins on `line`, if the finding is in it."""
@@ -270,14 +278,16 @@ def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: 
         return base, 0
     source = base.source
     longest = len("  # rubric-lint: ignore[]") + len(reason) + max(len(finding.rule) for finding in wanted)
-    choice = _Choice(Places(source, read_documents(source)[0], longest), wanted)
+    choice = _PlaceChoice(CommentPlaces(source, read_documents(source)[0], longest), wanted)
     while chosen := choice.make():
         edits = {place: place.edit(rules, reason) for place, rules in chosen.items()}
         new = source._replace(text=splice(source.text, edits.values()))
         if only_comments_differ(source, new):
             result = lint(new.name, new.to_bytes(new.text), settings)
             # An unused comment without a fix names no rule, so that none was tried for it.
-            left = [each for each in result.findings if each.rule != "unused-ignore" or each.fix is not None]
+            left = [
+                finding for finding in result.findings if finding.rule != "unused-ignore" or finding.fix is not None
+            ]
             if not choice.fails(set(map(_key, left))):
                 return result, len(chosen)
             continue
@@ -289,10 +299,10 @@ def _place(base: Result, wanted: list[Finding], settings: FileSettings, reason: 
     return base, 0
 
 
-class _Choice:
+class _PlaceChoice:
     """A place for each finding; after each failure, the next one."""
 
-    def __init__(self, places: Places, wanted: list[Finding]) -> None:
+    def __init__(self, places: CommentPlaces, wanted: list[Finding]) -> None:
         self._places = places
         self._wanted = wanted
         self._tries: Counter[Key] = Counter()
@@ -300,7 +310,8 @@ class _Choice:
 
     def make(self) -> dict[CommentPlace, set[str]]:
         """Return places and the rules to name there; wide places first, because one may be enough for many findings."""
-        pairs = [(place, finding) for finding in self._wanted if (place := self._candidate(finding))]
+        candidates = ((self._candidate(finding), finding) for finding in self._wanted)
+        pairs = [(place, finding) for place, finding in candidates if place]
         chosen: dict[CommentPlace, set[str]] = {}
         wide: dict[str, list[Span]] = {}  # disjoint and in order
         for place, finding in sorted(pairs, key=lambda pair: pair[0].reach.start - pair[0].reach.end):
@@ -332,8 +343,8 @@ def only_comments_differ(old: Source, new: Source) -> bool:
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if faults or new_faults or len(before) != len(after):
         return False
-    if any(True for pair in zip(before, after, strict=True) for _ in find_differences(*pair, frozenset())):
-        return False
-    return [document.tree.code.split() for document in before[:1]] == [
-        document.tree.code.split() for document in after[:1]
-    ]
+    for one, other in zip(before, after, strict=True):
+        if any(True for _ in find_differences(one, other, frozenset())):
+            return False
+    # All documents of a text have the same tree.
+    return not before or before[0].tree.code.split() == after[0].tree.code.split()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.formats.search.documents import NOTEBOOK, is_document, name_successor
 from rubric_lint.lint.project.gitignore import Patterns, is_ignored, read_ignores, read_ignores_above
-from rubric_lint.lint.project.opening import LIMIT, RefusedError, explain_os_error, read_file, read_head
+from rubric_lint.lint.project.opening import LIMIT, RefusedFileError, explain_os_error, read_file, read_head
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.lint.project.settings import SKIPPED_FOLDERS, FileSettings, Settings, SettingsError, SettingsFinder
 from rubric_lint.model.suggest import name_in
@@ -56,7 +56,7 @@ def name_other_kind(name: str) -> str:
     return next((kind for suffix, kind in _OTHER_KINDS.items() if base.endswith(suffix)), "")
 
 
-def word_other_kind(name: str, kind: str) -> str:
+def format_other_kind(name: str, kind: str) -> str:
     """Say that a file of another kind is not read, and what to do."""
     return f"{name}: not read, as it is {kind}; {name_in(_ADVICE.get(kind, _READ), name)}"
 
@@ -102,9 +102,9 @@ class Skipped:
         self.files += other.files
         self.folders += other.folders
 
-    def word_other_kinds(self) -> list[str]:
+    def format_other_kinds(self) -> list[str]:
         """Return a message for each file of another kind."""
-        return [word_other_kind(name, kind) for name, kind in self.other_kinds]
+        return [format_other_kind(name, kind) for name, kind in self.other_kinds]
 
 
 STDIN = "-"
@@ -170,7 +170,7 @@ def find(
     (or else the folder), are followed only if they are named. `skipped` records what is left out, and named files of
     kinds that are not read.
     """
-    search = Search(finder, Skipped() if skipped is None else skipped)
+    search = FileSearch(finder, Skipped() if skipped is None else skipped)
     seen = set()
     for path in paths:
         for item, identity in search.reach(tidy(os.fsdecode(path))):
@@ -190,10 +190,14 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
     try:
         try:
             return read_file(name, LIMIT)
-        except RefusedError as refused:
+        except RefusedFileError as refused:
             if refused.size and not file.settings.is_named and not _could_hold_rubrics(read_head(name, LIMIT), name):
                 return b""
-            advice = "; split it into smaller ones" if refused.size else "; use `-` for stdin" if may_be_stdin else ""
+            advice = ""
+            if refused.size:
+                advice = "; split it into smaller ones"
+            elif may_be_stdin:
+                advice = "; use `-` for stdin"
             return Unreadable(name, explain_os_error(name, refused) + advice)
     except (OSError, ValueError) as fault:
         return Unreadable(name, explain_os_error(name, fault))
@@ -234,7 +238,7 @@ class RealFolders:
         return os.path.join(self._known[folder], base)
 
 
-class Search:
+class FileSearch:
     """A search for the files of a run; `skipped` records what it leaves out."""
 
     def __init__(self, finder: SettingsFinder, skipped: Skipped) -> None:
@@ -250,8 +254,8 @@ class Search:
                 self._skipped.exclude(name, is_folder=is_folder)
             elif is_folder:
                 yield from self._search(name)
-            elif (kind := name_other_kind(name)) and not self._is_included(name) and not self._is_document(name):
-                self._skipped.other_kinds.append((name, kind))
+            elif self._is_other_kind(name):
+                self._skipped.other_kinds.append((name, name_other_kind(name)))
                 self._skipped.note(name, _OTHER)
             else:
                 real = os.path.realpath(name) if os.path.islink(name) else self._folders.locate(name)
@@ -261,14 +265,14 @@ class Search:
         except (OSError, ValueError) as fault:
             yield _refuse(name, fault)
 
-    def _is_included(self, name: str) -> bool:
-        """Return whether the settings include a file whatever its suffix."""
+    def _is_other_kind(self, name: str) -> bool:
+        """Return whether a file is of a kind that is not read, unless it describes a rubric or the settings name it."""
+        if not name_other_kind(name):
+            return False
         settings = self._finder.for_folder(os.path.dirname(name))
-        return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
-
-    def _is_document(self, name: str) -> bool:
-        """Return whether a file is a document that may describe a rubric."""
-        return is_document(name) and not self._judge_signs(name)
+        if settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed:
+            return False
+        return not is_document(name) or bool(self._judge_signs(name))
 
     def _search(self, name: str) -> Iterator[_Reached]:
         path = os.path.join(os.path.abspath(name), "")
@@ -356,7 +360,7 @@ class Search:
             return _OTHER
         try:
             return "" if could_hold_rubrics(read_file(name, LIMIT), name) else _BARE
-        except RefusedError as refused:
+        except RefusedFileError as refused:
             return "" if refused.size else _BARE  # too large: its head is searched when it is read
         except (OSError, ValueError):
             return _BARE  # nobody named it

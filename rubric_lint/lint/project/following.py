@@ -6,7 +6,7 @@
 import glob
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.formats.agentv.files import (
     Effect,
@@ -18,7 +18,7 @@ from rubric_lint.formats.agentv.files import (
 )
 from rubric_lint.formats.agentv.suites import CASE_FILES, EVAL_FILES
 from rubric_lint.formats.dialects import may_name_files
-from rubric_lint.lint.project.files import File, Search, Unreadable
+from rubric_lint.lint.project.files import File, FileSearch, Unreadable
 from rubric_lint.lint.project.opening import LIMIT, explain_os_error, read_file
 from rubric_lint.lint.project.repository import find_root
 from rubric_lint.source.deadline import Clock
@@ -51,9 +51,9 @@ def refuse_all(file: File, data: bytes, reason: str) -> File:
 
 
 def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
-    """Return what a suite, or a part of one, names, and whether it is for AgentV 5.
+    """List the files that a suite, or a part of one, names, and return whether it is for AgentV 5.
 
-    A file that cannot be read names nothing: linting it tells why.
+    A file that cannot be read names nothing: linting it reports why.
     """
     others: list[OtherFile] = []
     is_for_five = file.settings.is_for_five
@@ -69,7 +69,8 @@ def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
     return others, is_for_five
 
 
-class _Task(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _FileToFollow:
     """A file to look at: the folder from which it names others, and the files that led to it."""
 
     identity: object
@@ -83,7 +84,7 @@ class Following:
     `found` has them by their identities: two paths of one file have one.
     """
 
-    def __init__(self, search: Search, found: dict[object, File | Unreadable]) -> None:
+    def __init__(self, search: FileSearch, found: dict[object, File | Unreadable]) -> None:
         self._search = search
         self._found = found
         self._parts: dict[object, list[object]] = {}
@@ -95,7 +96,7 @@ class Following:
         `suites` are those that may name files.
         """
         first = [*self._found]
-        pending = [_Task(suite, os.path.dirname(self._file(suite).name)) for suite in reversed(suites)]
+        pending = [_FileToFollow(suite, os.path.dirname(self._file(suite).name)) for suite in reversed(suites)]
         looked_at: set[object] = set()
         while pending:
             task = pending.pop()
@@ -120,15 +121,15 @@ class Following:
             raise TypeError(f"{file.path} names no files")
         return file
 
-    def _look_at(self, task: _Task) -> list[_Task]:
+    def _look_at(self, task: _FileToFollow) -> list[_FileToFollow]:
         """Add the files that a file names, and return those of them that may name others."""
         suite = self._file(task.identity)
         try:
             others, is_for_five = _list_named(suite, read_file(suite.name, LIMIT))
-        except (OSError, ValueError):  # reading it again tells why
+        except (OSError, ValueError):  # reading it again reports why
             return []
         unfollowed: dict[Unfollowed, None] = {}
-        more: list[_Task] = []
+        more: list[_FileToFollow] = []
         for other in others:
             try:
                 for name in _locate(other, task.folder):
@@ -142,7 +143,7 @@ class Following:
         self._found[task.identity] = suite._replace(settings=settings)
         return more
 
-    def _add(self, name: str, other: OtherFile, task: _Task) -> list[_Task]:
+    def _add(self, name: str, other: OtherFile, task: _FileToFollow) -> list[_FileToFollow]:
         """Add a file that a suite names; return it if it may name others."""
         try:
             data = read_file(name, LIMIT)
@@ -165,7 +166,7 @@ class Following:
         self._parts.setdefault(task.identity, []).append(identity)
         self._join(task.identity, identity)
         folder = os.path.dirname(name) if other.holds is Holds.SUITE else task.folder
-        return [_Task(identity, folder, (*task.above, task.identity))] if may_name_files(data) else []
+        return [_FileToFollow(identity, folder, (*task.above, task.identity))] if may_name_files(data) else []
 
     def _join(self, one: object, other: object) -> None:
         """Put two files into one group."""
@@ -193,8 +194,10 @@ def _locate(other: OtherFile, folder: str) -> list[str]:
         _refuse_kinds(text, is_included=isinstance(other.path[-1], str) and other.path[-1] == "include")
     path = os.path.normpath(os.path.join(folder, text))
     if os.path.isdir(path):
-        cases = (os.path.join(path, name, case) for name in sorted(os.listdir(path)) for case in CASE_FILES)
-        found = [case for case in cases if os.path.isfile(case)]
+        found: list[str] = []
+        for name in sorted(os.listdir(path)):
+            cases = (os.path.join(path, name, case) for case in CASE_FILES)
+            found += filter(os.path.isfile, cases)
         if not found:
             raise _NotReadError(Effect.LOST, "has no folder with a `case.yaml`")
         return found
@@ -226,7 +229,7 @@ def _list_candidates(text: str, folder: str, *, is_template: bool) -> Iterator[s
     root = find_root(os.path.realpath(folder))
     place = folder
     while _is_below(os.path.realpath(place), root):
-        yield from (os.path.normpath(os.path.join(place, each)) for each in texts)
+        yield from (os.path.normpath(os.path.join(place, candidate)) for candidate in texts)
         place = os.path.join(place, os.pardir)
 
 

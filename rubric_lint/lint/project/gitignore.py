@@ -12,6 +12,7 @@ import codecs
 import os
 import re
 import stat
+import warnings
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ class Patterns(NamedTuple):
     @classmethod
     def parse(cls, root: str, lines: Iterable[str], folders: frozenset[str] = frozenset()) -> "Patterns":
         """Parse one pattern per line; like git, skip lines that are not patterns."""
-        patterns = [pattern for line in lines if (pattern := _parse(line)) is not None]
+        patterns = [pattern for pattern in map(_parse, lines) if pattern is not None]
         return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)), folders)
 
     def judge(self, path: str, *, is_folder: bool) -> bool | None:
@@ -133,8 +134,6 @@ def _parse(line: str) -> _Pattern | None:
 
 def _translate(glob: str) -> re.Pattern[str] | None:
     """Return the expression whose full matches are the paths that `glob` names; None if it can name none."""
-    import warnings  # noqa: PLC0415
-
     from pathspec import GitIgnoreSpec  # noqa: PLC0415  (most folders have no patterns)
 
     with warnings.catch_warnings():
@@ -162,9 +161,8 @@ def _commit(source: str) -> str:
     No other match can be better, because what follows has a fixed number of characters or folders. This saves trying
     the others, of which there are as many as ways to divide a name among the stars.
     """
-    first, *rest = source.split(_FOLDERS)
-    parts = [_commit_stars(part) for part in (first, *rest)]
-    if not rest:
+    parts = [_commit_stars(part) for part in source.split(_FOLDERS)]
+    if len(parts) == 1:
         return parts[0]
     if parts[0].startswith(_FOLDERS_FIRST):
         parts[0] = f"^(?>(?:.+?/)??{parts[0].removeprefix(_FOLDERS_FIRST)}(?=/))"

@@ -6,7 +6,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.model.messages import join_words, list_names
 
@@ -20,7 +20,8 @@ PACKED = (".gz", ".zst")
 """The suffixes that may follow those."""
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InputFiles:
     """The names of files, notes on what is not read, and names that stand for no file, each with the reason.
 
     `others` has the paths in folders that are not read.
@@ -32,28 +33,29 @@ class Found(NamedTuple):
     others: list[str]
 
 
-def find_inputs(names: Iterable[str]) -> Found:
+def find_inputs(names: Iterable[str]) -> InputFiles:
     """Return the files that `names` stand for: a folder for those in it, at any depth, in order; a pattern for matches.
 
     A name of a file, and `-`, stays as it is, and so does one that nothing has.
     """
-    found = Found([], [], [], [])
+    found = InputFiles([], [], [], [])
     for name in names:
         is_folder = os.path.isdir(name)
         if not is_folder and (os.path.lexists(name) or not glob.has_magic(name)):
             found.files.append(name)
             continue
         matches = [name] if is_folder else sorted(glob.glob(name, recursive=True))
-        reached = [file for match in matches for file in (_search(match, found) if os.path.isdir(match) else [match])]
+        reached: list[str] = []
+        for match in matches:
+            reached += _search(match, found) if os.path.isdir(match) else [match]
         if not reached:
-            found.missing.append(
-                f"{name}: {'no files with outputs in this folder' if is_folder else 'no file matches'}"
-            )
+            reason = "no files with outputs in this folder" if is_folder else "no file matches"
+            found.missing.append(f"{name}: {reason}")
         found.files[:] = dict.fromkeys([*found.files, *reached])
     return found
 
 
-def _search(folder: str, found: Found) -> list[str]:
+def _search(folder: str, found: InputFiles) -> list[str]:
     """Return the files in a folder; add the others, and a note on them, to `found`."""
     files: list[str] = []
     others: list[str] = []

@@ -28,7 +28,7 @@ _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 
 _LEAST = 1 << 13  # bytes to read at once from a file that claims to be empty, as in /proc
 
 
-class RefusedError(OSError):
+class RefusedFileError(OSError):
     """A file that is refused for its kind or its size; `strerror` says why, `size` is its size if too large, else 0."""
 
     def __init__(self, path: str, reason: str, *, size: int = 0) -> None:
@@ -40,7 +40,7 @@ def read_file(path: str, limit: int) -> bytes:
     """Return the content of a regular file of at most `limit` bytes.
 
     Raises:
-        RefusedError: if it is larger, or not a regular file.
+        RefusedFileError: if it is larger, or not a regular file.
         OSError: if the system cannot read it.
     """
     _require(path, stat_path(path).st_mode, stat.S_ISREG, "not a regular file")
@@ -77,7 +77,7 @@ def open_stream(path: str) -> Iterator[BinaryIO]:
     """Open a regular file or a pipe, for a reader that limits what it keeps.
 
     Raises:
-        RefusedError: if it is a folder, a device or a socket.
+        RefusedFileError: if it is a folder, a device or a socket.
         OSError: if the system cannot open it.
     """
     _require(path, stat_path(path).st_mode, _is_streamed, "neither a file nor a pipe")
@@ -90,13 +90,13 @@ def stat_path(path: str) -> os.stat_result:
     """Return the status of a file.
 
     Raises:
-        RefusedError: if no file can have this path.
-        OSError: if the system cannot tell.
+        RefusedFileError: if no file can have this path.
+        OSError: if the system does not know.
     """
     try:
         return os.stat(path)
     except ValueError:
-        raise RefusedError(path, "no path has a null character or half a surrogate pair") from None
+        raise RefusedFileError(path, "no path has a null character or half a surrogate pair") from None
 
 
 def _is_streamed(mode: int) -> bool:
@@ -106,16 +106,19 @@ def _is_streamed(mode: int) -> bool:
 def _require(path: str, mode: int, accepts: Callable[[int], bool], otherwise: str) -> None:
     if not accepts(mode):
         kind = _KINDS.get(stat.S_IFMT(mode))
-        raise RefusedError(path, f"it is {kind}, {otherwise}" if kind else f"it is {otherwise}")
+        raise RefusedFileError(path, f"it is {kind}, {otherwise}" if kind else f"it is {otherwise}")
 
 
-def _too_large(path: str, size: int, limit: int) -> RefusedError:
+def _too_large(path: str, size: int, limit: int) -> RefusedFileError:
     reason = f"it has {size / 1e6:.1f} MB, and the limit is {limit / 1e6:.0f} MB"
-    return RefusedError(path, reason, size=size)
+    return RefusedFileError(path, reason, size=size)
 
 
 def _read_on(descriptor: int, chunk: int, limit: int) -> Iterator[bytes]:
-    while limit > 0 and (data := os.read(descriptor, min(chunk, limit))):
+    while limit > 0:
+        data = os.read(descriptor, min(chunk, limit))
+        if not data:
+            return
         limit -= len(data)
         yield data
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.formats.dialects import SUITES, may_name_files
-from rubric_lint.lint.project.files import File, Search, Skipped, Unreadable, tidy
+from rubric_lint.lint.project.files import File, FileSearch, Skipped, Unreadable, tidy
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import SettingsFinder
 
@@ -19,7 +19,7 @@ def find(
     Suites are the YAML files that the user names, and in a folder or a hook those that are named for suites. The
     settings of a file that a suite names say what it is a part of; those of the suite, what is not read with it.
     """
-    search = Search(finder, Skipped() if skipped is None else skipped)
+    search = FileSearch(finder, Skipped() if skipped is None else skipped)
     found: dict[object, File | Unreadable] = {}
     suites: list[object] = []
     for path in paths:
@@ -42,7 +42,7 @@ def find(
 def _names_files(name: str) -> bool:
     try:
         return may_name_files(read_file(name, LIMIT))
-    except (OSError, ValueError):  # reading it again tells why
+    except (OSError, ValueError):  # reading it again reports why
         return False
 
 

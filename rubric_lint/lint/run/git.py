@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from rubric_lint.lint.project.files import RealFolders
 from rubric_lint.lint.project.settings import FileSettings
@@ -29,8 +28,12 @@ class GitError(Exception):
 # Disable settings with which a repository could have git start programs. Set the format of answers too: quoted paths
 # cannot break lines.
 _SETTINGS = (
-    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"),
-    *("core.untrackedCache=false", "core.quotePath=true"),
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "core.untrackedCache=false",
+    "core.quotePath=true",
 )
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -42,13 +45,15 @@ _ENVIRONMENT = {
 _REMOVED = ("GIT_DIFF_OPTS", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_TRACE2_EVENT", "GIT_TRACE")
 
 
-def ask(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
+def run_git(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> tuple[int, bytes, bytes]:
     """Return the exit code, standard output and standard error of a git command; `given` is its stdin.
 
     Raises:
         GitError: if git cannot be run.
     """
-    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+    options: list[str] = []
+    for setting in _SETTINGS + settings:
+        options += ("-c", setting)
     environment = {name: value for name, value in os.environ.items() if name not in _REMOVED}
     try:
         done = subprocess.run(  # noqa: S603 (a list, no shell)
@@ -63,11 +68,11 @@ def ask(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> 
     return done.returncode, done.stdout, done.stderr
 
 
-def _demand(trouble: str, *arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> bytes:
+def _require_git(trouble: str, *arguments: str, given: bytes = b"", settings: tuple[str, ...] = ()) -> bytes:
     """Return the standard output of a git command; raise GitError with the `trouble` and what git says if it fails."""
-    code, answer, fault = ask(*arguments, given=given, settings=settings)
+    code, answer, fault = run_git(*arguments, given=given, settings=settings)
     if code:
-        raise GitError(f"{trouble}: {tell(fault)}")
+        raise GitError(f"{trouble}: {format_git_error(fault)}")
     return answer
 
 
@@ -91,27 +96,32 @@ def silence_filters(folder: str) -> tuple[str, ...]:
         GitError: if git cannot list its settings, or a filter's name cannot be written on a command line.
     """
     trouble = "git cannot list its settings by their scope (it can from version 2.26 on)"
-    listed = _demand(trouble, "-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
+    listed = _require_git(trouble, "-C", folder, "config", "--list", "--name-only", "--show-scope", "-z")
     parts = [os.fsdecode(part) for part in listed.split(b"\0")]
     scoped = zip(parts[::2], parts[1::2], strict=False)
     keys = [key for scope, key in scoped if scope not in _TRUSTED and key.startswith("filter.")]
     names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
-    if odd := [name for name in names if "=" in name or "\n" in name]:
+    odd = [name for name in names if "=" in name or "\n" in name]
+    if odd:
         raise GitError(f"the settings of this repository define the filter {odd[0]!r}, which cannot be switched off")
-    # A filter without a command does nothing, if it is not required.
-    return tuple(f"filter.{name}.{rest}" for name in names for rest in ("clean=", "smudge=", "process=", "required=0"))
+    settings: list[str] = []
+    for name in names:
+        # A filter without a command does nothing, if it is not required.
+        settings += (f"filter.{name}.{rest}" for rest in ("clean=", "smudge=", "process=", "required=0"))
+    return tuple(settings)
 
 
 _TRUSTED = ("system", "global", "command")
 
 
-def tell(fault: bytes) -> str:
+def format_git_error(fault: bytes) -> str:
     """Return the messages of git on one line."""
     lines = fault.decode("utf-8", "replace").strip().splitlines()
     return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
-class ChangedLines(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
     """The changed lines of a file, as Git counts them: from 1, each ended by a line feed.
 
     `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were removed.
@@ -148,15 +158,27 @@ class Changes:
 
 # These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says.
 _DIFF = (
-    *("diff", "--raw", "--patch", "--unified=0", "--inter-hunk-context=0", "--no-ext-diff", "--no-textconv", "--text"),
-    *("--no-color", "--no-relative", "--find-renames", "--ignore-submodules", "--src-prefix=a/", "--dst-prefix=b/"),
+    "diff",
+    "--raw",
+    "--patch",
+    "--unified=0",
+    "--inter-hunk-context=0",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--text",
+    "--no-color",
+    "--no-relative",
+    "--find-renames",
+    "--ignore-submodules",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
 )
 
 
 def _find_root() -> tuple[str, bool]:
     """Return the root of the work tree around the current folder, and whether its clone is shallow."""
     trouble = "it needs a Git repository around the current folder, and git says"
-    answer = _demand(trouble, "rev-parse", "--show-toplevel", "--is-shallow-repository")
+    answer = _require_git(trouble, "rev-parse", "--show-toplevel", "--is-shallow-repository")
     top, _, is_shallow = answer.rstrip(b"\n").rpartition(b"\n")
     return os.path.realpath(os.fsdecode(top)), is_shallow == b"true"
 
@@ -170,8 +192,8 @@ def read_changes(revision: str) -> Changes:
     root, is_shallow = _find_root()
     base = _find_base(revision, is_shallow=is_shallow)
     tree, trouble = ("-C", root), f"git cannot compare the work tree with {revision}"
-    diff = _demand(trouble, *tree, *_DIFF, base, "--", settings=silence_filters(root))
-    tracked = _demand(trouble, *tree, "ls-files", "-z")
+    diff = _require_git(trouble, *tree, *_DIFF, base, "--", settings=silence_filters(root))
+    tracked = _require_git(trouble, *tree, "ls-files", "-z")
     files = _read_diff(diff)
     for name in _find_filtered([name for name, lines in files.items() if lines], tree):
         files[name] = None
@@ -185,13 +207,14 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
     """
     given = b"".join(os.fsencode(name) + b"\0" for name in names)
     trouble = "git cannot list its filters"
-    parts = _demand(trouble, *tree, "check-attr", "--stdin", "-z", "filter", given=given).split(b"\0")
+    parts = _require_git(trouble, *tree, "check-attr", "--stdin", "-z", "filter", given=given).split(b"\0")
     for name, value in zip(parts[::3], parts[2::3], strict=False):
         if value not in (b"unspecified", b"unset"):
             yield os.fsdecode(name)
 
 
-class Branch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Branch:
     """What the work tree changed since it left `base`: its commit, the root, and pairs of old and new paths.
 
     A path is None where a file is new or gone; paths are relative to the root, with `/`.
@@ -222,8 +245,8 @@ def read_branch(revision: str | None) -> Branch:
     tree, trouble = ("-C", root), f"git cannot compare the work tree with {base}"
     how = ("diff", "--name-status", "-z", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-relative")
     silenced = silence_filters(root)
-    changed = _demand(trouble, *tree, *how, "--ignore-submodules", commit, "--", settings=silenced)
-    new = _demand(trouble, *tree, "ls-files", "--others", "--exclude-standard", "-z")
+    changed = _require_git(trouble, *tree, *how, "--ignore-submodules", commit, "--", settings=silenced)
+    new = _require_git(trouble, *tree, "ls-files", "--others", "--exclude-standard", "-z")
     files: list[tuple[str | None, str | None]] = [(None, os.fsdecode(name)) for name in new.split(b"\0")[:-1]]
     parts = iter(changed.split(b"\0")[:-1])
     for kind in parts:
@@ -235,7 +258,7 @@ def read_branch(revision: str | None) -> Branch:
 
 def _find_base(revision: str, *, is_shallow: bool) -> str:
     """Return the commit at which HEAD left `revision`."""
-    code, answer, fault = ask("merge-base", "--", revision, "HEAD")
+    code, answer, fault = run_git("merge-base", "--", revision, "HEAD")
     if not code:
         return answer.decode("ascii").strip()
     deepen = "; this clone is shallow: fetch all of it (`git fetch --unshallow`, in GitHub Actions `fetch-depth: 0`)"
@@ -245,7 +268,7 @@ def _find_base(revision: str, *, is_shallow: bool) -> str:
             raise GitError("this repository has no commits yet, so there is nothing to compare with")
         if code == 1:
             raise GitError(f"{revision} and HEAD have no commit in common" + (hint or "; name another revision"))
-        raise GitError(f"git cannot compare HEAD with {revision}: {tell(fault)}{hint}")
+        raise GitError(f"git cannot compare HEAD with {revision}: {format_git_error(fault)}{hint}")
     if not _is_commit("HEAD"):
         raise GitError("this repository has no commits yet, so there is nothing to compare with")
     if _is_commit(f"origin/{revision}"):
@@ -254,7 +277,7 @@ def _find_base(revision: str, *, is_shallow: bool) -> str:
 
 
 def _is_commit(revision: str) -> bool:
-    return not ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")[0]
+    return not run_git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")[0]
 
 
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -267,17 +290,21 @@ def _read_diff(diff: bytes) -> dict[str, ChangedLines | None]:
     lines = iter(diff.split(b"\n"))
     name = ""
     for line in lines:
-        if found := _RAW.match(line):
-            kind, path = found.groups()
+        raw, hunk = _RAW.match(line), _HUNK.match(line)
+        if raw:
+            kind, path = raw.groups()
             # A new file may be empty; an unmerged file, or a former link, has no lines to compare.
             files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
-        elif found := _HUNK.match(line):
-            before, first, after = (1 if number is None else int(number) for number in found.groups())
-            added, cuts = _read_hunk(lines, before, first + (after == 0), after)
+        elif hunk:
+            before, first, after = (1 if number is None else int(number) for number in hunk.groups())
+            start = first if after else first + 1  # without new lines, the number is that of the line above
+            added, cuts = _read_hunk(lines, before, start, after)
             known = files.get(name, UNCHANGED)
-            files[name] = known and ChangedLines((*known.added, *added), (*known.cuts, *cuts))
+            if known is not None:
+                known = ChangedLines(known.added + tuple(added), known.cuts + tuple(cuts))
+            files[name] = known
     return files
 
 
@@ -324,11 +351,11 @@ class ChangedLinesFilter:
         self._changes = changes
         self._folders = RealFolders()
 
-    def wants(self, name: str) -> bool:
+    def needs_file(self, name: str) -> bool:
         """Return whether anything in the file has changed."""
         return self._lines(name) != UNCHANGED
 
-    def sift(self, result: Result, settings: FileSettings) -> Result:  # noqa: ARG002 (the interface of a sieve)
+    def filter(self, result: Result, settings: FileSettings) -> Result:  # noqa: ARG002 (the interface of a filter)
         """Return the result without the findings in unchanged lines."""
         if not result.findings:
             return result
@@ -336,7 +363,7 @@ class ChangedLinesFilter:
         # Git ends lines at the bytes of line feeds, which in UTF-16 and UTF-32 may be something else.
         if lines is None or result.source.encoding != "utf-8":
             return result
-        touch = _Touch(result.source, lines)
+        touch = _ChangedText(result.source, lines)
         return result._replace(findings=tuple(filter(touch.concerns, result.findings)))
 
     def _lines(self, name: str) -> ChangedLines | None:
@@ -344,12 +371,12 @@ class ChangedLinesFilter:
         return self._changes.of(os.path.realpath(path) if os.path.islink(path) else path)  # noqa: PTH114
 
 
-class _Touch:
+class _ChangedText:
     """The changed lines of one text, to compare findings with."""
 
     def __init__(self, source: Source, lines: ChangedLines) -> None:
         self._source = source
-        self._added, self._cuts = lines
+        self._added, self._cuts = lines.added, lines.cuts
         self._last_added = [last for _, last in lines.added]
         self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
 
@@ -383,4 +410,4 @@ class _Touch:
     def _documents(self) -> dict[str, Document]:
         """The documents by their step in a pointer, which is empty for a single document."""
         documents = read_documents(self._source)[0]
-        return {"" if each.number is None else str(each.number): each for each in documents}
+        return {"" if document.number is None else str(document.number): document for document in documents}

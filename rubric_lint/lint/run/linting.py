@@ -10,23 +10,23 @@ from typing import Any, Generic, Protocol, TypeVar
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, read, split_stdin, tidy
 from rubric_lint.lint.project.settings import FileSettings, Overrides, SettingsError, SettingsFinder
 from rubric_lint.lint.project.suites import find, look_at_stdin
-from rubric_lint.lint.run.batch import FileOutcome, Found, lint_bytes, lint_files
+from rubric_lint.lint.run.batch import FileOutcome, FoundFile, lint_bytes, lint_files
 from rubric_lint.lint.run.console import Progress, complain, report_crash
-from rubric_lint.lint.run.summary import EMPTY, Again, Failure, Reporter, Summary, Unchecked
+from rubric_lint.lint.run.summary import EMPTY, Failure, Reporter, RunScope, Summary, Unchecked
 from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import counted, join_words
 
-Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[Found]]
-Lint = Callable[[Iterable[Found]], Iterator[tuple[Found, FileOutcome]]]
+Find = Callable[[Iterable[str], SettingsFinder, Skipped], Iterable[FoundFile]]
+Lint = Callable[[Iterable[FoundFile]], Iterator[tuple[FoundFile, FileOutcome]]]
 Outcome = TypeVar("Outcome")
-Done = tuple[Found, Outcome | Unreadable | Exception]
+Done = tuple[FoundFile, Outcome | Unreadable | Exception]
 
 
 class FileRun(ABC, Generic[Outcome]):
     """A run over files.
 
-    A subclass says what is done to each file (`work`), what is done with the outcome (`take`), and what was done so far
-    if the run is interrupted (`word`).
+    A subclass says what is done to a file (`work`) and with its outcome (`record`), and what was done so far if the run
+    is interrupted (`format_progress`).
 
     A file that cannot be read, and a crash, is reported, and the run continues: `unreadable` has the names of such
     files, and `crashes` counts the crashes. `refuse` gets a message for each file that cannot be read, `report_crash`
@@ -47,7 +47,7 @@ class FileRun(ABC, Generic[Outcome]):
         self.crashes = 0
         self.skipped = Skipped()
         self.named: frozenset[str] = frozenset()
-        self.again = Again()
+        self.scope = RunScope()
         self.fixable: list[str] = []
         self.by_hook = False
         self.explaining = Unchecked(())
@@ -61,22 +61,22 @@ class FileRun(ABC, Generic[Outcome]):
         """Return the outcome of a file."""
 
     @abstractmethod
-    def take(self, file: Found, outcome: Outcome) -> None:
+    def record(self, file: FoundFile, outcome: Outcome) -> None:
         """Count and report the outcome of a file."""
 
     @abstractmethod
-    def word(self) -> str:
-        """Return what an interrupted run has done and what it has not."""
+    def format_progress(self) -> str:
+        """Say what an interrupted run has done and what not."""
 
-    def wants(self, file: Found) -> bool:  # noqa: ARG002
+    def needs_file(self, file: FoundFile) -> bool:  # noqa: ARG002
         """Return whether to read a file that was found."""
         return True
 
-    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[Done[Outcome]]:
+    def process(self, stdin: list[File], found: Iterable[FoundFile]) -> Iterator[Done[Outcome]]:
         """Yield each file with its outcome."""
         return self.process_in_turn(chain(stdin, found))
 
-    def process_in_turn(self, files: Iterable[Found]) -> Iterator[Done[Outcome]]:
+    def process_in_turn(self, files: Iterable[FoundFile]) -> Iterator[Done[Outcome]]:
         """Read files and work on them one by one."""
         for file in files:
             outcome: Outcome | Unreadable | Exception
@@ -90,7 +90,7 @@ class FileRun(ABC, Generic[Outcome]):
                 outcome = fault
             yield file, outcome
 
-    def go(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> None:
+    def run_over(self, paths: Iterable[str], stdin_name: str, finder: SettingsFinder) -> None:
         """Go through everything at `paths`; `stdin_name` is the file name of stdin.
 
         Raises:
@@ -98,13 +98,13 @@ class FileRun(ABC, Generic[Outcome]):
             click.Abort: on Ctrl+C, after a message that says what was done.
         """
         paths = tuple(paths)
-        self.again = Again(paths, stdin_name, finder.overrides, finder.options, self.fixable)
-        with self.progress.reporting_interrupt(self.word):
+        self.scope = RunScope(paths, stdin_name, finder.overrides, finder.options, self.fixable)
+        with self.progress.reporting_interrupt(self.format_progress):
             paths, stdin = split_stdin(paths, stdin_name, finder)
             self.by_hook = finder.overrides.force_exclude
             self.named = frozenset([*map(tidy, paths), *(file.name for file in stdin)])
             gc.freeze()  # objects loaded so far stay, so no collection needs to visit them
-            found = self.progress.count(filter(self.wants, self._find(paths, finder, self.skipped)))
+            found = self.progress.count(filter(self.needs_file, self._find(paths, finder, self.skipped)))
             for file, outcome in self.progress.over(self.process(stdin, found)):
                 if isinstance(outcome, Unreadable):
                     self.refuse(outcome)
@@ -112,7 +112,7 @@ class FileRun(ABC, Generic[Outcome]):
                 fault = outcome
                 if not isinstance(outcome, Exception):
                     try:
-                        self.take(file, outcome)
+                        self.record(file, outcome)
                     except (OSError, SettingsError):
                         raise  # from stdout or a baseline, not from the file
                     except Exception as crash:
@@ -120,10 +120,10 @@ class FileRun(ABC, Generic[Outcome]):
                 if isinstance(fault, Exception):
                     self.crashes += 1
                     self.crash(file.name if isinstance(file, File) else file.path, fault)
-        for line in self.skipped.word_other_kinds():
+        for line in self.skipped.format_other_kinds():
             complain(line)
 
-    def note_fixable(self, file: Found) -> None:
+    def note_fixable(self, file: FoundFile) -> None:
         """Remember a file that has fixes to suggest."""
         if isinstance(file, File):
             self.fixable.append("-" if file.is_stdin else file.name)
@@ -149,15 +149,15 @@ class Filter(Protocol):
     counted_as: str
     skipped_as: str
 
-    def wants(self, name: str) -> bool:
+    def needs_file(self, name: str) -> bool:
         """Return whether the file `name` must be read at all."""
 
-    def sift(self, result: Result, settings: FileSettings) -> Result:
+    def filter(self, result: Result, settings: FileSettings) -> Result:
         """Return the result without the findings to leave out; `settings` are those of the file."""
 
 
 class LintRun(FileRun[Result]):
-    """Lints files and passes the findings that `sieves` keep to `reporter`.
+    """Lints files and passes the findings that `filters` keep to `reporter`.
 
     `undone` says what an interrupted run did not do, and `unable` has rules for which the run has no data.
     """
@@ -166,7 +166,7 @@ class LintRun(FileRun[Result]):
         self,
         reporter: Reporter,
         progress: Progress,
-        sieves: Sequence[Filter] = (),
+        filters: Sequence[Filter] = (),
         *,
         find: Find = find,
         lint: Lint = lint_files,
@@ -175,7 +175,7 @@ class LintRun(FileRun[Result]):
     ) -> None:
         super().__init__(progress, find=find)
         self._reporter = reporter
-        self._sieves = sieves
+        self._filters = filters
         self._skipped: Counter[str] = Counter()
         self._lint = lint
         self._undone = undone
@@ -190,13 +190,13 @@ class LintRun(FileRun[Result]):
         Raises:
             SettingsError: when the settings of stdin, or a baseline, cannot be used.
         """
-        self.go(paths, stdin_name, finder)
+        self.run_over(paths, stdin_name, finder)
         others = Summary(unreadable=len(self.unreadable), faults=self.crashes, **dict[str, Any](self._skipped))
         summary = self._summary.plus(others).plus(Summary.left_out(self.skipped))
-        return summary._replace(again=self.again, **self._find_idle(finder.overrides))
+        return summary._replace(scope=self.scope, **self._find_idle(finder.overrides))
 
-    def word(self) -> str:
-        """Return what an interrupted run has found."""
+    def format_progress(self) -> str:
+        """Say what an interrupted run has found."""
         summary = self._summary
         found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
         return f"after {counted(summary.files, 'file')}: {join_words(found)}; {self._undone}"
@@ -209,20 +209,20 @@ class LintRun(FileRun[Result]):
             raise outcome
         return outcome
 
-    def process(self, stdin: list[File], found: Iterable[Found]) -> Iterator[tuple[Found, FileOutcome]]:
+    def process(self, stdin: list[File], found: Iterable[FoundFile]) -> Iterator[tuple[FoundFile, FileOutcome]]:
         """Lint stdin here, and the files with as many processes as are worth it."""
         self.explaining = Unchecked(self.named, by_hook=self.by_hook)
         return chain(self.process_in_turn(stdin), self._lint(found))
 
-    def wants(self, file: Found) -> bool:
-        """Return whether to lint a file; count those that a sieve leaves out."""
-        for sieve in self._sieves:
-            if isinstance(file, File) and not sieve.wants(file.name):
-                self._skipped[sieve.skipped_as] += 1
+    def needs_file(self, file: FoundFile) -> bool:
+        """Return whether to lint a file; count those that a filter leaves out."""
+        for finding_filter in self._filters:
+            if isinstance(file, File) and not finding_filter.needs_file(file.name):
+                self._skipped[finding_filter.skipped_as] += 1
                 return False
         return True
 
-    def take(self, file: Found, outcome: Result) -> None:
+    def record(self, file: FoundFile, outcome: Result) -> None:
         """Report the findings of one file."""
         left_out: dict[str, Any] = {}
         if isinstance(file, File):
@@ -230,15 +230,17 @@ class LintRun(FileRun[Result]):
             self.explaining.add(file.name, outcome, reason, group=file.group)
             if outcome.rubrics:
                 self._enabled.add(file.settings.enabled)
-            for sieve in self._sieves:
-                left = sieve.sift(outcome, file.settings)
-                left_out[sieve.counted_as] = len(outcome.findings) - len(left.findings)
+            for finding_filter in self._filters:
+                left = finding_filter.filter(outcome, file.settings)
+                left_out[finding_filter.counted_as] = len(outcome.findings) - len(left.findings)
                 outcome = left
         self._reporter.add(outcome)
         counts = Summary.of(outcome)
         if counts.safe_fixes + counts.unsafe_fixes + counts.choices:
             self.note_fixable(file)
-        self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
+        if any(left_out.values()):
+            counts = counts.plus(Summary(**left_out))
+        self._summary = self._summary.plus(counts)
 
     def refuse(self, what: Unreadable) -> None:
         """Report a file that cannot be read."""
@@ -252,16 +254,15 @@ class LintRun(FileRun[Result]):
 
     def _find_idle(self, overrides: Overrides) -> dict[str, Any]:
         """Return the rules that were selected and ran, and those that did not run on all or some files with rubrics."""
-        limits = [each for each in self._enabled if each is not None]
+        limits = [enabled for enabled in self._enabled if enabled is not None]
         if not limits:
             return {}
-        from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (runs of all rules need no list of them)
-        from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
+        from rubric_lint.rules import BY_NAME, rows  # noqa: PLC0415  (runs of all rules need no list of them)
 
-        of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
+        of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", rows.JUDGED))
         asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
         runnable = of_lint - self._unable
-        missing = [asked - (each & runnable) for each in limits]
+        missing = [asked - (enabled & runnable) for enabled in limits]
         idle = frozenset.intersection(*missing) if len(limits) == len(self._enabled) else frozenset[str]()
         names = {
             "selected": asked - idle if overrides.select is not None else (),

@@ -18,11 +18,16 @@ def _fixes(count: int) -> str:
     return counted(count, "fix", "fixes")
 
 
+def join_notes(notes: Iterable[tuple[int, str]]) -> str:
+    """Join notes about counts; those about 0 are left out."""
+    return "; ".join(note for count, note in notes if count)
+
+
 _MOST_PATHS = 3
 """The most paths that a suggested command names."""
 
 
-class Again(NamedTuple):
+class RunScope(NamedTuple):
     """What a run read, for the commands that it suggests: its paths, and what else chooses files and findings.
 
     `fixable` are the files that have fixes to suggest. `wish` are the fixes that a run made without writing files: the
@@ -36,21 +41,22 @@ class Again(NamedTuple):
     fixable: Collection[str] = ()
     wish: Mapping[str, Value] = MappingProxyType({})
 
-    def word_fix(self, **how: Value) -> str:
+    def suggest_fix(self, **how: Value) -> str:
         """Return the command that fixes the files, or only those with fixes where the paths are many."""
         few = 0 < len(self.fixable) <= _MOST_PATHS < len(self.paths)
         files = self.fixable if few else self.paths
-        stdin = self.stdin_name if "-" in files and self.stdin_name != "<stdin>" else None
-        rules = {}
+        options: dict[str, Value] = {}
         if self.overrides:
-            chosen = {"select": self.overrides.select or (), "ignore": self.overrides.ignore}
-            rules = {name: ",".join(sorted(names)) or None for name, names in chosen.items()}
-        return word_command("fix", files, **rules, stdin_filename=stdin, **self._options, **{**self.wish, **how})
+            options["select"] = ",".join(sorted(self.overrides.select or ())) or None
+            options["ignore"] = ",".join(sorted(self.overrides.ignore)) or None
+        if "-" in files and self.stdin_name != "<stdin>":
+            options["stdin_filename"] = self.stdin_name
+        return format_command("fix", files, **{**options, **self._options, **self.wish, **how})
 
-    def word_files(self) -> str:
+    def suggest_files(self) -> str:
         """Return the command that lists what is read and what is left out."""
         command = "" if [*self.paths] == ["."] else "check"  # a folder may have the name of a command
-        return word_command(command, self.paths, **self._options, show_files=True)
+        return format_command(command, self.paths, **self._options, show_files=True)
 
     @property
     def _options(self) -> Mapping[str, Value]:
@@ -58,22 +64,24 @@ class Again(NamedTuple):
         return {"force_exclude": is_forced, **self.settings}
 
 
-def word_command(command: str, paths: Collection[str], **options: Value) -> str:
+def format_command(command: str, paths: Collection[str], **options: Value) -> str:
     """Return a command for the paths of a run; paths that are too many to print are only counted."""
+    if [*paths] == ["."]:
+        return f"`{suggest(command, **options)}`"
     if len(paths) <= _MOST_PATHS:
-        return f"`{suggest(command, *(() if [*paths] == ['.'] else paths), **options)}`"
+        return f"`{suggest(command, *paths, **options)}`"
     given = suggest(command, **options).removeprefix(f"rubric-lint {command}").strip()
     return f"`{command}` on the same {len(paths)} paths" + (f" with `{given}`" if given else "")
 
 
-def word_unsafe(count: int, again: Again) -> str:
+def format_unsafe(count: int, scope: RunScope) -> str:
     """Say how to make so many fixes that may change the meaning."""
-    return f"{_fixes(count)} may change the meaning: {again.word_fix(unsafe_fixes=True)}"
+    return f"{_fixes(count)} may change the meaning: {scope.suggest_fix(unsafe_fixes=True)}"
 
 
-def word_open(count: int, again: Again) -> str:
+def format_open(count: int, scope: RunScope) -> str:
     """Say how to see so many fixes of which only the author can choose one."""
-    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: {again.word_fix(choose=True)}"
+    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: {scope.suggest_fix(choose=True)}"
 
 
 class Summary(NamedTuple):
@@ -85,7 +93,7 @@ class Summary(NamedTuple):
     settings exclude. `unread` counts rubrics that are recognized but not checked, or only in part, `near_misses` what
     may be rubrics but may belong to other tools. `selected` names the rules of --select, `idle` those that did not run,
     and `partly_idle` those that ran on some files only. `tests` counts rubric tests; `passed` and `failed` those that
-    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON. `again` is what the run
+    were run. `review` has what else `rubric-test` or `--judged` computed, by name, as JSON. `scope` is what the run
     read.
     """
 
@@ -120,7 +128,7 @@ class Summary(NamedTuple):
     review: tuple[tuple[str, Any], ...] = ()
     hints: int = 0
     choices: int = 0
-    again: Again = Again()
+    scope: RunScope = RunScope()
 
     @property
     def findings(self) -> int:
@@ -129,7 +137,7 @@ class Summary(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True if the run held nothing to check; unchanged files, which are not read, may have something."""
+        """True if there was nothing to check; unchanged files, which are not read, may have something."""
         return not (self.rubrics or self.findings or self.tests or self.unchanged_files)
 
     @classmethod
@@ -151,8 +159,8 @@ class Summary(NamedTuple):
             safe_fixes=sum(fixes),
             unsafe_fixes=len(fixes) - sum(fixes),
             choices=len(choices),
-            unread=sum(each.is_known for each in result.unread),
-            near_misses=sum(not each.is_known for each in result.unread),
+            unread=sum(place.is_known for place in result.unread),
+            near_misses=sum(not place.is_known for place in result.unread),
             tests=result.tests,
             passed=result.passed,
             failed=result.failed,
@@ -175,93 +183,98 @@ class Summary(NamedTuple):
 
     def __str__(self) -> str:
         """Return the sentence on findings, and a second line on anything skipped."""
-        return self._outcome() + self.word_notes()
+        return self._outcome() + self.format_notes()
 
-    def word_notes(self) -> str:
+    def format_notes(self) -> str:
         """Return the line on anything fixable, hidden or skipped, after a line break; empty if there is nothing."""
         be = "is" if self.safe_fixes == 1 else "are"
         has_fixes = self.safe_fixes + self.unsafe_fixes + self.choices > 0
         but = ", but not left out by `fix`" if has_fixes else ""
         more = [
-            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: {self.again.word_fix()}"),
-            (self.unsafe_fixes, word_unsafe(self.unsafe_fixes, self.again)),
-            (self.choices, word_open(self.choices, self.again)),
+            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: {self.scope.suggest_fix()}"),
+            (self.unsafe_fixes, format_unsafe(self.unsafe_fixes, self.scope)),
+            (self.choices, format_open(self.choices, self.scope)),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),
             (self.known, f"{counted(self.known, 'finding')} hidden by the baseline{but}"),
             (self.untouched, f"{counted(self.untouched, 'finding')} on unchanged lines hidden{but}"),
             (self.unchanged_files, f"{counted(self.unchanged_files, 'unchanged file')} not read{but}"),
             (self.unread, f"{counted(self.unread, 'rubric')} not checked, or only in part"),
             (self.near_misses, f"{counted(self.near_misses, 'near miss', 'near misses')} not checked"),
-            *self.word_left_out(),
+            *self.format_left_out(),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} not linted because rubric-lint crashed"),
         ]
-        notes = "; ".join(text for count, text in more if count)
+        notes = join_notes(more)
         return f"\n{notes}." if notes else ""
 
-    def word_left_out(self) -> list[tuple[int, str]]:
-        """Return what a search skipped, as numbers with their notes."""
+    def format_left_out(self) -> list[tuple[int, str]]:
+        """List what a search skipped, as numbers with their notes."""
         them = "it" if self.outside == 1 else "them"
         excluded = ((self.excluded_folders, "folder"), (self.excluded_files, "file"))
-        told = " and ".join(counted(count, noun) for count, noun in excluded if count)
+        folders_and_files = " and ".join(counted(count, noun) for count, noun in excluded if count)
         dead = counted(self.passed_over, "broken symlink or pipe", "broken symlinks or pipes")
         outside = counted(self.outside, "symlink")
         return [
             (self.passed_over, f"{dead} skipped"),
             (self.outside, f"{outside} out of the repository skipped; name {them} to check {them}"),
             (self.other_kinds, f"{counted(self.other_kinds, 'file')} skipped: not YAML, JSON, TOML or Python"),
-            (self.excluded_folders + self.excluded_files, f"{told} skipped by `exclude`"),
+            (self.excluded_folders + self.excluded_files, f"{folders_and_files} skipped by `exclude`"),
         ]
 
     def _outcome(self) -> str:
         if not self.files:
-            return word_nothing_read("checked", self.again, has_notes=bool(self.word_notes()))
+            return format_nothing_read("checked", self.scope, has_notes=bool(self.format_notes()))
         if self.passed or self.failed:
             share = f"{self.passed} of " if self.failed else ""
             outcome = f"{share}{counted(self.passed + self.failed, 'test')} passed"
-            return f"{outcome}; found {self._word_findings()}." if self.findings else f"{outcome}."
-        rubrics = [
-            f"{counted(self.files_with_rubrics, 'file')} with rubrics",
-            counted(self.rubrics, "rubric"),
-            counted(self.criteria, "criterion", "criteria"),
-        ]
-        tests = [counted(self.tests, "rubric test")] if self.tests else []
-        held = ", ".join([*(rubrics if self.rubrics or not tests else ()), *tests])
+            return f"{outcome}; found {self._format_findings()}." if self.findings else f"{outcome}."
         if not self.findings and not self.rubrics and not self.tests:
             return f"0 rubrics found in {counted(self.files, 'file')}."
-        if not self.findings:
-            other = "other " if self.ignored + self.known + self.untouched else ""
-            rules = f" of {list_names(self.selected)}" if self.selected else ""
-            told = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
-            idle = "".join(f"; {list_names(names)} {verb}" for names, verb in told if names)
-            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({held}){idle}."
-        where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
-        return f"Found {self._word_findings()} in {where} ({held})."
+        contents: list[str] = []
+        if self.rubrics or not self.tests:
+            contents += [
+                f"{counted(self.files_with_rubrics, 'file')} with rubrics",
+                counted(self.rubrics, "rubric"),
+                counted(self.criteria, "criterion", "criteria"),
+            ]
+        if self.tests:
+            contents.append(counted(self.tests, "rubric test"))
+        listed = ", ".join(contents)
+        if self.findings:
+            where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
+            return f"Found {self._format_findings()} in {where} ({listed})."
+        other = "other " if self.ignored + self.known + self.untouched else ""
+        rules = f" of {list_names(self.selected)}" if self.selected else ""
+        idle = f"; {list_names(self.idle)} did not run" if self.idle else ""
+        if self.partly_idle:
+            idle += f"; {list_names(self.partly_idle)} did not run on every file"
+        return f"No {other}findings{rules} in {counted(self.files, 'file')} ({listed}){idle}."
 
-    def _word_findings(self) -> str:
-        return word_severities(self.errors, self.warnings, self.hints)
+    def _format_findings(self) -> str:
+        return format_severities(self.errors, self.warnings, self.hints)
 
 
-def word_severities(errors: int, warnings: int, hints: int = 0) -> str:
+def format_severities(errors: int, warnings: int, hints: int = 0) -> str:
     """Return the numbers of findings in words, without those that are 0: `1 error, 2 warnings and 1 hint`."""
     counts = ((errors, "error"), (warnings, "warning"), (hints, "hint"))
     return join_words([counted(count, noun) for count, noun in counts if count])
 
 
-def word_nothing_read(done: str, again: Again, *, has_notes: bool) -> str:
+def format_nothing_read(done: str, scope: RunScope, *, has_notes: bool) -> str:
     """Return the sentence of a run without files; `has_notes`: what follows says why."""
-    hint = "" if has_notes else f"; {again.word_files()} lists what is left out and why"
+    hint = "" if has_notes else f"; {scope.suggest_files()} lists what is left out and why"
     return f"0 files {done}{hint}."
 
 
-def word_skipped(skipped: "Skipped") -> list[tuple[int, str]]:
-    """Return what a search skipped, as numbers with their notes."""
-    return Summary.left_out(skipped).word_left_out()
+def format_skipped(skipped: "Skipped") -> list[tuple[int, str]]:
+    """List what a search skipped, as numbers with their notes."""
+    return Summary.left_out(skipped).format_left_out()
 
 
-def word_hard_links(count: int) -> str:
+def format_hard_links(count: int) -> str:
     """Return the warning on other names of a file that was replaced."""
-    return f"{counted(count, 'other hard link')} to the file still hold{'s' * (count == 1)} the old text"
+    holds = "holds" if count == 1 else "hold"
+    return f"{counted(count, 'other hard link')} to the file still {holds} the old text"
 
 
 _MOST = 10
@@ -276,7 +289,7 @@ _LEAST = (True, 1)
 """A rank behind that of every near miss."""
 
 
-class Noted(NamedTuple):
+class NearMiss(NamedTuple):
     """The near misses of one reason: the likeliest of them, its file, and how many more there are."""
 
     file: str
@@ -298,22 +311,22 @@ class NearMisses:
     """Collect near misses by reason: memory depends on how many reasons there are, not on how many files."""
 
     def __init__(self) -> None:
-        self._noted: dict[tuple[str, bool], Noted] = {}
+        self._likeliest: dict[tuple[str, bool], NearMiss] = {}
 
     def add(self, file: str, unread: Iterable[Unread]) -> None:
         """Add the near misses of a file."""
-        for each in unread:
-            key = unname_in(each.reason, file), each.is_known
-            known = self._noted.get(key)
+        for place in unread:
+            key = unname_in(place.reason, file), place.is_known
+            known = self._likeliest.get(key)
             if known is None:
-                self._noted[key] = Noted(file, each)
+                self._likeliest[key] = NearMiss(file, place)
             else:
-                first = Noted(file, each) if each.rank < known.unread.rank else known
-                self._noted[key] = first._replace(more=known.more + 1)
+                first = NearMiss(file, place) if place.rank < known.unread.rank else known
+                self._likeliest[key] = first._replace(more=known.more + 1)
 
-    def __iter__(self) -> Iterator[Noted]:
+    def __iter__(self) -> Iterator[NearMiss]:
         """Yield them, the likeliest rubrics first."""
-        yield from sorted(self._noted.values(), key=lambda each: each.unread.rank)
+        yield from sorted(self._likeliest.values(), key=lambda miss: miss.unread.rank)
 
 
 class Unchecked:
@@ -367,18 +380,18 @@ class Unchecked:
             return
         near = NearMisses()
         near.add(name, result.unread)
-        lines = [(each.unread.rank, f"{each.place}: no rubrics found: {each.reason}") for each in near]
+        lines = [(miss.unread.rank, f"{miss.place}: no rubrics found: {miss.reason}") for miss in near]
         self._explained += lines or [(_LEAST, f"{name}: no rubrics found: {reason or unknown}")]
 
-    def word(self) -> Iterator[str]:
+    def format_lines(self) -> Iterator[str]:
         """Yield the messages on named files without rubrics, then on near misses; the likeliest rubrics come first."""
         self._settle()
-        explained = [line for _, line in sorted(self._explained, key=lambda each: each[0])]
+        explained = [line for _, line in sorted(self._explained, key=lambda pair: pair[0])]
         yield from _shorten(explained, "file without rubrics", "files without rubrics")
         near = list(self._near)
-        yield from _shorten([f"{each.place}: not checked: {each.reason}" for each in near], "reason", "reasons")
-        if len(near) > _MOST or any(each.more for each in near):
-            yield f"{word_command('show', sorted(self._named))} lists all that was not checked"
+        yield from _shorten([f"{miss.place}: not checked: {miss.reason}" for miss in near], "reason", "reasons")
+        if len(near) > _MOST or any(miss.more for miss in near):
+            yield f"{format_command('show', sorted(self._named))} lists all that was not checked"
 
 
 def _shorten(lines: list[str], one: str, many: str) -> Iterator[str]:

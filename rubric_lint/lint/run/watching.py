@@ -18,7 +18,7 @@ import click
 from rubric_lint.lint.project.files import File, Skipped
 from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten
 from rubric_lint.lint.project.suites import find
-from rubric_lint.lint.run.batch import Found
+from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.lint.run.linting import Find
 from rubric_lint.model.messages import counted, join_words, visible
@@ -36,7 +36,7 @@ _Batch = AbstractSet[tuple[object, str]]
 """Changes that watchfiles reports together: of each its kind and the path."""
 
 
-class _Finder(SettingsFinder):
+class _RecordingFinder(SettingsFinder):
     """A finder that records the folders it is asked about: those searched and those of files."""
 
     def __init__(self, overrides: Overrides, *, file: str | None, isolated: bool) -> None:
@@ -49,7 +49,7 @@ class _Finder(SettingsFinder):
 
 
 @dataclass(frozen=True)
-class _Search:
+class _Snapshot:
     """What a search found.
 
     `names` has the files that the findings rest on, by their absolute paths: those found, those that these need, and
@@ -57,9 +57,9 @@ class _Search:
     `above` has these paths, those the user named, and every folder above one of them.
     """
 
-    finder: _Finder
+    finder: _RecordingFinder
     skipped: Skipped
-    files: list[Found]
+    files: list[FoundFile]
     names: dict[str, str]
     above: frozenset[str]
     folders: frozenset[str]
@@ -69,14 +69,14 @@ class _Search:
         folder, base = os.path.split(path)
         return base in _DECIDING or folder in self.finder.folders or path in self.above
 
-    def list_news(self, before: "_Search", changed: set[str]) -> list[str]:
+    def list_news(self, before: "_Snapshot", changed: set[str]) -> list[str]:
         """Return the names of the files that are new or gone since another search, or among the `changed` paths."""
-        names = {name for path in changed for name in (self.names.get(path), before.names.get(path)) if name}
+        names = {searched.names[path] for searched in (self, before) for path in changed if path in searched.names}
         names |= {shorten(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
 
-    def find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[Found]:
+    def find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[FoundFile]:
         """Yield the files as `files.find` would."""
         skipped.add(self.skipped)
         yield from self.files
@@ -108,10 +108,10 @@ class Watch:
         self._config = [config] if config else []
         self._report = report
         self._progress = progress
-        self._make_finder = partial(_Finder, overrides, file=config, isolated=isolated)
+        self._make_finder = partial(_RecordingFinder, overrides, file=config, isolated=isolated)
         self._find = find
         self._needs = needs
-        self._shown: _Search | None = None  # by the last report
+        self._shown: _Snapshot | None = None  # by the last report
         self._changed: set[str] = set()  # paths, since then
         self._faults: tuple[str, ...] = ()
 
@@ -152,7 +152,7 @@ class Watch:
                 else:
                     search = self._follow(search, batches)
 
-    def _follow(self, search: _Search, batches: Iterator[_Batch]) -> _Search:
+    def _follow(self, search: _Snapshot, batches: Iterator[_Batch]) -> _Snapshot:
         """Report whenever something changes, until a search finds that other folders have to be watched."""
         folders = search.folders
         while True:
@@ -167,14 +167,16 @@ class Watch:
             while not any(map(search.matters, self._changed)):
                 self._changed = {path for _, path in next(batches)}
 
-    def _search(self) -> _Search:
+    def _search(self) -> _Snapshot:
         finder, skipped = self._make_finder(), Skipped()
         files = [*self._find(self._paths, finder, skipped)]
-        names = {path: name for name in self._config for path in _locate(name)}
+        needed = [*self._config]
         for file in files:
             if isinstance(file, File):
-                for name in (file.name, *self._needs(file.name, finder)):
-                    names |= dict.fromkeys(_locate(name), name)
+                needed += [file.name, *self._needs(file.name, finder)]
+        names: dict[str, str] = {}
+        for name in needed:
+            names |= dict.fromkeys(_locate(name), name)
         above: set[str] = set()
         pending = [*names, *finder.folders, *chain.from_iterable(map(_locate, self._paths))]
         while pending:
@@ -183,9 +185,9 @@ class Watch:
                 above.add(path)
                 pending.append(os.path.dirname(path))
         folders = {*above, *(os.path.join(folder, ".git", "info") for folder in above)}
-        return _Search(finder, skipped, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
+        return _Snapshot(finder, skipped, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
 
-    def _show_news(self, search: _Search) -> None:
+    def _show_news(self, search: _Snapshot) -> None:
         """Report all findings if what they rest on has changed since the last report."""
         shown = self._shown
         news = search.list_news(shown, self._changed) if shown else []

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.suggest import word_need
-from rubric_lint.scoring.engines.rows import READ, Items, Rows, gather, is_null, read_column, refuse_repeated
+from rubric_lint.scoring.engines.rows import READ, BatchRows, OutputItems, gather, is_null, read_column, refuse_repeated
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
 from rubric_lint.scoring.records.decoding import list_values
@@ -24,7 +24,7 @@ __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "writ
 _TEXTS = (pa.string(), pa.large_string())
 
 
-class Columns(NamedTuple):
+class OutputColumns(NamedTuple):
     """Some rows that have just an id and an output, which is a text or a struct."""
 
     ids: list[Any]
@@ -40,7 +40,7 @@ class Columns(NamedTuple):
             return [None] * len(self.ids)
         found: list[Scored | None] = []
         for chunk in self.outputs.chunks:
-            found += map(reader.look_up, _read_answers(chunk, reader.rubric))
+            found += map(reader.get, _read_answers(chunk, reader.rubric))
         return found
 
     def gather(self, places: list[int]) -> list[Any]:
@@ -68,10 +68,10 @@ def _has_fields(kind: pa.DataType, required: dict[str, Any], reasoning: str) -> 
     if not pa.types.is_struct(kind):
         return False
     accepts = {**required, reasoning: _is_string}
-    names = [each.name for each in kind]
+    names = [field.name for field in kind]
     if not {*required} <= {*names} <= {*accepts} or len({*names}) < len(names):
         return False
-    return all(accepts[each.name](each.type) for each in kind)
+    return all(accepts[field.name](field.type) for field in kind)
 
 
 def _is_string(kind: pa.DataType) -> bool:
@@ -89,22 +89,26 @@ def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tu
     whole = pc.fill_null(pc.equal(pc.list_value_length(lists), len(known)), fill_value=False)
     checks = lists.filter(whole).flatten()
     ids = pc.struct_field(checks, "id")
-    numbers = iter(pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist())
-    answers = iter(pc.struct_field(checks, form.field).to_pylist())
-    rows = zip(*(zip(*[each] * len(known), strict=True) for each in (numbers, answers)), strict=True)
-    order = (*range(len(known)),)
+    numbers = pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist()
+    answers = pc.struct_field(checks, form.field).to_pylist()
+    order = [*range(len(known))]
+    start = 0
     for is_whole in whole.to_pylist():
-        placed, given = next(rows) if is_whole else (None, None)
-        yield given if placed == order else None
+        if not is_whole:
+            yield None
+            continue
+        end = start + len(known)
+        yield tuple(answers[start:end]) if numbers[start:end] == order else None
+        start = end
 
 
-def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
+def read_arrow(table: Any, size: int) -> Iterator[OutputItems | OutputColumns]:
     """Yield the rows of a table or a column of Arrow, in portions of at most `size`."""
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "dtype"):  # a column, such as a series of Polars
         table = pa.chunked_array(table)
     if isinstance(table, pa.Array | pa.ChunkedArray):
         for start in range(0, len(table), size):
-            yield Items(list_values(table.slice(start, size)))
+            yield OutputItems(list_values(table.slice(start, size)))
         return
     if not isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         if hasattr(table, "__arrow_c_stream__"):
@@ -124,7 +128,7 @@ def read_arrow(table: Any, size: int) -> Iterator[Items | Columns]:
                 named = list_values(rows.column("id")) if "id" in names else [None] * len(rows)
                 outputs = rows.column("output")
                 outputs = outputs if isinstance(outputs, pa.ChunkedArray) else pa.chunked_array([outputs])
-                yield Columns([None if is_null(name) else name for name in named], outputs, id_type)
+                yield OutputColumns([None if is_null(name) else name for name in named], outputs, id_type)
             else:
                 columns = {name: list_values(rows.column(place)) for place, name in enumerate(rows.schema.names)}
                 yield gather(columns, len(rows), id_type)
@@ -145,11 +149,13 @@ def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Sch
 
     The `rubrics` add the columns that only results by them have, and decide the type of answers.
     """
-    rubrics = [*rubrics]
-    own = frozenset().union(*(rubric.own_fields for rubric in rubrics))
+    own: set[str] = set()
+    number = pa.int64()
+    for rubric in rubrics:
+        own |= rubric.own_fields
+        if any(criterion.has_hundredths for criterion in rubric.criteria):
+            number = pa.float64()
     more = {"rubric_score": pa.float64(), "rubric_grade": pa.string(), "groups": pa.list_(_GROUP)}
-    has_hundredths = any(each.has_hundredths for rubric in rubrics for each in rubric.criteria)
-    number = pa.float64() if has_hundredths else pa.int64()
     criterion = pa.struct([
         ("id", pa.string()),
         ("raw", number),
@@ -169,7 +175,7 @@ def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Sch
         ("score", pa.float64()),
         ("verdict", pa.string()),
         ("gates_missed", pa.list_(pa.string())),
-        *((name, kind) for name, kind in more.items() if name in own),
+        *[(name, kind) for name, kind in more.items() if name in own],
         ("criteria", pa.list_(criterion)),
         ("error", _ERROR),
     ])  # fmt: skip
@@ -183,31 +189,36 @@ def write_criterion(result: CriterionResult) -> dict[str, Any]:
     return {**result.to_json(), "raw": raw if result.applies else None}
 
 
-def write_arrow(rows: Rows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
-    """Return a table of results by some rubrics: what each kind has is written once, and taken for each row."""
+def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
+    """Return a table of results by some rubrics: a result that many rows share is written once."""
     form = schema(rows.id_type, rubrics)
-    different = rows.find_different()
+    different = rows.list_different()
     unique = [*different.values()]
     numbers = {name: number for number, name in enumerate(different)}
-    places = pa.array([*map(numbers.__getitem__, map(id, rows.kinds))], pa.int32())
+    places = pa.array([numbers[id(result)] for result in rows.results], pa.int32())
     of_row = {row: number for number, row in enumerate(rows.errors)}
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
-    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
+    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.results)))], pa.int32()))
     # Each answer to each criterion is written once.
-    graded = {id(each): each for kind in unique if isinstance(kind, Scored) for each in kind.criteria}
-    place_of = {name: place for place, name in enumerate(graded)}
+    graded: dict[int, CriterionResult] = {}
+    listed: list[list[int] | None] = []
+    place_of: dict[int, int] = {}
+    for result in unique:
+        if not isinstance(result, Scored):
+            listed.append(None)
+            continue
+        for criterion in result.criteria:
+            place_of.setdefault(id(criterion), len(graded))
+            graded[id(criterion)] = criterion
+        listed.append([place_of[id(criterion)] for criterion in result.criteria])
     values = pa.array([*map(write_criterion, graded.values())], form.field("criteria").type.value_type)
-    listed = [[place_of[id(each)] for each in kind.criteria] if isinstance(kind, Scored) else None for kind in unique]
-    taken = pa.array(listed, pa.list_(pa.int32())).take(places)
-    columns = [
-        write_ids(rows.ids, form.field("id").type),
-        *(
-            pa.array([read_column(kind, name) for kind in unique], form.field(name).type).take(places)
-            for name in form.names[1:-2]
-        ),
-        pa.ListArray.from_arrays(taken.offsets, values.take(taken.values), mask=taken.is_null()),
-        errors,
-    ]
+    indexes = pa.array(listed, pa.list_(pa.int32())).take(places)
+    columns = [write_ids(rows.ids, form.field("id").type)]
+    for name in form.names[1:-2]:
+        column = [read_column(result, name) for result in unique]
+        columns.append(pa.array(column, form.field(name).type).take(places))
+    columns.append(pa.ListArray.from_arrays(indexes.offsets, values.take(indexes.values), mask=indexes.is_null()))
+    columns.append(errors)
     return pa.Table.from_arrays(columns, schema=form)
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 from rubric_lint.model.arguments import takes
 from rubric_lint.scoring.engines.rows import (
     LARGEST,
-    Items,
-    Kind,
+    BatchRows,
+    OutputItems,
     RowError,
-    Rows,
+    RowResult,
     gather,
     is_null,
     read_column,
@@ -23,23 +23,23 @@ from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric, 
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import OutputError, read_struct
-from rubric_lint.scoring.records.entries import CHUNK, Entry
+from rubric_lint.scoring.records.entries import CHUNK, RawRecord
+from rubric_lint.scoring.records.parse_options import ParseOptions
 from rubric_lint.scoring.records.streams import read_entries
-from rubric_lint.scoring.records.verdict import Reading
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rubric_lint.scoring.engines.arrow_tables import Columns
+    from rubric_lint.scoring.engines.arrow_tables import OutputColumns
 
 
 _MOST = 65_536
 """The most rows in a portion."""
 
 
-Portion: TypeAlias = "list[Entry] | Items | Columns"
+Portion: TypeAlias = "list[RawRecord] | OutputItems | OutputColumns"
 
 
 def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
@@ -59,7 +59,7 @@ def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
     return _divide_table(outputs, size) if _is_table(outputs) else _divide_items(outputs, size)
 
 
-def _divide_entries(chunks: Iterable[bytes], size: int) -> Iterator[list[Entry]]:
+def _divide_entries(chunks: Iterable[bytes], size: int) -> Iterator[list[RawRecord]]:
     entries = read_entries(chunks)
     while portion := [*islice(entries, size)]:
         yield portion
@@ -79,7 +79,7 @@ def _is_table(outputs: Any) -> bool:
     return is_frame or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
 
 
-def _divide_table(table: Any, size: int) -> "Iterator[Items | Columns]":
+def _divide_table(table: Any, size: int) -> "Iterator[OutputItems | OutputColumns]":
     if hasattr(table, "iloc"):  # of pandas, whose columns may hold any Python values
         is_frame = hasattr(table, "columns")
         if is_frame:
@@ -89,24 +89,24 @@ def _divide_table(table: Any, size: int) -> "Iterator[Items | Columns]":
             if is_frame:
                 yield gather({name: part.iloc[:, place].tolist() for place, name in enumerate(part.columns)}, len(part))
             else:
-                yield Items(part.tolist())
+                yield OutputItems(part.tolist())
         return
     from rubric_lint.scoring.engines.arrow_tables import read_arrow  # noqa: PLC0415  (loads pyarrow)
 
     yield from read_arrow(table, size)
 
 
-def _divide_items(outputs: Iterable[Any], size: int) -> "Iterator[Items | Columns]":
+def _divide_items(outputs: Iterable[Any], size: int) -> "Iterator[OutputItems | OutputColumns]":
     rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
     while items := [*islice(rest, size)]:
         if not any(map(_is_batch, items)):
-            yield Items(items)
+            yield OutputItems(items)
             continue
         for item in items:
             if _is_batch(item):
                 yield from _divide_table(item, size)
             else:
-                yield Items([item])
+                yield OutputItems([item])
 
 
 def _is_batch(item: Any) -> bool:
@@ -134,7 +134,7 @@ class ScoredRow(NamedTuple):
             **self._asdict(),
             "verdict": None if self.verdict is None else str(self.verdict),
             "gates_missed": None if self.gates_missed is None else [*self.gates_missed],
-            "criteria": None if self.criteria is None else [each.to_json() for each in self.criteria],
+            "criteria": None if self.criteria is None else [result.to_json() for result in self.criteria],
             "error": self.error and self.error._asdict(),
         }
 
@@ -146,7 +146,7 @@ class ScoredBatch:
     rows whose judge used a rubric with another meaning. `len`, iteration and an index give rows.
     """
 
-    def __init__(self, rubrics: Mapping[str, ScoringRubric], rows: Rows) -> None:
+    def __init__(self, rubrics: Mapping[str, ScoringRubric], rows: BatchRows) -> None:
         self.id = rows.ids
         self.judged_otherwise = tuple(rows.judged_otherwise)
         self._rubrics = rubrics
@@ -206,10 +206,10 @@ class ScoredBatch:
         totals = Totals(self._rubrics.values())
         totals.unscored = sum(is_unscored(error.message) for error in self._rows.errors.values())
         totals.invalid = len(self._rows.errors) - totals.unscored
-        times = Counter(map(id, self._rows.kinds))
-        for number, kind in self._rows.find_different().items():
-            if isinstance(kind, Scored):
-                totals.take(kind, times[number])
+        times = Counter(map(id, self._rows.results))
+        for identity, result in self._rows.list_different().items():
+            if isinstance(result, Scored):
+                totals.take(result, times[identity])
         for notes in chain.from_iterable(self._rows.notes.values()):
             totals.reading.note(notes)
         return totals
@@ -232,7 +232,7 @@ class ScoredBatch:
         return write_arrow(self._rows, self._rubrics.values())
 
     def __len__(self) -> int:
-        return len(self._rows.kinds)
+        return len(self._rows.results)
 
     def __getitem__(self, row: int) -> ScoredRow:
         return ScoredRow(*[column[index(row)] for column in self.to_dict().values()])
@@ -244,9 +244,10 @@ class ScoredBatch:
         return f"<ScoredBatch: {self.totals}>"
 
     def _gather(self, name: str) -> list[Any]:
-        """Return a column: read each kind once, and look it up for each row."""
-        values = {number: read_column(kind, name) for number, kind in self._rows.find_different().items()}
-        return [*map(values.__getitem__, map(id, self._rows.kinds))]
+        """Return a column: read every different result once, and look it up for each row."""
+        different = self._rows.list_different()
+        values = {identity: read_column(result, name) for identity, result in different.items()}
+        return [*map(values.__getitem__, map(id, self._rows.results))]
 
 
 class Collector:
@@ -255,10 +256,10 @@ class Collector:
     def __init__(self, rubrics: Mapping[str, ScoringRubric], scorer: Scorer) -> None:
         self._rubrics = rubrics
         self._scorer = scorer
-        self._rows = Rows()
+        self._rows = BatchRows()
 
     def __len__(self) -> int:
-        return len(self._rows.kinds)
+        return len(self._rows.results)
 
     def add(self, portion: Portion) -> None:
         """Score a portion of outputs."""
@@ -268,7 +269,7 @@ class Collector:
                 self._add_result(self._scorer.score(content, line), line)
             return
         self._rows.id_type = portion.id_type
-        if isinstance(portion, Items):
+        if isinstance(portion, OutputItems):
             for item in portion.items:
                 self._add_item(item)
         else:
@@ -278,26 +279,27 @@ class Collector:
         """Return the first rows, and forget them."""
         return ScoredBatch(self._rubrics, self._rows.take(rows))
 
-    def _add(self, name: Any, kind: Kind) -> None:
+    def _add(self, name: Any, result: RowResult) -> None:
         self._rows.ids.append(name)
-        self._rows.kinds.append(kind)
+        self._rows.results.append(result)
 
-    def _add_plain(self, portion: "Columns") -> None:
+    def _add_plain(self, portion: "OutputColumns") -> None:
         """Add records by their columns, and what needs a second look one by one."""
         found = portion.match_form(self._scorer)
         others = [place for place, known in enumerate(found) if known is None]
         done = 0
         for place, record in zip(others, portion.gather(others), strict=True):
             self._rows.ids += portion.ids[done:place]
-            self._rows.kinds += [known for known in found[done:place] if known]
+            self._rows.results += [known for known in found[done:place] if known]
             self._add_value(record)
             done = place + 1
         self._rows.ids += portion.ids[done:]
-        self._rows.kinds += [known for known in found[done:] if known]
+        self._rows.results += [known for known in found[done:] if known]
 
     def _add_item(self, item: Any) -> None:
-        if known := self._scorer.match_form(item):
-            self._add(item.get("id") if type(item) is dict else None, known)
+        matched = self._scorer.match_form(item)
+        if matched:
+            self._add(item.get("id") if type(item) is dict else None, matched)
             return
         item = _simplify(item)
         if isinstance(item, bytes):
@@ -339,7 +341,8 @@ def _simplify(item: Any) -> Any:
     if isinstance(item, Mapping):
         return item if type(item) is dict else dict(item)
     for name in ("as_py", "to_dict", "_asdict", "model_dump"):  # of Arrow, pandas, a named tuple, pydantic
-        if callable(convert := getattr(item, name, None)):
+        convert = getattr(item, name, None)
+        if callable(convert):
             return convert()
     if isinstance(item, bytearray | memoryview):
         return bytes(item)
@@ -374,7 +377,7 @@ def score_batch(
         ValueError: if a table has one of these columns twice.
         RubricError: if the points of a rubric do not fit into 64 bits.
     """
-    collector = _collect(rubrics, Reading.of(extract, extra_fields))
+    collector = _collect(rubrics, ParseOptions.of(extract, extra_fields))
     for portion in divide(outputs):
         collector.add(portion)
     return collector.take(len(collector))
@@ -401,7 +404,7 @@ def score_batches(
     size = index(size)
     if size < 1:
         raise ValueError(f"size is {size}; expected at least 1")
-    return _score(_collect(rubrics, Reading.of(extract, extra_fields)), divide(outputs, min(size, _MOST)), size)
+    return _score(_collect(rubrics, ParseOptions.of(extract, extra_fields)), divide(outputs, min(size, _MOST)), size)
 
 
 def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iterator[ScoredBatch]:
@@ -413,10 +416,13 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
         yield collector.take(len(collector))
 
 
-def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: Reading) -> Collector:
-    listed = [rubrics] if isinstance(rubrics, ScoringRubric) else rubrics
-    listed = [*listed.values()] if isinstance(listed, Mapping) else listed
-    if not isinstance(listed, list) or not listed or not all(isinstance(each, ScoringRubric) for each in listed):
+def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: ParseOptions) -> Collector:
+    listed: Any = rubrics
+    if isinstance(rubrics, ScoringRubric):
+        listed = [rubrics]
+    elif isinstance(rubrics, Mapping):
+        listed = [*rubrics.values()]
+    if not isinstance(listed, list) or not listed or not all(isinstance(rubric, ScoringRubric) for rubric in listed):
         found = "an empty mapping" if listed == [] else f"a value of the type {type(rubrics).__name__}"
         raise TypeError(f"rubrics is {found}; expected a rubric, or the rubrics that load_rubrics returns")
     named = {rubric.name: rubric for rubric in listed}
@@ -432,6 +438,6 @@ def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: Read
 
 
 @lru_cache(maxsize=50)
-def _open_scorer(rubrics: tuple[ScoringRubric, ...], reading: Reading) -> Scorer:
+def _open_scorer(rubrics: tuple[ScoringRubric, ...], reading: ParseOptions) -> Scorer:
     """Return the scorer for some rubrics: one for all copies of the rubrics in this process."""
     return Scorer({rubric.name: rubric for rubric in rubrics}, reading)

@@ -18,7 +18,7 @@ from ray.data.datasource import BlockBasedFileDatasink
 from rubric_lint.model.messages import UserError
 from rubric_lint.scoring.engines.arrow import MapBatches
 from rubric_lint.scoring.engines.rows import READ
-from rubric_lint.scoring.records.mapping import COVERING, Wanted, rename_columns
+from rubric_lint.scoring.records.mapping import OVERWRITING_FIELDS, RequiredColumns, rename_columns
 from rubric_lint.scoring.totals import Totals
 
 
@@ -47,10 +47,10 @@ class _Folder(BlockBasedFileDatasink):  # type: ignore[misc]  # Ray is not in .v
 
 def _check_columns(columns: pa.Schema, mapping: Mapping[str, str], score: MapBatches) -> pa.Schema:
     """Return the columns of a file that are read; raise an error if there is one that cannot be scored."""
-    names, nested = rename_columns(columns.names, mapping, Wanted(needs_output=True))
+    names, nested = rename_columns(columns.names, mapping, RequiredColumns(needs_output=True))
     for field, column in nested.items():
         raise ValueError(f"--map {field}={column} is a place inside a column, which --engine does not enter")
-    for name in COVERING.intersection(names):
+    for name in OVERWRITING_FIELDS.intersection(names):
         raise ValueError(f"the column `{name}` would overwrite that of the result; rename it or leave it out")
     score.check(pa.schema([column.with_name(name) for column, name in zip(columns, names, strict=True)]))
     return pa.schema([column for column, name in zip(columns, names, strict=True) if name in READ])
@@ -65,8 +65,9 @@ def score_files(
         UserError: if Ray has no cluster or gives up, if the folder exists, or if a file cannot be scored or written.
     """
     part = folder.resolve().with_name(f"{folder.name}.part")  # a folder of the right name is complete
-    if found := [each for each in (folder, part) if each.exists()]:
-        raise UserError(f"{found[0]} exists already; delete it, or name another folder")
+    for path in (folder, part):
+        if path.exists():
+            raise UserError(f"{path} exists already; delete it, or name another folder")
     columns, paths, rows = pa.schema([]), [], 0
     for file in files:
         try:
@@ -74,7 +75,8 @@ def score_files(
             columns = pa.unify_schemas([columns, _check_columns(footer.schema.to_arrow_schema(), mapping, score)])
         except (pa.ArrowException, OSError, TypeError, ValueError) as fault:
             raise UserError(f"{file}: {getattr(fault, 'strerror', None) or fault}") from None
-        paths += [str(Path(file).resolve())] if footer.num_rows else []
+        if footer.num_rows:
+            paths.append(str(Path(file).resolve()))
         rows += footer.num_rows
     if not rows:
         raise UserError("no outputs found: the input has no rows")
@@ -91,7 +93,7 @@ def score_files(
             outputs = ray.data.read_parquet(paths, schema=columns, partitioning=None, file_extensions=None)
             outputs = outputs.select_columns(columns.names)
             outputs.map_batches(_score, fn_kwargs=given, batch_format="pyarrow").write_datasink(results)
-        written = sum(pq.read_metadata(each).num_rows for each in part.iterdir())
+        written = sum(pq.read_metadata(file).num_rows for file in part.iterdir())
         if written != rows:  # Ray passes over a path that it cannot resolve
             raise UserError(f"{folder}: {written:,} results of {rows:,} outputs; name a folder that all workers share")
         part.rename(folder)

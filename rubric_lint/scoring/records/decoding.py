@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -181,7 +181,7 @@ def _decode_by(decoder: json.JSONDecoder, text: str, start: int, *, may_be_cut: 
         value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as fault:
         place = f"column {fault.colno}" if fault.lineno == 1 else f"line {fault.lineno}, column {fault.colno}"
-        message = f"not JSON at {place}: {word_fault(fault)}"
+        message = f"not JSON at {place}: {format_json_error(fault)}"
         if may_be_cut and _is_cut(fault):
             message = f"cut off: the text ends inside its JSON, after {place}; if a token limit was reached, raise it"
         raise OutputError(message, line=fault.lineno, offset=fault.pos) from None
@@ -196,7 +196,7 @@ def _is_cut(fault: json.JSONDecodeError) -> bool:
     return fault.pos >= len(text) or (fault.msg.startswith("Unterminated string") and text[-1] not in "}]`")
 
 
-def word_fault(fault: json.JSONDecodeError, whole: str = "text") -> str:
+def format_json_error(fault: json.JSONDecodeError, whole: str = "text") -> str:
     """Describe a JSON error without its place; `whole` names the thing that was read."""
     if fault.pos >= len(fault.doc.rstrip()):
         return f"the {whole} ends too early"
@@ -224,16 +224,12 @@ def refuse_flaws(value: Any) -> None:
         if isinstance(item, _Repetitive):
             key = item.keys_twice[0]
             raise OutputError(f"the key `{key}` occurs twice in one object", pointer((*path, key)))
+        children: Iterable[tuple[str | int, Any]] = ()
         if isinstance(item, dict):
-            pending += [
-                ((*path, key), child) for key, child in reversed(item.items()) if isinstance(child, _MAY_BE_FLAWED)
-            ]
+            children = reversed(item.items())
         elif isinstance(item, list):
-            pending += [
-                ((*path, index), item[index])
-                for index in range(len(item) - 1, -1, -1)
-                if isinstance(item[index], _MAY_BE_FLAWED)
-            ]
+            children = reversed([*enumerate(item)])
+        pending += [((*path, step), child) for step, child in children if isinstance(child, _MAY_BE_FLAWED)]
 
 
 _MAY_BE_FLAWED = (dict, list, _Flaw)
@@ -247,7 +243,9 @@ def line_of(text: str, offset: int) -> int:
 def shorten(text: str) -> str:
     """Return the start of a text in quotes, on one line."""
     shown = " ".join(text[:200].split())
-    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)
+    if len(shown) > 60:
+        shown = f"{shown[:59]}…"
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def _read_sound_float(text: str) -> Any:
@@ -272,7 +270,7 @@ _BLANK = " \t\r\n\ufeff"
 QUOTE, _BACKSLASH = b'"\\'  # as numbers: searched for as bytes, they would be taken for numbers first, and refused
 
 
-class Item(dict[str, Any]):
+class NestedRecord(dict[str, Any]):
     """A record that is an item of a list inside an entry; `inside` is the JSON Pointer to it."""
 
     inside = ""

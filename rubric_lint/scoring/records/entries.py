@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, word_fault
+from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, format_json_error
 
 LIMIT = 10_000_000
 """The most bytes in an entry; a judge output has a few hundred."""
@@ -17,7 +17,7 @@ CHUNK = 1 << 16
 """The number of bytes to read at a time: few enough for their lines and results to stay in the processor cache."""
 
 
-Entry = tuple[int, Content]
+RawRecord = tuple[int, Content]
 """The 1-based line or row on which an entry begins, and what it holds."""
 
 
@@ -27,7 +27,7 @@ class SkippedSheet(NamedTuple):
     name: str
     rows: int
 
-    def word(self, file: str) -> str:
+    def format_warning(self, file: str) -> str:
         """Return the warning, which names the file."""
         rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
         return f"{file}: sheet `{self.name}` ({rows}) is not read: none of its columns is known"
@@ -43,8 +43,8 @@ def refuse_size() -> OutputError:
 
 
 def convert_entries(
-    entries: Iterable[Entry], convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
-) -> Iterator[Entry]:
+    entries: Iterable[RawRecord], convert: Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
+) -> Iterator[RawRecord]:
     """Yield the records into which `convert` turns entries; those for which it returns None stay as they are."""
     for line, content in entries:
         try:
@@ -53,10 +53,8 @@ def convert_entries(
             fault.record = {}  # its names are not ours
             yield line, fault
             continue
-        if records is None:
-            yield line, content
-        else:
-            yield from ((line, record) for record in records)
+        for record in [content] if records is None else records:
+            yield line, record
 
 
 BLANK = b" \t\r\n"
@@ -65,7 +63,7 @@ BLANK = b" \t\r\n"
 _OPEN_ENDS = (b"{", b"[", b",")
 
 
-def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False) -> Iterator[Entry]:
+def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False) -> Iterator[RawRecord]:
     """Yield the entries of JSON or JSON Lines, of which `head` is the beginning, and `chunks` the whole text.
 
     The text alone decides which of these it is; an object that wraps records may be one long line, or have a record on
@@ -81,7 +79,7 @@ def read_json(head: bytes, chunks: Iterable[bytes], *, is_wrapped: bool = False)
     return _read_lines(chunks)
 
 
-def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
+def _read_lines(chunks: Iterable[bytes]) -> Iterator[RawRecord]:
     """Yield the lines that are not blank; one that is too large is refused before its end is read."""
     number, tail, is_refused = 1, b"", False
     for chunk in chunks:
@@ -104,7 +102,7 @@ def _read_lines(chunks: Iterable[bytes]) -> Iterator[Entry]:
         yield number, tail
 
 
-def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
+def _read_list(chunks: Iterable[bytes]) -> Iterator[RawRecord]:
     text = _Text(chunks)
     text.take("[")
     is_open = not text.take("]")
@@ -123,7 +121,7 @@ def _read_list(chunks: Iterable[bytes]) -> Iterator[Entry]:
         yield text.refuse("unexpected text after the end of the list; it is not read")
 
 
-def _read_values(chunks: Iterable[bytes]) -> Iterator[Entry]:
+def _read_values(chunks: Iterable[bytes]) -> Iterator[RawRecord]:
     text = _Text(chunks)
     while text.peek():
         entry = text.read_value()
@@ -162,7 +160,7 @@ class _Text:
         self._position += 1
         return True
 
-    def read_value(self) -> Entry:
+    def read_value(self) -> RawRecord:
         """Return the next JSON value as text, or the error in it."""
         self.peek()
         line = self._line
@@ -173,14 +171,14 @@ class _Text:
         except json.JSONDecodeError as fault:
             line += self._text.count("\n", self._position, fault.pos)
             column = fault.pos - self._text.rfind("\n", 0, fault.pos)
-            message = f"not JSON at column {column}: {word_fault(fault, 'file')}"
+            message = f"not JSON at column {column}: {format_json_error(fault, 'file')}"
         else:
             value = self._text[self._position : end]
             self._advance(end)
             return line, value.encode("utf-8", "surrogateescape")
         return line, OutputError(f"{message}; nothing after it is read")
 
-    def refuse(self, message: str) -> Entry:
+    def refuse(self, message: str) -> RawRecord:
         """Return an entry with an error at this place."""
         return self._line, OutputError(message)
 

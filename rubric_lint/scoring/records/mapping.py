@@ -8,33 +8,33 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rubric_lint.model.messages import find_near, list_names
-from rubric_lint.scoring.records.decoding import Item, OutputError, decode, decode_entry
-from rubric_lint.scoring.records.entries import Entry, InputError
+from rubric_lint.scoring.records.decoding import NestedRecord, OutputError, decode, decode_entry
+from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
 from rubric_lint.source.path import pointer, split_pointer
 
-RESERVED = frozenset({
+RESULT_FIELDS = frozenset({
     *("rubric", "rubric_hash", "shape", "score", "verdict", "criteria", "error"),
     *("verdicts", "stable", "independent_votes_at_most", "panel"),
 })  # fmt: skip
 """The fields of a result; a record's own fields must not overwrite them."""
 
-COVERING = RESERVED - {"rubric", "rubric_hash"}
+OVERWRITING_FIELDS = RESULT_FIELDS - {"rubric", "rubric_hash"}
 """The fields of a result that a record must not have. A record may have the others: they say how it was judged."""
 
-HELD = frozenset({"output", "outputs"})
+OUTPUT_FIELDS = frozenset({"output", "outputs"})
 """The fields of a record with the judge's output or outputs for one answer."""
 
-SHOWN = ("answer", "question", "reference")
+INPUT_FIELDS = ("answer", "question", "reference")
 """The fields of a record with the judge's input; an object in them is not a verdict."""
 
 SHEET = "sheet"
 """The field of a record from a workbook with the name of its sheet."""
 
-FIELDS = ("id", "rubric", *sorted(HELD), *SHOWN, "judge", "rubric_hash")
+RECORD_FIELDS = ("id", "rubric", "output", "outputs", "answer", "question", "reference", "judge", "rubric_hash")
 """The fields of a record that have a meaning."""
 
-_OPTIONAL = frozenset({*SHOWN, "judge", "rubric_hash"})
+_OPTIONAL = frozenset({*INPUT_FIELDS, "judge", "rubric_hash"})
 _JUDGED = frozenset({"verdict", "label", "score"})
 _OF_LABELS = frozenset({"id", "rubric", "rater", "chosen"})
 
@@ -91,41 +91,48 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
             raise MappingError(f"{option!r} is not {CRITERIA}=LIST[NAME:VALUE], such as criteria=ratings[aspect:stars]")
         if field in found:
             raise MappingError(f"the field `{field}` has two columns, `{found[field]}` and `{column}`")
-        if not side and name in COVERING - {CRITERIA}:
+        if not side and name in OVERWRITING_FIELDS - {CRITERIA}:
             advice = f"of labels, write {HUMAN}.{field}" if field == "verdict" else "leave it out"
             raise MappingError(f"the field `{field}` would overwrite that of the result; {advice}")
-        if name not in (*FIELDS, *COVERING, RECORDS) and (near := find_near(name, FIELDS)):
+        is_known = name in RECORD_FIELDS or name in OVERWRITING_FIELDS or name == RECORDS
+        near = [] if is_known else find_near(name, RECORD_FIELDS)
+        if near:
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
     return found
 
 
-def of_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
+def select_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
     """Return the part of a mapping that is of results or of labels, or is of both.
 
     Columns that are not of this side become fields of the other one, which are left out: those that it names, and those
     with the name of a field that this side has elsewhere.
     """
-    found = {field: column for field, column in mapping.items() if not _split_side(field)[0]}
-    own, others = dict[str, str](), set[str]()
+    found: dict[str, str] = {}
+    own: dict[str, str] = {}
+    others: set[str] = set()
     for field, column in mapping.items():
         of, name = _split_side(field)
-        if of and of == side:
+        if not of:
+            found[field] = column
+        elif of == side:
             own[name] = column
-        elif side and of and column != name and find_first(column) == column:
+        elif side and column != name and find_first(column) == column:
             others.add(column)
     found.update(own)
     if not own:
-        others -= {*FIELDS, *COVERING, *_JUDGED}  # in another file, such a column may be its own
+        others -= {*RECORD_FIELDS, *OVERWRITING_FIELDS, *_JUDGED}  # in another file, such a column may be its own
     other = HUMAN if side == JUDGE else JUDGE
     found.update({f"{other}.{column}": column for column in sorted({*others, *own} - {*found.values()})})
     return found
 
 
-def name_own(mapping: Collection[str], side: str, files: Collection[str]) -> dict[str, str]:
+def list_own_fields(mapping: Collection[str], side: str, files: Collection[str]) -> dict[str, str]:
     """Return the fields of one side alone as --map says them; none if several files have its records."""
+    if len(files) != 1:
+        return {}
     own = [field for field in mapping if _split_side(field)[0] == side]
-    return {_split_side(field)[1]: field for field in own} if len(files) == 1 else {}
+    return {_split_side(field)[1]: field for field in own}
 
 
 def has_side(mapping: Collection[str], side: str) -> bool:
@@ -139,15 +146,15 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     Raises:
         MappingError: when one is not; it lists the fields.
     """
-    known = dict.fromkeys((*FIELDS, *sorted(_OF_LABELS - {*FIELDS}), *criteria))
-    folded = {fold_column(each) for each in known}
+    known = dict.fromkeys([*RECORD_FIELDS, *sorted(_OF_LABELS.difference(RECORD_FIELDS)), *criteria])
+    folded = {fold_column(name) for name in known}
     for field in mapping:
         side, name = _split_side(field)
         if fold_column(name) not in {*folded, RECORDS, CRITERIA} and not (side and name in _JUDGED - {"score"}):
             raise MappingError(f"unknown field `{field}`; the fields are {list_names(known, len(known))}")
 
 
-class Wanted(NamedTuple):
+class RequiredColumns(NamedTuple):
     """What a table must have: an output, or one of the `judgements`, the folded names of columns with judgements.
 
     `is_shared`: the mapping is for several files, so a column that it names may be in another one. `keeps_empty`: which
@@ -162,7 +169,7 @@ class Wanted(NamedTuple):
 
     def is_met_by(self, names: Collection[str]) -> bool:
         """Return whether a table with these columns has what is needed."""
-        if not HELD.isdisjoint(names):
+        if not OUTPUT_FIELDS.isdisjoint(names):
             return True
         if self.keeps_empty:
             return "id" in map(str.casefold, names)
@@ -170,14 +177,16 @@ class Wanted(NamedTuple):
 
     def find_judgements(self, names: Collection[str]) -> frozenset[str]:
         """Return the names of the columns with judgements, of a table without outputs."""
-        if not HELD.isdisjoint(names):
+        if not OUTPUT_FIELDS.isdisjoint(names):
             return frozenset()
         if self.keeps_empty:
-            return frozenset(names).difference(FIELDS)
+            return frozenset(names).difference(RECORD_FIELDS)
         return frozenset(name for name in names if fold_column(name) in self.judgements)
 
 
-def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted) -> tuple[list[str], dict[str, str]]:
+def rename_columns(
+    header: list[str], mapping: Mapping[str, str], wanted: RequiredColumns
+) -> tuple[list[str], dict[str, str]]:
     """Return the names that the columns of a table have as fields, and what is left to map in each row.
 
     A column without a name is not read, such as one whose field the mapping reads from another column.
@@ -185,7 +194,8 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     Raises:
         InputError: if a column is missing or occurs twice, or none has outputs.
     """
-    if twice := [name for name, times in Counter(header).items() if name and times > 1]:
+    twice = [name for name, times in Counter(header).items() if name and times > 1]
+    if twice:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
         mapping = {
@@ -195,8 +205,9 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
     nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
     for field, column in nested.items():
         if column == find_first(column) or find_first(column) not in header:
-            known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
-            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
+            near = find_near(column, header)
+            hint = f"did you mean `{near[0]}`?" if near else _list(header)
+            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {hint}")
     entered = {*map(find_first, nested.values())}
     for column, field in [*places.items()]:
         if field in entered:  # a column of this name is still needed, so both get their names row by row
@@ -204,32 +215,34 @@ def rename_columns(header: list[str], mapping: Mapping[str, str], wanted: Wanted
             del places[column]
     replaced = _find_replaced(header, mapping) - entered
     names = [places.get(name, "" if name in replaced else name) for name in header]
-    if HELD.isdisjoint({*names, *nested}):
+    if OUTPUT_FIELDS.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)
     if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
-        raise InputError(_word_lack(names, header, wanted))
-    if HELD.isdisjoint({*names, *nested}):
+        raise InputError(_explain_lack(names, header, wanted))
+    if OUTPUT_FIELDS.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
-    return names, {**nested, **{name: name for name in names if name in mapping and _split_side(name)[0]}}
+    nested.update({name: name for name in names if name in mapping and _split_side(name)[0]})
+    return names, nested
 
 
 def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]:
     """Return the columns that are not read, because a mapping reads the field of their name from another one."""
-    judged = {fold_column(field) for field in mapping if field not in FIELDS}
+    judged = {fold_column(field) for field in mapping if field not in RECORD_FIELDS}
     others = {*names} - {*mapping.values()}
     return {name for name in others if name in mapping or fold_column(name) in judged}
 
 
-def _word_lack(names: Collection[str], header: Collection[str], wanted: Wanted) -> str:
+def _explain_lack(names: Collection[str], header: Collection[str], wanted: RequiredColumns) -> str:
+    """Return what a table lacks, and what to do."""
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
-    near = [name for name in names if find_near(name, HELD)]
-    hint = f"--map {shlex.quote(f'output={near[0]}') if near else 'output=COLUMN'}"
+    near = [name for name in names if find_near(name, OUTPUT_FIELDS)]
+    option = shlex.quote(f"output={near[0]}") if near else "output=COLUMN"
     others = ", or give each criterion a column of its name" if wanted.judgements else ""
-    return f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
+    return f"no column `output` ({_list(header)}); name the column with the judge's output with --map {option}{others}"
 
 
-def _restore_case(names: list[str], wanted: Wanted) -> list[str]:
+def _restore_case(names: list[str], wanted: RequiredColumns) -> list[str]:
     """Write fields of labels such as `ID` in lower case: their case does not matter, as that of criteria."""
     if not wanted.judgements and not wanted.keeps_empty:
         return names
@@ -244,12 +257,12 @@ _OTHER_CASE = re.compile(rb'"(?!(?:id|rubric|rater|chosen)")(?i:id|rubric|rater|
 """Matches a field of labels that is not in lower case, in JSON."""
 
 
-def restore_case(entries: Iterable[Entry], head: bytes, wanted: Wanted) -> Iterable[Entry]:
+def restore_case(entries: Iterable[RawRecord], head: bytes, wanted: RequiredColumns) -> Iterable[RawRecord]:
     """Return the entries of JSON with fields of labels in lower case, as tables have them; `head` tells if needed."""
     return _restore_entries(entries, wanted) if _OTHER_CASE.search(head) else entries
 
 
-def _restore_entries(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry]:
+def _restore_entries(entries: Iterable[RawRecord], wanted: RequiredColumns) -> Iterator[RawRecord]:
     for line, content in entries:
         try:
             yield line, _restore_record(decode_entry(content), wanted)
@@ -258,9 +271,9 @@ def _restore_entries(entries: Iterable[Entry], wanted: Wanted) -> Iterator[Entry
             yield line, fault
 
 
-def _restore_record(record: Mapping[str, Any], wanted: Wanted) -> Item:
-    names = [*record] if not HELD.isdisjoint(record) else _restore_case([*record], wanted)
-    found = Item(zip(names, record.values(), strict=True))
+def _restore_record(record: Mapping[str, Any], wanted: RequiredColumns) -> NestedRecord:
+    names = [*record] if not OUTPUT_FIELDS.isdisjoint(record) else _restore_case([*record], wanted)
+    found = NestedRecord(zip(names, record.values(), strict=True))
     found.inside = getattr(record, "inside", "")
     return found
 
@@ -269,16 +282,22 @@ def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None
     """Refuse a column that may be a misspelt one of a criterion that no column has; raise InputError naming both."""
     folded = {fold_column(name): name for name in names}
     for missing in sorted(judgements - {"label"} - folded.keys()):  # `labels` are often tags
-        others = [name for name in folded if name not in judgements and name not in FIELDS and name]
-        if near := find_near(missing, others):
+        others = [name for name in folded if name not in judgements and name not in RECORD_FIELDS and name]
+        near = find_near(missing, others)
+        if near:
             raise InputError(f"no column `{missing}`; is it `{folded[near[0]]}`? Rename it to this, or to another name")
 
 
 def _list(header: Collection[str]) -> str:
-    return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
+    if not header:
+        return "there is none"
+    verb = "is" if len(header) == 1 else "are"
+    return f"there {verb} {list_names(header)}"
 
 
-def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shared: bool = False) -> Iterator[Entry]:
+def map_entries(
+    entries: Iterable[RawRecord], mapping: Mapping[str, str], *, is_shared: bool = False
+) -> Iterator[RawRecord]:
     """Yield records with the names of a mapping; of a shared one, those that they have."""
     mapping = dict(mapping)
     if RECORDS in mapping:
@@ -291,9 +310,9 @@ def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shar
             fault.record = _rename_known(fault.record, mapping)
             yield line, fault
             continue
-        found: Item | OutputError
+        found: NestedRecord | OutputError
         try:
-            found = Item(_rename(record, _narrow(mapping, record) if is_shared else mapping))
+            found = NestedRecord(_rename(record, mapping, is_shared=is_shared))
         except OutputError as fault:
             fault.record = _rename_known(record, mapping)
             found = fault
@@ -301,7 +320,7 @@ def map_entries(entries: Iterable[Entry], mapping: Mapping[str, str], *, is_shar
         yield line, found
 
 
-def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> Iterator[Entry]:
+def _list_records(entries: Iterable[RawRecord], column: str, *, is_shared: bool) -> Iterator[RawRecord]:
     """Yield the items of the list of records in each entry; of several files, another one may have it."""
     for line, content in entries:
         try:
@@ -312,13 +331,13 @@ def _list_records(entries: Iterable[Entry], column: str, *, is_shared: bool) -> 
         found = _look_up(record, column)
         if isinstance(found, list):
             for number, value in enumerate(found):
-                item = Item(value) if isinstance(value, dict) else OutputError("expected an object, a record")
+                item = NestedRecord(value) if isinstance(value, dict) else OutputError("expected an object, a record")
                 item.inside = pointer((*split_pointer(pointer_of(column)), number))
                 yield line, item
         elif is_shared and found is MISSING:
             yield line, content
         elif found is MISSING:
-            yield line, OutputError(word_missing(RECORDS, column, record))
+            yield line, OutputError(format_missing_field(RECORDS, column, record))
         else:
             yield line, OutputError(f"`{column}` must be a list of records (--map {RECORDS}={column})")
 
@@ -334,46 +353,45 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
-    known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
-    replaced = _find_replaced(record, mapping)
-    return {name: value for name, value in _rename(record, known).items() if name in known or name not in replaced}
-
-
-def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the part of a mapping for which a record has a value."""
-    return {
-        field: column
-        for field, column in mapping.items()
-        if _look_up(record, _find_place(field, column)) is not MISSING
+    plain = {field: column for field, column in mapping.items() if field != CRITERIA}
+    renamed = _rename(record, plain, is_shared=True)
+    lost = _find_replaced(record, mapping) - {
+        field for field, column in plain.items() if _look_up(record, column) is not MISSING
     }
+    return {name: value for name, value in renamed.items() if name not in lost}
 
 
-def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared: bool) -> dict[str, Any]:
     """Return the record with the names of a mapping; a field that was renamed loses its old name.
 
-    A field whose name another one gets is not read.
+    A field whose name another one gets is not read. Of a mapping that `is_shared`, the record may lack any field.
 
     Raises:
         OutputError: if it lacks a field that is needed.
     """
     found: dict[str, Any] = {}
+    used: dict[str, str] = {}
     for field, column in mapping.items():
+        value = _look_up(record, _find_place(field, column))
+        if value is MISSING and is_shared:
+            continue
+        used[field] = column
         if _split_side(field)[0]:
             continue
-        value = _look_up(record, _find_place(field, column))
-        if value is not MISSING and field == CRITERIA:
+        if value is MISSING:
+            if field in OUTPUT_FIELDS and find_reason(record):
+                found[field] = None
+            elif field not in _OPTIONAL:
+                missing = format_missing_field(field, column, record)
+                raise OutputError(f"{NOT_JUDGED}: {missing}" if field in OUTPUT_FIELDS else missing)
+        elif field == CRITERIA:
             found.update(_read_criteria(value, column))
-        elif value is not MISSING:
+        else:
             found[field] = value
-        elif field in HELD and find_reason(record):
-            found[field] = None
-        elif field not in _OPTIONAL:
-            missing = word_missing(field, column, record)
-            raise OutputError(f"{NOT_JUDGED}: {missing}" if field in HELD else missing)
-    moved = {column for column in mapping.values() if column in record}
-    if CRITERIA in mapping:
-        moved.add(find_first(mapping[CRITERIA]))
-    moved |= _find_replaced(record, mapping)
+    moved = {column for column in used.values() if column in record}
+    if CRITERIA in used:
+        moved.add(find_first(used[CRITERIA]))
+    moved |= _find_replaced(record, used)
     return {**found, **{name: value for name, value in record.items() if name not in moved}}
 
 
@@ -418,7 +436,7 @@ def _read_criteria(value: Any, column: str) -> dict[str, Any]:
     return found
 
 
-def word_missing(field: str, column: str, record: Mapping[str, Any]) -> str:
+def format_missing_field(field: str, column: str, record: Mapping[str, Any]) -> str:
     """Return the message for a record without the column of a field."""
     near = find_near(column, record)
     known = f"did you mean `{near[0]}`?" if near else f"found: {', '.join([*record][:6])}"

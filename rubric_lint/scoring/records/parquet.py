@@ -7,8 +7,14 @@ from typing import Any, BinaryIO
 
 from rubric_lint.model.suggest import word_need
 from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values
-from rubric_lint.scoring.records.entries import Entry, InputError
-from rubric_lint.scoring.records.mapping import HELD, SHOWN, Wanted, map_entries, rename_columns
+from rubric_lint.scoring.records.entries import InputError, RawRecord
+from rubric_lint.scoring.records.mapping import (
+    INPUT_FIELDS,
+    OUTPUT_FIELDS,
+    RequiredColumns,
+    map_entries,
+    rename_columns,
+)
 from rubric_lint.scoring.records.text_tables import find_kept
 
 try:
@@ -17,7 +23,7 @@ try:
 except ImportError as fault:
     raise InputError(f"Parquet {word_need('arrow')}") from fault
 
-_TEXTS = frozenset({*HELD, *SHOWN, "rubric", "rubric_hash", "judge"})
+_TEXTS = frozenset({*OUTPUT_FIELDS, *INPUT_FIELDS, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""
 
 _AT_ONCE = 2_000
@@ -25,8 +31,8 @@ _AT_ONCE = 2_000
 
 
 def read_parquet(
-    chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], wanted: Wanted
-) -> Iterator[Entry]:
+    chunks: Iterable[bytes], file: BinaryIO | None, mapping: Mapping[str, str], wanted: RequiredColumns
+) -> Iterator[RawRecord]:
     """Yield the rows of a Parquet file as records; one that cannot be sought in is first copied to a temporary file.
 
     Raises:
@@ -48,7 +54,7 @@ def read_parquet(
         yield from _read(copy, mapping, wanted)
 
 
-def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Entry]:
+def _read(file: Any, mapping: Mapping[str, str], wanted: RequiredColumns) -> Iterator[RawRecord]:
     number, rows = 1, 0
     try:
         opened = pq.ParquetFile(file, pre_buffer=False, page_checksum_verification=True)
@@ -62,14 +68,14 @@ def _read(file: Any, mapping: Mapping[str, str], wanted: Wanted) -> Iterator[Ent
             yield from entries
             number += len(batch)
     except (pa.ArrowException, OSError) as fault:  # a part that is cut off has no footer, which comes last
-        told = str(fault).partition("\n")[0].rstrip(".")
+        reason = str(fault).partition("\n")[0].rstrip(".")
         lost = f"{rows - number + 1:,} of its {rows:,} rows are not" if rows else "nothing of it is"
-        yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {told}")
+        yield number, OutputError(f"the Parquet file is cut off or damaged, and {lost} read: {reason}")
 
 
 def _read_rows(
     names: Sequence[str], batch: pa.RecordBatch, first: int, kept: frozenset[str], *, has_texts: bool
-) -> Iterator[Entry]:
+) -> Iterator[RawRecord]:
     """Yield rows as records, with their numbers from `first`; a null is an absent field, but an empty one in `kept`.
 
     With `has_texts`, any column may be needed as a text.
@@ -102,7 +108,10 @@ def _find_byte(value: Any) -> int | None:
     if isinstance(value, dict):
         value = [*value, *value.values()]
     if isinstance(value, list):
-        return next((byte for item in value if (byte := _find_byte(item)) is not None), None)
+        for item in value:
+            byte = _find_byte(item)
+            if byte is not None:
+                return byte
     return None
 
 
@@ -124,7 +133,8 @@ def _read_value(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, dict):
-        return {name: found for name, item in value.items() if (found := _read_value(item)) is not None}
+        items = {name: _read_value(item) for name, item in value.items()}
+        return {name: item for name, item in items.items() if item is not None}
     if isinstance(value, list | tuple):
         return [*map(_read_value, value)]
     return str(value)

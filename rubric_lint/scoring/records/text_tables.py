@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from rubric_lint.scoring.records.decoding import OutputError, decode_with_flaws, find_other_byte, refuse_flaws
-from rubric_lint.scoring.records.entries import BLANK, LIMIT, Entry, InputError, refuse_size
-from rubric_lint.scoring.records.mapping import Wanted, fold_column, map_entries, rename_columns
+from rubric_lint.scoring.records.entries import BLANK, LIMIT, InputError, RawRecord, refuse_size
+from rubric_lint.scoring.records.mapping import RequiredColumns, fold_column, map_entries, rename_columns
 
 _JSON = frozenset({"outputs", "judge"})
 """The columns whose cells hold JSON, which a text cannot stand for."""
@@ -21,20 +21,20 @@ _MOST = 100_000
 """The most characters of a header that are looked at."""
 
 
-class Dialect(NamedTuple):
+class CsvDialect(NamedTuple):
     """A text table: what separates its cells, and what that is called."""
 
     delimiter: str
     called: str
 
 
-DIALECTS = (Dialect(",", "CSV"), Dialect("\t", "TSV"), Dialect(";", "CSV with semicolons"))
+DIALECTS = (CsvDialect(",", "CSV"), CsvDialect("\t", "TSV"), CsvDialect(";", "CSV with semicolons"))
 """The text tables that are read."""
 
 
 def find_dialect(
     head: bytes, columns: Collection[str], name: str, judgements: frozenset[str] = frozenset()
-) -> Dialect | None:
+) -> CsvDialect | None:
     """Return the dialect if this is a text table: its header has a known column or one of these, or its name says so.
 
     A text that begins as JSON never is one.
@@ -44,17 +44,21 @@ def find_dialect(
         return None
     first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     known = CELLS | judgements | {column.lower() for column in columns}
-    found = [(len(known.intersection(_split(first, each))), len(_split(first, each)), each) for each in DIALECTS]
-    matches, cells, dialect = max(found, key=lambda each: each[:2])
-    if matches and (cells > 1 or matches == cells):
-        return dialect
+    best, most, cells = DIALECTS[0], -1, 0
+    for dialect in DIALECTS:
+        columns_here = _split(first, dialect)
+        matches = len(known.intersection(columns_here))
+        if (matches, len(columns_here)) > (most, cells):
+            best, most, cells = dialect, matches, len(columns_here)
+    if most and (cells > 1 or most == cells):
+        return best
     base = name.lower().removesuffix(".gz").removesuffix(".zst")
     if base.endswith(".tsv"):
         return DIALECTS[1]
-    return dialect if base.endswith(".csv") else None
+    return best if base.endswith(".csv") else None
 
 
-def _split(header: str, dialect: Dialect) -> list[str]:
+def _split(header: str, dialect: CsvDialect) -> list[str]:
     try:
         cells = next(csv.reader([header], delimiter=dialect.delimiter), [])
     except csv.Error:
@@ -62,13 +66,13 @@ def _split(header: str, dialect: Dialect) -> list[str]:
     return [fold_column(cell) for cell in cells]
 
 
-Row = tuple[int, list[str], str]
+CsvRow = tuple[int, list[str], str]
 """The line where a row begins, its cells, and why it cannot be read, if it cannot."""
 
 
 def read_table(
-    chunks: Iterable[bytes], dialect: Dialect, mapping: Mapping[str, str], wanted: Wanted
-) -> Iterator[Entry]:
+    chunks: Iterable[bytes], dialect: CsvDialect, mapping: Mapping[str, str], wanted: RequiredColumns
+) -> Iterator[RawRecord]:
     """Yield the rows of a text table as records.
 
     Raises:
@@ -97,20 +101,22 @@ def read_table(
     yield from entries
 
 
-def find_kept(names: Collection[str], wanted: Wanted) -> frozenset[str]:
+def find_kept(names: Collection[str], wanted: RequiredColumns) -> frozenset[str]:
     """Return the names of the columns in which an empty cell is an empty text, and not an absent field."""
     found = wanted.find_judgements(names)
     return found if "outputs" in names else found | {"output"}
 
 
-def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], lines: "_Lines") -> Iterator[Entry]:
+def _read_records(
+    rows: Iterable[CsvRow], names: list[str], kept: frozenset[str], lines: "_Lines"
+) -> Iterator[RawRecord]:
     """Yield rows as records; an empty cell is an absent field, except in the columns of `kept`."""
     of_json = [name for name in names if name in _JSON]
     always = [bool(name) and name in kept for name in names]
     for line, cells, unreadable in rows:
         fault = unreadable
         if not fault and len(cells) != len(names):
-            count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
             fault = f"the row has {count}; expected {len(names)}, as in the header"
         if fault:
             yield line, OutputError(fault, record=name_row(dict(zip(names, cells, strict=False))))
@@ -133,7 +139,7 @@ def _read_records(rows: Iterable[Row], names: list[str], kept: frozenset[str], l
 
 
 def name_row(cells: Mapping[str, str]) -> dict[str, str]:
-    """Return what a row that cannot be read says of whose judgement it has, as far as it has these cells."""
+    """Return the answer, the rubric and the rater of a row that cannot be read, as far as it has these cells."""
     return {name: cells[name] for name in ("id", "rubric", "rater") if cells.get(name)}
 
 
@@ -166,7 +172,7 @@ def _read_json(cell: str, name: str) -> Any:
     return value
 
 
-def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Wanted) -> None:
+def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: RequiredColumns) -> None:
     """Refuse a table whose header is not its first row: one of these rows has the needed columns.
 
     Raises:
@@ -179,7 +185,7 @@ def refuse_high_header(rows: Iterable[tuple[int, Collection[str]]], wanted: Want
             )
 
 
-def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
+def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[CsvRow]:
     """Yield the rows that are not blank; without end quotes, the rest of the file is one row that cannot be read."""
     csv.field_size_limit(2 * LIMIT)  # the lines have a limit of their own
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -192,22 +198,23 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as wrong:
-            fault = _word(wrong, line)
+            fault = _explain(wrong, line)
         if lines.size > LIMIT and not fault:
             fault = refuse_size().message
         if fault or any(map(str.strip, cells)):
             yield line, cells, fault
 
 
-def _word(fault: csv.Error, line: int) -> str:
-    told = str(fault)
-    if "unexpected end of data" in told:
+def _explain(fault: csv.Error, line: int) -> str:
+    """Return what is wrong with a row, and what to do."""
+    reason = str(fault)
+    if "unexpected end of data" in reason:
         return f"the quote in line {line} is never closed; nothing after it is read"
-    if "expected after" in told:
+    if "expected after" in reason:
         return "text after the closing quote of a cell; double the quotes inside a cell"
-    if "new-line character" in told:
+    if "new-line character" in reason:
         return "a carriage return alone ends a line; save the file with LF or CRLF at the ends of lines"
-    return f"not a row of a table: {told}"
+    return f"not a row of a table: {reason}"
 
 
 class _Lines:

@@ -35,7 +35,8 @@ def rename_key(document: Document, path: Path, name: str) -> Edit:
     written = text[start:end]
     if written.startswith("*"):
         raise ObstacleError(f"its key is the alias `{written}`; write the key out")
-    if (anchor := _search_before(_ANCHOR, "&", text, start)) and f"*{anchor[1]}" in text:
+    anchor = _search_before(_ANCHOR, "&", text, start)
+    if anchor and f"*{anchor[1]}" in text:
         raise ObstacleError(f"its key has the anchor `&{anchor[1]}`, which aliases repeat; write the keys out")
     if written[:1] == '"':
         return Edit(Span(start + 1, end - 1), json.dumps(name, ensure_ascii=False)[1:-1])
@@ -77,10 +78,12 @@ _TAG = re.compile(r"(?:^|(?<=[\s\[{,:]))!\S*[ \t]+(?P<anchor>(?:&\S+[ \t]+)?)$")
 def replace_value(document: Document, path: Path, text: str) -> Edit:
     """Replace a scalar: its tag goes, its anchor stays, and a string keeps its quotes."""
     start, end = document.span(path)
-    if document.value(path) is None and (at := _find_void(document, path)) is not None:
+    at = _find_void(document, path) if document.value(path) is None else None
+    if at is not None:
         return Edit(Span(at, at), f" {text}")
     text = quote_like(document.source.text[start], text, is_json=document.kind.is_json)
-    if tag := _search_before(_TAG, "!", document.source.text, start):
+    tag = _search_before(_TAG, "!", document.source.text, start)
+    if tag:
         return Edit(Span(tag.start(), end), tag["anchor"] + text)
     return Edit(Span(start, end), text)
 
@@ -167,7 +170,8 @@ def add_field(document: Document, path: Path, name: str, scalar: str) -> Edit:
     span, last = fields[-1]
     quote = text[document.span(last, Part.KEY).start]
     key = f"{quote}{name}{quote}" if quote in "\"'" else name
-    if document.kind.is_json and isinstance(value := read_scalar(scalar), str):
+    value = read_scalar(scalar)
+    if document.kind.is_json and isinstance(value, str):
         scalar = json.dumps(value, ensure_ascii=False)
     if document.is_flow(last):
         between = text[fields[-2][0].end : span.start] if len(fields) > 1 else ""

@@ -17,7 +17,7 @@ from rubric_lint.source.source import Edit, Span
 
 if TYPE_CHECKING:
     from rubric_lint.source.document import Document
-    from rubric_lint.source.edits.sharing import Sharing
+    from rubric_lint.source.edits.alias_graph import AliasGraph
     from rubric_lint.source.nunjucks import Marks
 
 
@@ -39,13 +39,13 @@ class Intent:
     adds_document = False
     """Whether it puts a new document at the end of the file."""
 
-    told = "rewrite"
+    label = "rewrite"
     """In a few words what it does; names in braces are its fields, and `{last}` the last step of its path."""
 
     keeps_value: ClassVar[bool] = False
     """Whether it changes only the field at its path, and not the value."""
 
-    turn: ClassVar[tuple[int, ...]] = (6,)
+    order: ClassVar[tuple[int, ...]] = (6,)
     """When the data change: those with a smaller one change first."""
 
     _names: ClassVar[tuple[str, ...]]
@@ -95,29 +95,31 @@ class Intent:
 
     def shift(self, depth: int, by: int) -> Self:
         """Return the intent with a smaller index of the list that has its paths at a depth."""
-        paths = {name: vars(self)[name] for name in ("path", "to", "holder") if vars(self).get(name)}
-        return self.replace(
-            **{name: (*path[:depth], path[depth] - by, *path[depth + 1 :]) for name, path in paths.items()}
-        )
+        shifted: dict[str, Path] = {}
+        for name in ("path", "holder"):
+            path = vars(self).get(name)
+            if path:
+                shifted[name] = (*path[:depth], path[depth] - by, *path[depth + 1 :])
+        return self.replace(**shifted)
 
-    def check(self, sharing: "Sharing") -> None:
+    def check(self, aliases: "AliasGraph") -> None:
         """Refuse what would change other places of the document too.
 
         Raises:
             ObstacleError: if it would.
         """
         if self.place is not None:
-            sharing.check_alone(self.place, keeps_value=self.keeps_value)
+            aliases.check_alone(self.place, keeps_value=self.keeps_value)
 
-    def complete(self, _sharing: "Sharing") -> Self:
-        """Return the intent with what only the whole document tells.
+    def complete(self, _aliases: "AliasGraph") -> Self:
+        """Fill in the fields that depend on the whole document.
 
         Raises:
             ObstacleError: if it is impossible.
         """
         return self
 
-    def is_sure(self, _sharing: "Sharing") -> bool:
+    def is_sure(self, _aliases: "AliasGraph") -> bool:
         """Return whether it surely can be made in a document that `is_plain`, so that its edits can wait."""
         return False
 
@@ -132,7 +134,7 @@ class Intent:
 
     def describe(self) -> str:
         """Return in a few words what it does."""
-        return self.told.format(**vars(self), last=(self.place or [""])[-1])
+        return self.label.format(**vars(self), last=(self.place or [""])[-1])
 
     def list_written(self) -> Iterator[tuple[Path, str]]:
         """Yield the paths of the scalars that it writes, which may be placeholders, and the scalars."""
@@ -148,7 +150,7 @@ class _NewValue(Intent):
 
     @abstractmethod
     def renew(self, value: Any) -> Any:
-        """Return what takes the place of the value."""
+        """Return the new value."""
 
 
 class _NewFields(Intent):
@@ -156,8 +158,10 @@ class _NewFields(Intent):
 
     def change(self, found: Any) -> None:
         owner, step = found
-        fields = ([(key, value)] if key != step else self.renew_field(key, value) for key, value in owner.items())
-        _refill(owner, [new for each in fields for new in each])
+        fields: list[tuple[str, Any]] = []
+        for key, value in owner.items():
+            fields += self.renew_field(key, value) if key == step else [(key, value)]
+        _refill(owner, fields)
 
     @abstractmethod
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
@@ -167,9 +171,9 @@ class _NewFields(Intent):
 class _OfField(Intent):
     """An intent about one field, which must not be written twice."""
 
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
-        sharing.check_field(vars(self)["path"])
+    def check(self, aliases: "AliasGraph") -> None:
+        super().check(aliases)
+        aliases.check_field(vars(self)["path"])
 
 
 class RenameKey(_OfField):
@@ -178,16 +182,16 @@ class RenameKey(_OfField):
     path: Path
     name: str
 
-    told = "rename `{last}` to `{name}`"
+    label = "rename `{last}` to `{name}`"
     keeps_value = True
-    turn = (5,)
+    order = (5,)
 
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
-        sharing.check_covering(self.path)
+    def check(self, aliases: "AliasGraph") -> None:
+        super().check(aliases)
+        aliases.check_covering(self.path)
 
-    def is_sure(self, sharing: "Sharing") -> bool:
-        return sharing.is_plain_key(self.path)
+    def is_sure(self, aliases: "AliasGraph") -> bool:
+        return aliases.is_plain_key(self.path)
 
     def change(self, found: Any) -> None:
         from rubric_lint.source.patch import rename
@@ -202,11 +206,11 @@ class ReplaceValue(_OfField):
     path: Path
     text: str
 
-    told = "write `{text}`"
-    turn = (4,)
+    label = "write `{text}`"
+    order = (4,)
 
-    def is_sure(self, sharing: "Sharing") -> bool:
-        return sharing.document.value(self.path) is not None
+    def is_sure(self, aliases: "AliasGraph") -> bool:
+        return aliases.document.value(self.path) is not None
 
     def change(self, found: Any) -> None:
         holder, step = found
@@ -221,13 +225,13 @@ class RemoveField(_OfField):
 
     path: Path
 
-    told = "remove `{last}`"
-    turn = (4,)
+    label = "remove `{last}`"
+    order = (4,)
 
-    def check(self, sharing: "Sharing") -> None:
-        sharing.check_field(self.path)
-        sharing.check_alone(self.path, keeps_value=sharing.document.is_alias(self.path))
-        sharing.check_covering(self.path)
+    def check(self, aliases: "AliasGraph") -> None:
+        aliases.check_field(self.path)
+        aliases.check_alone(self.path, keeps_value=aliases.document.is_alias(self.path))
+        aliases.check_covering(self.path)
 
     def change(self, found: Any) -> None:
         holder, step = found
@@ -241,15 +245,15 @@ class AddField(Intent):
     name: str
     text: str
 
-    told = "write `{name}: {text}`"
-    turn = (1,)
+    label = "write `{name}: {text}`"
+    order = (1,)
 
     @property
     def scope(self) -> Path:
         return self.path
 
-    def is_sure(self, sharing: "Sharing") -> bool:
-        return bool(sharing.document.value(self.path))
+    def is_sure(self, aliases: "AliasGraph") -> bool:
+        return bool(aliases.document.value(self.path))
 
     def find(self, document: "Document") -> Any:
         return document.value(self.path)
@@ -268,11 +272,11 @@ class InsertField(_NewFields):
     name: str
     text: str
 
-    told = "write `{name}`"
+    label = "write `{name}`"
     is_structural = True
     keeps_value = True
 
-    def is_sure(self, _sharing: "Sharing") -> bool:
+    def is_sure(self, _aliases: "AliasGraph") -> bool:
         return True
 
     def renew_field(self, key: str, value: Any) -> list[tuple[str, Any]]:
@@ -295,14 +299,16 @@ class WrapText(_NewValue):
 
     is_structural = True
     keeps_value = True
-    turn = (2,)
+    order = (2,)
 
-    def is_sure(self, _sharing: "Sharing") -> bool:
+    def is_sure(self, _aliases: "AliasGraph") -> bool:
         return True
 
     def renew(self, value: Any) -> Any:
         fields = {self.before[0]: resolve(self.before[1]), self.name: value}
-        return fields | ({self.after[0]: resolve(self.after[1])} if self.after else {})
+        if self.after:
+            fields[self.after[0]] = resolve(self.after[1])
+        return fields
 
     def describe(self) -> str:
         name, text = self.after or self.before
@@ -319,7 +325,7 @@ class PutUnder(_NewFields):
     name: str
     inner: str = ""
 
-    told = "move `{last}` into `{name}`"
+    label = "move `{last}` into `{name}`"
     is_structural = True
     keeps_value = True
 
@@ -338,7 +344,7 @@ class EscapeText(_NewValue):
     has_escapes: bool = True
     marks: "Marks" = "templates"
 
-    told = "escape template marks"
+    label = "escape template marks"
 
     def renew(self, value: Any) -> Any:
         from rubric_lint.source.nunjucks import escape
@@ -355,28 +361,28 @@ class Reorder(Intent):
     is_structural = True
     moves_comments = True
 
-    turn = (0,)
+    order = (0,)
 
     @property
     def scope(self) -> Path:
         return self.path
 
-    def check(self, sharing: "Sharing") -> None:
-        super().check(sharing)
+    def check(self, aliases: "AliasGraph") -> None:
+        super().check(aliases)
         for step in self.steps:
             if isinstance(step, str):
-                sharing.check_field((*self.path, step))
+                aliases.check_field((*self.path, step))
 
-    def complete(self, sharing: "Sharing") -> Self:
+    def complete(self, aliases: "AliasGraph") -> Self:
         from rubric_lint.source.edits.moving import check_order
 
-        check_order(sharing, self.path, self.steps)
+        check_order(aliases, self.path, self.steps)
         return self
 
-    def is_sure(self, sharing: "Sharing") -> bool:
+    def is_sure(self, aliases: "AliasGraph") -> bool:
         from rubric_lint.source.edits.moving import is_clear
 
-        return is_clear(sharing, self.path, self.steps)
+        return is_clear(aliases, self.path, self.steps)
 
     def find(self, document: "Document") -> Any:
         return document.value(self.path)
@@ -411,16 +417,17 @@ class InsertItems(Intent):
         return int(self.path[-1]) + (not self.before)
 
     @property
-    def turn(self) -> tuple[int, ...]:  # type: ignore[override]
+    def order(self) -> tuple[int, ...]:  # type: ignore[override]
         # Those that go further down are inserted first; at one place, the copies that belong to the item below it.
         return (7, -self.index, not self.before)
 
-    def is_sure(self, _sharing: "Sharing") -> bool:
+    def is_sure(self, _aliases: "AliasGraph") -> bool:
         return True
 
     def list_scopes(self) -> Iterator[Path]:
         yield from super().list_scopes()
-        yield from ((*self.path, *place[:-1]) for changes in self.copies for place, _ in changes if place)
+        for changes in self.copies:
+            yield from ((*self.path, *place[:-1]) for place, _ in changes if place)
 
     def find(self, document: "Document") -> Any:
         items, index = super().find(document)
@@ -461,10 +468,10 @@ class MoveItems(Intent):
     def adds_document(self) -> bool:  # type: ignore[override]
         return not self.holder
 
-    def complete(self, sharing: "Sharing") -> "MoveItems":
+    def complete(self, aliases: "AliasGraph") -> "MoveItems":
         from rubric_lint.source.edits.moving import complete_move
 
-        changes, number = complete_move(sharing, self.path, self.steps, self.holder)
+        changes, number = complete_move(aliases, self.path, self.steps, self.holder)
         return self.replace(changes=changes, number=number)
 
     def split_off(self, document: "Document") -> Any:
@@ -487,7 +494,7 @@ class MoveItems(Intent):
     def change(self, found: Any) -> None:
         items, kept, holders, holder, copy = found
         items[:] = kept
-        at = next((index for index, each in enumerate(holders) if each is holder), None)
+        at = next((index for index, item in enumerate(holders) if item is holder), None)
         if at is not None:
             holders.insert(at + 1, copy)
 
@@ -497,7 +504,7 @@ class _WithoutData(Intent):
 
     scope = None
 
-    def is_sure(self, _sharing: "Sharing") -> bool:
+    def is_sure(self, _aliases: "AliasGraph") -> bool:
         return True
 
     def find(self, document: "Document") -> None:
@@ -512,7 +519,7 @@ class Arrange(_WithoutData):
 
     path: Path
 
-    def check(self, _sharing: "Sharing") -> None:
+    def check(self, _aliases: "AliasGraph") -> None:
         pass
 
 
@@ -532,7 +539,7 @@ def change_all(document: "Document", intents: Iterable[Intent]) -> list[tuple[In
     """Change the data of a document as intents say; return them in the order of the changes, with what they found."""
     # All is looked up before anything changes: a path is invalid after a key in it is renamed.
     prepared = [(intent, intent.find(document)) for intent in intents]
-    prepared.sort(key=lambda pair: pair[0].turn)
+    prepared.sort(key=lambda pair: pair[0].order)
     for intent, found in prepared:
         intent.change(found)
     return prepared

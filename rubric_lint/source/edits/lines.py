@@ -34,8 +34,9 @@ def whole_field(document: Document, path: Path) -> Span:
     """Return the span of a field, including the tag and anchor of its key."""
     code = document.tree.code
     start, end = document.extent(path)
-    if end == document.span(path).end and (colon := _COLON.match(code, end)) and document.value(path) is None:
-        end = colon.end()
+    if end == document.span(path).end and document.value(path) is None:
+        colon = _COLON.match(code, end)
+        end = colon.end() if colon else end
     line = line_start(code, start)
     while found := _INTRODUCTION.search(code[line:start]):
         start = line + found.start()
@@ -43,7 +44,7 @@ def whole_field(document: Document, path: Path) -> Span:
 
 
 def cut_from_flow(text: str, code: str, field: Span) -> list[Span]:
-    """Return what to cut out for a field of a flow mapping: also the comma after it, or for the last field before it.
+    """Return the spans to cut for a field of a flow mapping: with the comma after it, or for the last field before it.
 
     Raises:
         ObstacleError: if there are comments in it, or the comma is not clear.

@@ -18,11 +18,11 @@ from rubric_lint.source.patch.tracked import (
     track,
     written,
 )
-from rubric_lint.source.patch.write import Refused, edits_between, explain_text, write, write_all
+from rubric_lint.source.patch.write import RefusedChange, edits_between, explain_text, write, write_all
 
 __all__ = [
     "Layouts",
-    "Refused",
+    "RefusedChange",
     "Style",
     "drop",
     "duplicate",

@@ -23,7 +23,7 @@ _NOWHERE = Span(0, 0)
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class LayoutEntry:
     """A field or item of a collection, and its text, as offsets in the order of the text.
 
     In a block, `first` is where the blank lines above it begin, `lead` the comments above it, `start` its key or dash;
@@ -84,8 +84,8 @@ class Layout:
     end: int = 0
     is_flow: bool = False
     is_inline: bool = False
-    entries: list[Entry] = field(default_factory=list)
-    by_step: dict[str | int, Entry] = field(default_factory=dict)
+    entries: list[LayoutEntry] = field(default_factory=list)
+    by_step: dict[str | int, LayoutEntry] = field(default_factory=dict)
     unusual: str = ""
     gap: str = ""
     origin: Origin | None = None
@@ -111,11 +111,11 @@ class Layout:
         """Whether some items of the list are left out."""
         return self.whole is not None and len(self.entries) < len(self.whole.entries)
 
-    def value(self, entry: Entry) -> Any:
+    def value(self, entry: LayoutEntry) -> Any:
         """Return the value of an entry, as it was tracked."""
         return None if self.origin is None else self.origin.values[entry.step]
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LayoutEntry) -> None:
         """Add the next entry."""
         if entry.key is not None and is_merge(entry.key, entry.node):
             self.unusual = "a merge key brings in some of it; write it out"
@@ -130,7 +130,7 @@ def is_block(node: Any) -> bool:
     return (type(node) is MappingNode or type(node) is SequenceNode) and not node.flow_style and bool(node.value)
 
 
-def _word_unusual(step: str | int) -> str:
+def _format_unusual(step: str | int) -> str:
     return f"the key `{step}` is not written as `{step}: value`; write it so"
 
 
@@ -214,13 +214,13 @@ class Layouts:
             layout.unusual = "it is written without brackets; add them"
         for step, key, value in self._children(node):
             begin = (value if key is None else key).start_mark.index
-            entry = Entry(node, step, key, value, self.indentation(begin), is_flow=True)
+            entry = LayoutEntry(node, step, key, value, self.indentation(begin), is_flow=True)
             entry.first = entry.lead = entry.start = entry.code = begin
             if key is not None:
                 colon = _COLON.match(self._text, key.end_mark.index)
                 entry.code = key.end_mark.index if colon is None else colon.end()
                 if colon is None or not self._is_usual(key):
-                    layout.unusual = _word_unusual(step)
+                    layout.unusual = _format_unusual(step)
             is_empty = value.start_mark.index >= value.end_mark.index
             entry.value = entry.code if is_empty else value.start_mark.index
             entry.stop = entry.below = entry.end = max(value.end_mark.index, entry.value)
@@ -240,7 +240,7 @@ class Layouts:
         is_inline = layout.is_inline = bool(text[self.line_start(start) : start].strip(" "))
         end = start if is_inline else self._find_top(node, start)
         for step, key, value in self._children(node):
-            entry = Entry(node, step, key, value, layout.column, first=end)
+            entry = LayoutEntry(node, step, key, value, layout.column, first=end)
             if layout.entries:
                 entry.start = self._skip(end) if key is None else key.start_mark.index
             else:
@@ -249,7 +249,8 @@ class Layouts:
             entry.lead = self._skip_blank_lines(end, entry.start) if is_alone else end
             if not is_alone and (layout.entries or not is_inline):
                 is_explicit = key is not None and text[end : entry.start].strip().endswith("?")
-                layout.unusual = _word_unusual(step) if is_explicit else "one of its entries shares a line with another"
+                shares_line = "one of its entries shares a line with another"
+                layout.unusual = _format_unusual(step) if is_explicit else shares_line
             layout.unusual = layout.unusual or self._find_unusual(entry)
             self._find_value(entry)
             layout.add(entry)
@@ -259,13 +260,13 @@ class Layouts:
         layout.gap = gaps[0] if gaps and all(gaps) else ""
         return layout
 
-    def _find_unusual(self, entry: Entry) -> str:
+    def _find_unusual(self, entry: LayoutEntry) -> str:
         if entry.key is None:
             is_dash = self._text[entry.start : entry.start + 1] == "-"
             return "" if is_dash else "an item does not begin with a dash; put it behind one"
         is_usual = self._is_usual(entry.key) and entry.start == entry.key.start_mark.index
         is_usual = is_usual and _COLON.match(self._text, entry.key.end_mark.index) is not None
-        return "" if is_usual else _word_unusual(entry.step)
+        return "" if is_usual else _format_unusual(entry.step)
 
     def _find_top(self, node: Any, start: int) -> int:
         """Return where the lines of a block collection begin, below the line of the key or dash that it belongs to."""
@@ -287,11 +288,9 @@ class Layouts:
             at = line.end()
         return at
 
-    def _find_value(self, entry: Entry) -> None:
+    def _find_value(self, entry: LayoutEntry) -> None:
         text, node = self._text, entry.node
-        entry.code = entry.start + 1
-        if entry.key is not None and (colon := _COLON.match(text, entry.key.end_mark.index)):
-            entry.code = colon.end()
+        entry.code = max(self._end_of_colon(entry.key), entry.start + 1)
         entry.stop, entry.below, entry.end = self._find_end(node, entry.column, entry.code)
         if not entry.has_lines:
             is_empty = node.start_mark.index >= node.end_mark.index
@@ -299,7 +298,8 @@ class Layouts:
             entry.comment = Span(entry.stop, line_end(text, entry.stop).start)
             return
         start = node_start(text, node)
-        if node.start_mark.index < start and (properties := _PROPERTIES.match(text, entry.code)):
+        properties = _PROPERTIES.match(text, entry.code) if node.start_mark.index < start else None
+        if properties:
             entry.properties = Span(*properties.span())
             entry.code = properties.end()
         line = line_end(text, entry.code)
@@ -329,12 +329,14 @@ class Layouts:
         if node not in self._ends:
             start, last = node_start(self._text, node), node.value[-1]
             key, value = last if type(last) is tuple else (None, last)
-            code = 0
-            if key is not None and (colon := _COLON.match(self._text, key.end_mark.index)):
-                code = colon.end()
-            column = start - self.line_start(start)
-            self._ends[node] = self._find_end(value, column, max(code, value.start_mark.index))[2]
+            code = max(self._end_of_colon(key), value.start_mark.index)
+            self._ends[node] = self._find_end(value, start - self.line_start(start), code)[2]
         return self._ends[node]
+
+    def _end_of_colon(self, key: Any) -> int:
+        """Return where the colon after a key ends; 0 without a key or a colon."""
+        colon = None if key is None else _COLON.match(self._text, key.end_mark.index)
+        return colon.end() if colon else 0
 
     def _skip_comments(self, at: int, column: int) -> int:
         """Return where the comment lines end that follow and are indented more than a column."""

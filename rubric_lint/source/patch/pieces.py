@@ -8,7 +8,7 @@ from rubric_lint.source.lines import LINE
 from rubric_lint.source.source import Edit, Span
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A part of the new text. A copy has the span of the old text; `is_same` says that it has the same bytes."""
 
     text: str
@@ -16,14 +16,14 @@ class Piece(NamedTuple):
     is_same: bool = False
 
 
-def copy(text: str, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> Piece:
+def copy(text: str, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> TextPiece:
     """Return a copy of a part of a text, whose lines are indented by more or, if `shift` is negative, fewer blanks.
 
     The first line is one only with `from_line`; otherwise it is the rest of a line, which stays.
     """
     written = text[start:end]
     moved = shift_lines(written, shift, from_line=from_line) if shift else written
-    return Piece(moved, Span(start, end), moved == written)
+    return TextPiece(moved, Span(start, end), moved == written)
 
 
 def shift_lines(text: str, shift: int, *, from_line: bool = False) -> str:
@@ -42,9 +42,9 @@ def shift_lines(text: str, shift: int, *, from_line: bool = False) -> str:
     return "".join(lines)
 
 
-def join(text: str, pieces: Iterable[Piece]) -> list[Piece]:
+def join(text: str, pieces: Iterable[TextPiece]) -> list[TextPiece]:
     """Join the copies that follow each other in the old text too, and leave out empty pieces."""
-    joined: list[Piece] = []
+    joined: list[TextPiece] = []
     run: Span | None = None
     for piece in pieces:
         if piece.is_same and piece.span is not None:
@@ -52,19 +52,19 @@ def join(text: str, pieces: Iterable[Piece]) -> list[Piece]:
                 run = Span(run.start, piece.span.end)
                 continue
             if run is not None:
-                joined.append(Piece(text[slice(*run)], run, is_same=True))
+                joined.append(TextPiece(text[slice(*run)], run, is_same=True))
             run = piece.span
         elif piece.text or piece.span is not None:
             if run is not None:
-                joined.append(Piece(text[slice(*run)], run, is_same=True))
+                joined.append(TextPiece(text[slice(*run)], run, is_same=True))
             run = None
             joined.append(piece)
     if run is not None:
-        joined.append(Piece(text[slice(*run)], run, is_same=True))
+        joined.append(TextPiece(text[slice(*run)], run, is_same=True))
     return joined
 
 
-def make_edits(text: str, pieces: list[Piece], region: Span) -> list[Edit]:
+def make_edits(text: str, pieces: list[TextPiece], region: Span) -> list[Edit]:
     """Return the edits that turn the region of the old text into the pieces.
 
     The most copies that are in their old order stay; all else is written anew.
@@ -73,7 +73,7 @@ def make_edits(text: str, pieces: list[Piece], region: Span) -> list[Edit]:
     edits: list[Edit] = []
     new: list[str] = []
     at = region.start
-    for number, piece in enumerate([*pieces, Piece("", Span(region.end, region.end))]):
+    for number, piece in enumerate([*pieces, TextPiece("", Span(region.end, region.end))]):
         is_last = number == len(pieces)
         if piece.span is None or not (is_last or number in staying):
             new.append(piece.text)
@@ -85,7 +85,7 @@ def make_edits(text: str, pieces: list[Piece], region: Span) -> list[Edit]:
     return edits
 
 
-def _find_staying(pieces: list[Piece]) -> set[int]:
+def _find_staying(pieces: list[TextPiece]) -> set[int]:
     """Return the numbers of the copies in the longest series that keeps their old order, each once."""
     ends: list[int] = []  # the smallest end of a series of each length
     last: list[int] = []  # the piece that such a series ends with

@@ -25,7 +25,7 @@ DEEPEST = 60
 """The deepest nesting of collections that is rewritten."""
 
 
-class RefusedError(Exception):
+class UnwritableError(Exception):
     """The reason why new data cannot be written, the path that it is about, and its place if that is another one."""
 
     def __init__(self, reason: str, path: Path, place: Span | None = None) -> None:
@@ -42,7 +42,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 @dataclass(eq=False)
-class Plan:
+class ChangePlan:
     """What new data keep of a document. `kept` are the places of the values that stay or move.
 
     The origin of a collection is that of the old one that it is a change of: the tracked one itself, or else the one
@@ -122,7 +122,7 @@ class Plan:
         if not isinstance(value, dict | list):
             return
         if len(path) > DEEPEST:
-            raise RefusedError(f"what changes is nested more than {DEEPEST} levels deep; change it by hand", path)
+            raise UnwritableError(f"what changes is nested more than {DEEPEST} levels deep; change it by hand", path)
         if origin is not None and is_alike(value, origin.node):
             self._claimed.add(origin.home)
         if self.is_unchanged(value):
@@ -141,8 +141,8 @@ class Plan:
         """Find the old collection that a new one is a change of, by its tracked children."""
         if isinstance(value, TrackedDict | TrackedList):
             return
-        origins = [origin for _, child in children_of(value) if (origin := self.origin(child)) is not None]
-        parents = {origin.parent.home: origin.parent for origin in origins if origin.parent is not None}
+        origins = [self.origin(child) for _, child in children_of(value)]
+        parents = {origin.parent.home: origin.parent for origin in origins if origin and origin.parent}
         if len(parents) != 1:
             return
         (parent,) = parents.values()

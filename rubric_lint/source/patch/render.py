@@ -7,9 +7,9 @@ from typing import Any
 from ruamel.yaml.nodes import ScalarNode
 
 from rubric_lint.source.lines import new_line, without_comments
-from rubric_lint.source.patch.layout import Entry, Layout, Layouts, is_block
-from rubric_lint.source.patch.pieces import Piece, copy, shift_lines
-from rubric_lint.source.patch.plan import Plan, RefusedError, find_within, is_alike
+from rubric_lint.source.patch.layout import Layout, LayoutEntry, Layouts, is_block
+from rubric_lint.source.patch.pieces import TextPiece, copy, shift_lines
+from rubric_lint.source.patch.plan import ChangePlan, UnwritableError, find_within, is_alike
 from rubric_lint.source.patch.style import DocumentStyle, find_style
 from rubric_lint.source.patch.tracked import Origin, Style, children_of, style_of
 from rubric_lint.source.source import Span
@@ -21,7 +21,7 @@ _ANCHOR = re.compile(r"(?:^|[\s\[{,:])&[^\s,\[\]{}]", re.MULTILINE)
 _BLANK_END = re.compile(r"(?<![ \t])[ \t]++(?=\r?\n)")
 
 
-NOTHING = Piece("")
+NOTHING = TextPiece("")
 
 
 @dataclass(slots=True, eq=False)
@@ -35,11 +35,11 @@ class Match:
 
     step: str | int
     value: Any
-    entry: Entry | None = None
+    entry: LayoutEntry | None = None
     old: Any = None
-    donor: Entry | None = None
+    donor: LayoutEntry | None = None
     is_kept: bool = False
-    neighbor: Entry | None = None
+    neighbor: LayoutEntry | None = None
 
     @property
     def key(self) -> str | None:
@@ -47,7 +47,7 @@ class Match:
         return self.step if isinstance(self.step, str) else None
 
     @property
-    def kept_head(self) -> Entry | None:
+    def kept_head(self) -> LayoutEntry | None:
         """The old entry, if it is of the same kind: a field of a block or an item of one."""
         entry = self.entry
         is_alike = entry is not None and not entry.is_flow and (entry.key is None) == (self.key is None)
@@ -55,7 +55,7 @@ class Match:
 
 
 @dataclass(slots=True, eq=False)
-class Lines:
+class EntryLines:
     """The lines of a new field or item: the blank ones above, the comments above, its indentation, and the rest.
 
     `lead_column` is the indentation of the comments; it is smaller than `column` where they come above a dash.
@@ -63,25 +63,25 @@ class Lines:
 
     column: int
     lead_column: int
-    indent: Piece
-    entry: Entry | None = None
-    gap: Piece = NOTHING
-    lead: list[Piece] = field(default_factory=list)
-    body: list[Piece] = field(default_factory=list)
+    indent: TextPiece
+    entry: LayoutEntry | None = None
+    gap: TextPiece = NOTHING
+    lead: list[TextPiece] = field(default_factory=list)
+    body: list[TextPiece] = field(default_factory=list)
 
 
 class Renderer:
     """Writes the new data of one document as pieces of the new text."""
 
-    def __init__(self, layouts: Layouts, plan: Plan) -> None:
+    def __init__(self, layouts: Layouts, plan: ChangePlan) -> None:
         self._document = layouts.document
         self._text = layouts.document.source.text
         self._plan = plan
         self._layouts = layouts
         self._known: dict[Any, Layout] = {}
-        self._led: set[Entry] = set()
+        self._led: set[LayoutEntry] = set()
         self._is_copying = False
-        self._new_line = Piece(new_line(layouts.document))
+        self._new_line = TextPiece(new_line(layouts.document))
 
     @property
     def style(self) -> DocumentStyle:
@@ -93,33 +93,33 @@ class Renderer:
             self._known[origin.home] = self._layouts.of_tracked(origin)
         return self._known[origin.home]
 
-    def render(self, value: Any) -> tuple[list[Piece], Span]:
+    def render(self, value: Any) -> tuple[list[TextPiece], Span]:
         """Return the pieces of the new text of the root, and the span of the old text that they replace."""
         origin = self._plan.root
         if self._document.root is None:
-            raise RefusedError("the document is empty; write its first value by hand", ())
+            raise UnwritableError("the document is empty; write its first value by hand", ())
         if origin is None or not isinstance(value, dict | list):
-            raise RefusedError("a document that is not a mapping or a list cannot be rewritten", ())
+            raise UnwritableError("a document that is not a mapping or a list cannot be rewritten", ())
         layout = self._layout(origin)
         heir = self._plan.claim(value, origin)
         if layout.is_flow:
             margin = layout.column if self._may_have_lines(origin) else None
             return self._flow(value, heir, margin, 0), Span(layout.start, layout.end)
         if heir is None or heir is not origin:
-            raise RefusedError("the whole document would be written anew; write it by hand", ())
+            raise UnwritableError("the whole document would be written anew; write it by hand", ())
         if value:
             lines = self._block(value, heir, layout.column, layout.column)
             is_inline = layout.is_inline and layout.start == layout.entries[0].start
             if is_inline and lines[0].lead:
-                raise RefusedError("a comment would come between a dash and its first key; move it", origin.path)
+                raise UnwritableError("a comment would come between a dash and its first key; move it", origin.path)
             pieces = self._join_lines(lines, is_inline=is_inline)
         elif origin.parent is not None:
-            raise RefusedError("nothing would be left of it; remove it by hand", origin.path)
+            raise UnwritableError("nothing would be left of it; remove it by hand", origin.path)
         else:
             pieces = [*self._flow(value, heir, 0, 0), self._new_line]
         return pieces, Span(layout.start, layout.end)
 
-    def render_copy(self, value: Any) -> list[Piece]:
+    def render_copy(self, value: Any) -> list[TextPiece]:
         """Return the pieces of a copy of the whole document, whose lines follow others."""
         self._is_copying = True
         origin = self._plan.origin(value)
@@ -170,7 +170,7 @@ class Renderer:
             return
         home = self._layout(origin.parent)
         if home.unusual:
-            raise RefusedError(home.unusual, origin.path)
+            raise UnwritableError(home.unusual, origin.path)
         match.entry = home.by_step[origin.step]
         match.old = home.value(match.entry)
 
@@ -180,7 +180,7 @@ class Renderer:
         if entry is not None and (entry.owner, entry.step) not in self._plan.kept:
             match.entry, match.old = entry, layout.value(entry)
 
-    def _find_donor(self, value: Any, layout: Layout) -> Entry | None:
+    def _find_donor(self, value: Any, layout: Layout) -> LayoutEntry | None:
         """Find the entry of a collection in whose place a value is: one that it comes from, or that it has in it."""
         origin = self._plan.origin(value)
         inner = origin
@@ -200,13 +200,13 @@ class Renderer:
 
     # Blocks, line by line.
 
-    def _block(self, value: Any, heir: Origin | None, column: int, lead_column: int) -> list[Lines]:
+    def _block(self, value: Any, heir: Origin | None, column: int, lead_column: int) -> list[EntryLines]:
         """Return the lines of a block collection; the comments above the first entry are indented by `lead_column`."""
         layout = self._layout(heir) if heir is not None and is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
             return [self._copy_block(layout, column, lead_column)]
         if layout is not None and layout.unusual:
-            raise RefusedError(layout.unusual, layout.path)
+            raise UnwritableError(layout.unusual, layout.path)
         matches = self._match(value, layout)
         lines = [self._write_entry(match, column, column if at else lead_column) for at, match in enumerate(matches)]
         if layout is not None:
@@ -214,16 +214,16 @@ class Renderer:
             self._keep_comments(lines, matches, layout)
         return lines
 
-    def _copy_block(self, layout: Layout, column: int, lead_column: int) -> Lines:
+    def _copy_block(self, layout: Layout, column: int, lead_column: int) -> EntryLines:
         """Return all lines of a block collection that did not change."""
         first, shift = layout.entries[0], column - layout.column
         lines = self._begin([first], column, lead_column)
         lines.body = [self._copy(first.start, layout.end, shift), self._end_line(layout.end)]
         return lines
 
-    def _begin(self, donors: list[Entry | None], column: int, lead_column: int) -> Lines:
+    def _begin(self, donors: list[LayoutEntry | None], column: int, lead_column: int) -> EntryLines:
         """Return the start of the lines of an entry, with the comments above those whose place it takes."""
-        lines = Lines(column, lead_column, Piece(" " * column))
+        lines = EntryLines(column, lead_column, TextPiece(" " * column))
         for donor in donors:
             if donor is None or donor.is_flow or donor in self._led:
                 continue
@@ -240,14 +240,14 @@ class Renderer:
                     lines.indent = self._copy(line, donor.start)
         return lines
 
-    def _write_entry(self, match: Match, column: int, lead_column: int) -> Lines:
+    def _write_entry(self, match: Match, column: int, lead_column: int) -> EntryLines:
         """Return the lines of a field or item."""
         around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
         lines = self._write_any(match, column, lead_column)
         self._is_copying = around
         return lines
 
-    def _write_any(self, match: Match, column: int, lead_column: int) -> Lines:
+    def _write_any(self, match: Match, column: int, lead_column: int) -> EntryLines:
         lines = self._begin([match.donor, match.entry], column, lead_column)
         head, heir = match.kept_head, self._find_heir(match)
         if head is not None and match.is_kept and match.key in (None, head.step):
@@ -278,7 +278,7 @@ class Renderer:
         is_like_neighbor = match.key is None and is_alike(match.value, around) and bool(around.value)
         return is_block(around) if is_like_neighbor else match.key not in self.style.flow_keys
 
-    def _write_inline(self, match: Match, heir: Origin | None, column: int) -> list[Piece]:
+    def _write_inline(self, match: Match, heir: Origin | None, column: int) -> list[TextPiece]:
         """Return a field or item whose value begins on its line, with the comments behind and below it."""
         head, entry = match.kept_head, match.entry
         shift = column - entry.column if entry is not None else 0
@@ -289,38 +289,38 @@ class Renderer:
             start = self._write_head(match, head, head.value, shift)
             tail = [self._copy(head.stop, head.end, shift), self._end_line(head.end)]
         if any(piece.text for piece in value) and not start[-1].text.endswith((" ", "\n")):
-            start.append(Piece(" "))
+            start.append(TextPiece(" "))
         return [*start, *value, *tail]
 
-    def _write_tail(self, match: Match, column: int) -> list[Piece]:
+    def _write_tail(self, match: Match, column: int) -> list[TextPiece]:
         """Return the comment on the line of an entry, its line end, and the comments below."""
         entry = match.entry
         if entry is None or entry.is_flow:
             return [self._new_line]
         return [self._copy(*entry.comment), self._new_line, *self._copy_below(entry, column - entry.column)]
 
-    def _copy_below(self, entry: Entry | None, shift: int) -> list[Piece]:
+    def _copy_below(self, entry: LayoutEntry | None, shift: int) -> list[TextPiece]:
         """Return the comments below an entry."""
         if entry is None or entry.below >= entry.end:
             return []
         return [self._copy(entry.below, entry.end, shift, from_line=True), self._end_line(entry.end)]
 
-    def _write_head(self, match: Match, head: Entry | None, end: int, shift: int) -> list[Piece]:
+    def _write_head(self, match: Match, head: LayoutEntry | None, end: int, shift: int) -> list[TextPiece]:
         """Return a key or dash: up to `end` as in the old entry, with the new key, if the key has changed."""
         if head is None:
-            return [Piece("-" if match.key is None else f"{self._write_key(match)}:")]
+            return [TextPiece("-" if match.key is None else f"{self._write_key(match)}:")]
         if match.key is None or match.key == head.step:
             return [self._copy(head.start, end, shift)]
         key = head.key.end_mark.index
         new = self.style.write_key(match.key, self._text[head.start : key])
-        return [Piece(new), self._copy(key, end, shift)]
+        return [TextPiece(new), self._copy(key, end, shift)]
 
     def _write_key(self, match: Match) -> str:
         """Return the text of a new key, in the quotes of its neighbor."""
         quote = self._text[match.neighbor.start] if match.neighbor is not None else ""
         return self.style.write_key(match.key or "", quote)
 
-    def _write_lines(self, match: Match, heir: Origin | None, lines: Lines) -> None:
+    def _write_lines(self, match: Match, heir: Origin | None, lines: EntryLines) -> None:
         """Write a field or item whose value is a block collection."""
         head = match.kept_head
         if head is not None and head.has_lines and heir is not None and heir.node is head.target:
@@ -334,12 +334,12 @@ class Renderer:
             properties = self._copy(*entry.properties) if is_same else NOTHING
         below = self._copy_below(entry, column - entry.column if entry is not None else 0)
         if match.key is None and entry is not None and comment.text.strip():
-            lines.lead += [Piece(" " * lines.lead_column), self._trim(entry.comment), self._new_line]
+            lines.lead += [TextPiece(" " * lines.lead_column), self._trim(entry.comment), self._new_line]
             comment = NOTHING
         if match.key is None and not properties.text:
             inner = self._block(match.value, heir, column + 2, lines.lead_column)
             lines.lead += inner[0].lead
-            lines.body = [Piece("- "), *self._join_lines(inner, is_inline=True), *below]
+            lines.body = [TextPiece("- "), *self._join_lines(inner, is_inline=True), *below]
             return
         indent = self.style.item_indent if isinstance(match.value, list) else self.style.field_indent
         indent = 2 if match.key is None else indent
@@ -347,7 +347,7 @@ class Renderer:
         start = [*self._write_head(match, None, 0, 0), properties, comment, self._new_line]
         lines.body = [*start, *self._join_lines(inner), *below]
 
-    def _write_kept_lines(self, match: Match, head: Entry, heir: Origin, lines: Lines) -> None:
+    def _write_kept_lines(self, match: Match, head: LayoutEntry, heir: Origin, lines: EntryLines) -> None:
         """Write a field or item whose value was a block collection in the same place before."""
         shift = lines.column - head.column
         column = self._layout(heir).column + shift
@@ -359,58 +359,60 @@ class Renderer:
         start = self._write_head(match, head, head.value, shift)
         lines.body = [*start, *self._join_lines(inner, is_inline=is_inline), *below]
 
-    def _join_lines(self, lines: list[Lines], *, is_inline: bool = False) -> list[Piece]:
+    def _join_lines(self, lines: list[EntryLines], *, is_inline: bool = False) -> list[TextPiece]:
         """Return the pieces of lines; with `is_inline`, the first is the rest of a line."""
-        pieces: list[Piece] = []
+        pieces: list[TextPiece] = []
         for number, entry in enumerate(lines):
             if number or not is_inline:
                 pieces += [entry.gap, *entry.lead, entry.indent]
             pieces += entry.body
         return pieces
 
-    def _set_gaps(self, lines: list[Lines], layout: Layout) -> None:
+    def _set_gaps(self, lines: list[EntryLines], layout: Layout) -> None:
         """Keep the blank lines where another entry is the first one now, and put the usual ones above new ones."""
         first = layout.entries[0]
         top = self._text[first.first : first.lead]
-        above: Entry | None = None
+        above: LayoutEntry | None = None
         for number, entry in enumerate(lines):
             is_first = entry.entry is first
             is_own = entry.entry is not None and entry.entry.owner is layout.home
             if number == 0 and not is_first:
-                entry.gap = Piece(top)
+                entry.gap = TextPiece(top)
             elif number and (is_first or not is_own):
-                entry.gap = Piece(layout.gap)
+                entry.gap = TextPiece(layout.gap)
             if entry.gap.text and above is not None and self._layouts.keeps_blank_lines(above.node):
                 entry.gap = NOTHING
             above = entry.entry
 
-    def _keep_comments(self, lines: list[Lines], matches: list[Match], layout: Layout) -> None:
+    def _keep_comments(self, lines: list[EntryLines], matches: list[Match], layout: Layout) -> None:
         """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""
         used = {match.entry for match in matches}
         by_entry = {line.entry: line for line in lines if line.entry is not None}
-        pending: list[Entry] = []
+        pending: list[LayoutEntry] = []
         for entry in layout.entries:
             is_gone = entry not in used and (layout.home, entry.step) not in self._plan.kept and not entry.is_copy
             if entry not in by_entry:
                 pending += [entry] if is_gone else []
                 continue
             column, lead = by_entry[entry].lead_column, by_entry[entry].lead
-            above = [piece for gone in pending for piece in self._list_comments(gone, column, has_lead=True)]
+            above: list[TextPiece] = []
+            for gone in pending:
+                above += self._list_comments(gone, column, has_lead=True)
             behind = self._list_comments(entry, column) if is_gone else []
             lead[:] = [*above, *lead[:1], *behind, *lead[1:]]
             pending = []
         for gone in pending:
             lines[-1].body += self._list_comments(gone, lines[-1].column, has_lead=True)
 
-    def _list_comments(self, entry: Entry, column: int, *, has_lead: bool = False) -> list[Piece]:
+    def _list_comments(self, entry: LayoutEntry, column: int, *, has_lead: bool = False) -> list[TextPiece]:
         """Return the comments on the line of an entry and below it as lines, and with `has_lead` those above it."""
         shift, line = column - entry.column, self._layouts.line_start(entry.start)
         pieces = [self._copy(entry.lead, line, shift, from_line=True)] if has_lead else []
         if self._text[slice(*entry.comment)].strip():
-            pieces += [Piece(" " * column), self._trim(entry.comment), self._new_line]
+            pieces += [TextPiece(" " * column), self._trim(entry.comment), self._new_line]
         return [*pieces, *self._copy_below(entry, shift)]
 
-    def _trim(self, comment: Span) -> Piece:
+    def _trim(self, comment: Span) -> TextPiece:
         """Return a comment without the blanks around it."""
         text = self._text[slice(*comment)]
         start = comment.start + len(text) - len(text.lstrip())
@@ -420,7 +422,7 @@ class Renderer:
 
     def _write_value(
         self, match: Match, heir: Origin | None, column: int | None, shift: int, *, is_block: bool
-    ) -> list[Piece]:
+    ) -> list[TextPiece]:
         """Return a value that begins on the line of its key, in a block or between brackets."""
         entry, old = match.entry, None
         if entry is not None:
@@ -435,28 +437,28 @@ class Renderer:
             return pieces
         may_have_lines = is_block and (entry is None or not self._text[slice(*entry.comment)].strip())
         quotes = old.style or "" if type(old) is ScalarNode else ""
-        return [Piece(self.style.write_scalar(match.value, quotes, column if may_have_lines else None))]
+        return [TextPiece(self.style.write_scalar(match.value, quotes, column if may_have_lines else None))]
 
-    def _flow(self, value: Any, heir: Origin | None, margin: int | None, shift: int) -> list[Piece]:
+    def _flow(self, value: Any, heir: Origin | None, margin: int | None, shift: int) -> list[TextPiece]:
         """Return a collection in brackets; `margin` is the indentation of its line, None if all around is on one."""
         layout = self._layout(heir) if heir is not None and not is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
             return [self._copy(layout.start, layout.end, shift)]
         if layout is not None and layout.unusual:
-            raise RefusedError(layout.unusual, layout.path)
+            raise UnwritableError(layout.unusual, layout.path)
         matches = self._match(value, layout)
         if layout is not None and self._has_same_places([match.entry for match in matches], layout):
             return self._fill(matches, layout, shift)
         return self._rebuild(value, matches, layout, margin, shift)
 
-    def _has_same_places(self, entries: list[Entry | None], layout: Layout) -> bool:
+    def _has_same_places(self, entries: list[LayoutEntry | None], layout: Layout) -> bool:
         """Return whether the entries are the old ones, maybe in another order if no comment is about one of them."""
         if entries == layout.entries:
             return True
         has_comments = bool(find_within(self._document.tree.comments, Span(layout.start, layout.end)))
         return not has_comments and len(entries) == len(layout.entries) and {*entries} == {*layout.entries}
 
-    def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[Piece]:
+    def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[TextPiece]:
         """Write entries of a flow collection in the places of the old ones, and leave everything between as it is."""
         pieces, at = [], layout.start
         first = layout.entries[0].start if layout.entries else layout.end
@@ -469,7 +471,7 @@ class Renderer:
 
     def _rebuild(
         self, value: Any, matches: list[Match], layout: Layout | None, margin: int | None, shift: int
-    ) -> list[Piece]:
+    ) -> list[TextPiece]:
         """Write a flow collection with other entries, separated as before, or as others in the document."""
         if layout is not None and layout.entries:
             opening, comma, closing = self._read_separators(layout.whole or layout, shift)
@@ -478,21 +480,21 @@ class Renderer:
             opening, comma, closing = self._make_separators(value, margin)
             inner = (margin or 0) + len(self.style.indent or "")
         if not matches:
-            return [Piece(opening[0] + closing[-1])]
-        has_lines, first, last = "\n" in opening, Piece(opening), Piece(closing)
+            return [TextPiece(opening[0] + closing[-1])]
+        has_lines, first, last = "\n" in opening, TextPiece(opening), TextPiece(closing)
         if layout is not None and layout.is_part:
             first = last = NOTHING
         elif layout is not None and layout.entries:
             first = self._keep(opening, Span(layout.start, layout.entries[0].start))
             last = self._keep(closing, Span(layout.entries[-1].stop, layout.end))
-        pieces: list[Piece] = []
+        pieces: list[TextPiece] = []
         for number, match in enumerate(matches):
-            pieces.append(Piece(comma) if number else first)
+            pieces.append(TextPiece(comma) if number else first)
             pieces += self._write_member(match, inner if has_lines else None)
         return [*pieces, last]
 
-    def _keep(self, text: str, span: Span) -> Piece:
-        return self._copy(*span) if self._text[slice(*span)] == text else Piece(text)
+    def _keep(self, text: str, span: Span) -> TextPiece:
+        return self._copy(*span) if self._text[slice(*span)] == text else TextPiece(text)
 
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
@@ -503,7 +505,7 @@ class Renderer:
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
 
     def _read_separators(self, layout: Layout, shift: int) -> tuple[str, str, str]:
-        """Return the opening bracket, a comma and the closing bracket with the white space beside them."""
+        """Return the opening bracket, a comma and the closing bracket with the white space around them."""
         code, entries = self._document.tree.code, layout.entries
         opening = code[layout.start : entries[0].start]
         closing = code[entries[-1].stop : layout.end]
@@ -513,14 +515,14 @@ class Renderer:
         opening, comma, closing = (_BLANK_END.sub("", shift_lines(part, shift)) for part in (opening, comma, closing))
         return opening, comma, closing
 
-    def _write_member(self, match: Match, margin: int | None) -> list[Piece]:
+    def _write_member(self, match: Match, margin: int | None) -> list[TextPiece]:
         """Return a field or item between brackets."""
         around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
         pieces = self._write_any_member(match, margin)
         self._is_copying = around
         return pieces
 
-    def _write_any_member(self, match: Match, margin: int | None) -> list[Piece]:
+    def _write_any_member(self, match: Match, margin: int | None) -> list[TextPiece]:
         entry = match.entry
         shift = margin - entry.column if entry is not None and margin is not None else 0
         heir = self._find_heir(match)
@@ -528,22 +530,22 @@ class Renderer:
         if match.key is None:
             return value
         if entry is None or not entry.is_flow or entry.key is None:
-            return [Piece(self._write_key(match) + self.style.colon), *value]
+            return [TextPiece(self._write_key(match) + self.style.colon), *value]
         head = self._write_head(match, entry, entry.value, shift)
         is_bare = head[-1].text.endswith(":") and not self.style.is_json and any(piece.text for piece in value)
-        return [*head, Piece(" " if is_bare else ""), *value]
+        return [*head, TextPiece(" " if is_bare else ""), *value]
 
     # Copies.
 
-    def _copy(self, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> Piece:
+    def _copy(self, start: int, end: int, shift: int = 0, *, from_line: bool = False) -> TextPiece:
         end = max(start, end)
         if not self._is_copying:
             return copy(self._text, start, end, shift, from_line=from_line)
         if _ANCHOR.search(self._document.tree.code, start, end):
-            raise RefusedError("it holds an anchor, which cannot be copied", self._document.find_path(start))
-        return Piece(shift_lines(without_comments(self._document, Span(start, end)), shift, from_line=from_line))
+            raise UnwritableError("it holds an anchor, which cannot be copied", self._document.find_path(start))
+        return TextPiece(shift_lines(without_comments(self._document, Span(start, end)), shift, from_line=from_line))
 
-    def _end_line(self, at: int) -> Piece:
+    def _end_line(self, at: int) -> TextPiece:
         """Return the line end that an entry needs that ended with the text."""
         is_cut = at == len(self._text) and not self._text.endswith(("\n", "\r"))
         return self._new_line if is_cut else NOTHING

@@ -4,15 +4,15 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any
 
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import new_line
 from rubric_lint.source.patch.layout import Layouts
-from rubric_lint.source.patch.pieces import Piece, copy, join, make_edits
-from rubric_lint.source.patch.plan import Plan, RefusedError, find_within, same
+from rubric_lint.source.patch.pieces import TextPiece, copy, join, make_edits
+from rubric_lint.source.patch.plan import ChangePlan, UnwritableError, find_within, same
 from rubric_lint.source.patch.render import Renderer
 from rubric_lint.source.patch.tracked import children_of, find_origin, former_path
 from rubric_lint.source.path import Part, Path
@@ -24,7 +24,7 @@ _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedChange:
     """Why nothing was written: the reason, and the path of what it is about in the old document.
 
     `place` is that of what has no path, such as a comment.
@@ -44,7 +44,7 @@ class Refused:
         return self.place or self.document.nearest_span(self.path, Part.ENTRY)
 
 
-def write(document: Document, value: Any, *, keep_comments: bool = True) -> str | Refused:
+def write(document: Document, value: Any, *, keep_comments: bool = True) -> str | RefusedChange:
     """Return the text of the whole file with other data in a document, or the reason why they cannot be written.
 
     `value` is what `track` returned, changed, or any plain data with tracked values in it. Without `keep_comments`,
@@ -53,13 +53,13 @@ def write(document: Document, value: Any, *, keep_comments: bool = True) -> str 
     return write_all([(document, value)], keep_comments=keep_comments)
 
 
-def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = True) -> str | Refused:
+def write_all(changes: Sequence[tuple[Document, Any]], *, keep_comments: bool = True) -> str | RefusedChange:
     """Return the text of the whole file with other data in some of its documents, or why they cannot be written."""
     edits: list[Edit] = []
     with without_collections():
         for document, value in changes:
             found = edits_between(document, value, keep_comments=keep_comments)
-            if isinstance(found, Refused):
+            if isinstance(found, RefusedChange):
                 return found
             edits += found
         text = splice(changes[0][0].source.text, edits)
@@ -73,7 +73,7 @@ def edits_between(
     keep_comments: bool = True,
     layouts: Layouts | None = None,
     added: Sequence[Any] = (),
-) -> list[Edit] | Refused:
+) -> list[Edit] | RefusedChange:
     """Return the edits of the text that put other data in a document, or the reason why they cannot be written.
 
     `value` may also be the part of it that `track` returned for a path. `layouts` may be those of other edits of the
@@ -81,28 +81,27 @@ def edits_between(
     last edit adds it. The edits are not proved: `write` reads the new text back.
     """
     if document.kind not in (Kind.YAML, Kind.JSON):
-        return Refused(f"{document.kind} is not rewritten; change it by hand", (), document)
+        return RefusedChange(f"{document.kind} is not rewritten; change it by hand", (), document)
     layouts = layouts or Layouts(document)
     origin = find_origin(value)
     part = origin if origin is not None and origin.document is document and origin.parent is not None else None
     try:
-        plan = Plan(document, [value, *added], part) if added else Plan(document, value, part)
+        plan = ChangePlan(document, [value, *added], part) if added else ChangePlan(document, value, part)
         if plan.is_unchanged(value):
             return []
         renderer, text = Renderer(layouts, plan), document.source.text
         pieces, region = renderer.render(value)
-        copies = [piece for each in added for piece in renderer.render_copy(each)]
-        _check_copies(
-            layouts, [*pieces, copy(text, region.end, len(text)), *copies], region, keep_comments=keep_comments
-        )
+        copies = [*chain.from_iterable(map(renderer.render_copy, added))]
+        rest = copy(text, region.end, len(text))
+        _check_copies(layouts, [*pieces, rest, *copies], region, keep_comments=keep_comments)
         pieces = pieces if added else _end_as_before(document, value, pieces, region)
         edits = make_edits(text, join(text, pieces), region)
         return [*edits, _append(document, added[-1], copies)] if added else edits
-    except RefusedError as refused:
-        return Refused(refused.reason, refused.path, document, refused.place)
+    except UnwritableError as refused:
+        return RefusedChange(refused.reason, refused.path, document, refused.place)
 
 
-def _append(document: Document, value: Any, pieces: list[Piece]) -> Edit:
+def _append(document: Document, value: Any, pieces: list[TextPiece]) -> Edit:
     """Return the edit that adds a document to the end of the file, which ends with a line end if it did."""
     end, line_end = len(document.source.text), new_line(document)
     start = "---" + line_end
@@ -111,7 +110,7 @@ def _append(document: Document, value: Any, pieces: list[Piece]) -> Edit:
     return Edit(Span(end, end), start + "".join(piece.text for piece in pieces))
 
 
-def _end_as_before(document: Document, value: Any, pieces: list[Piece], region: Span) -> list[Piece]:
+def _end_as_before(document: Document, value: Any, pieces: list[TextPiece], region: Span) -> list[TextPiece]:
     """Leave out the last line end if the text had none, unless it may be part of a text block that ended elsewhere."""
     text = document.source.text
     *before, last = [piece for piece in pieces if piece.text]
@@ -121,8 +120,8 @@ def _end_as_before(document: Document, value: Any, pieces: list[Piece], region: 
     ends_alike = span is not None and span.end == region.end
     if not ends_alike and _ends_with_text_block(value):
         return pieces
-    line_end = len(last.text.rstrip("\r\n"))
-    return [*before, last] if line_end == len(last.text) else [*before, Piece(last.text[:line_end], last.span)]
+    line = last.text.rstrip("\r\n")
+    return [*before, last if line == last.text else TextPiece(line, last.span)]
 
 
 def _ends_with_text_block(value: Any) -> bool:
@@ -133,7 +132,7 @@ def _ends_with_text_block(value: Any) -> bool:
     return is_block or (isinstance(value, str) and "\n" in value)
 
 
-def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_comments: bool) -> None:
+def _check_copies(layouts: Layouts, pieces: list[TextPiece], region: Span, *, keep_comments: bool) -> None:
     """Refuse pieces that hold a comment or an anchor twice, or a comment not at all."""
     document = layouts.document
     comments = find_within(document.tree.comments, region)
@@ -142,7 +141,7 @@ def _check_copies(layouts: Layouts, pieces: list[Piece], region: Span, *, keep_c
             happens = "lost" if count == 0 else "written twice"
             written = document.source.slice(comment)
             reason = f"the comment `{written}` would be {happens}; move it, or remove it"
-            raise RefusedError(reason, document.find_path(comment.start), comment)
+            raise UnwritableError(reason, document.find_path(comment.start), comment)
     if layouts.anchors:
         _check_anchors(layouts, [Span(0, region.start), *(piece.span for piece in pieces if piece.span)])
 
@@ -156,13 +155,13 @@ def _check_anchors(layouts: Layouts, copied: Iterable[Span]) -> None:
         for at, node, is_alias in marked[first:last]:
             name = document.source.text[at : at + _LONGEST_NAME].split(maxsplit=1)[0].rstrip(",]}")
             if is_alias and node not in seen:
-                raise RefusedError(f"`{name}` would lose its anchor; write it out", document.find_path(at))
+                raise UnwritableError(f"`{name}` would lose its anchor; write it out", document.find_path(at))
             if not is_alias and node in seen:
-                raise RefusedError(f"`{name}` would be written twice; write its aliases out", document.find_path(at))
+                raise UnwritableError(f"`{name}` would be written twice; write its aliases out", document.find_path(at))
             seen.add(node)
 
 
-def _count_copies(pieces: Iterable[Piece], spans: Sequence[Span]) -> list[int]:
+def _count_copies(pieces: Iterable[TextPiece], spans: Sequence[Span]) -> list[int]:
     """Return how often each of some spans, which are in order, is copied."""
     starts = [span.start for span in spans]
     changes = [0] * (len(spans) + 1)
@@ -173,25 +172,29 @@ def _count_copies(pieces: Iterable[Piece], spans: Sequence[Span]) -> list[int]:
     return list(accumulate(changes))[:-1]
 
 
-def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> Refused | None:
+def _check(text: str, changes: Sequence[tuple[Document, Any]], *, keep_comments: bool) -> RefusedChange | None:
     """Refuse a new text that does not mean the new data, or has other comments."""
     first, _ = changes[0]
     before, faults = ([first], []) if first.number is None else read_documents(first.source)
     after, new_faults = read_documents(first.source._replace(text=text))
     if len(new_faults) != len(faults) or len(before) != len(after):
         reason = new_faults[0].message if new_faults else "the number of documents would change"
-        return Refused(f"the new text could not be read: {reason}", (), first)
+        return RefusedChange(f"the new text could not be read: {reason}", (), first)
     values = {changed.number: value for changed, value in changes}
     for old, new in zip(before, after, strict=True):
         expected = values.get(old.number, old.data)
         merged = {id(data) for data in new.merging.values()}
         difference = _find_difference(expected, new.data, merged, ())
         if difference is not None:
-            return Refused(_explain(expected, new, difference), former_path(expected, difference), old)
-    one, other = (Counter(map(each.source.slice, each.tree.comments)) for each in (before[0], after[0]))
-    if other - one or (keep_comments and one != other):
-        return Refused("a comment would be lost or written twice", (), first)
+            return RefusedChange(_explain(expected, new, difference), former_path(expected, difference), old)
+    old_comments, new_comments = _count_comments(before[0]), _count_comments(after[0])
+    if new_comments - old_comments or (keep_comments and old_comments != new_comments):
+        return RefusedChange("a comment would be lost or written twice", (), first)
     return None
+
+
+def _count_comments(document: Document) -> Counter[str]:
+    return Counter(map(document.source.slice, document.tree.comments))
 
 
 def _explain(expected: Any, new: Document, path: Path) -> str:
@@ -219,7 +222,8 @@ def _find_difference(expected: Any, found: Any, merged: set[int], path: Path) ->
         return path
     if not is_dict and not is_list:
         return None if same(expected, found) else path
-    steps, others = ([step for step, _ in children_of(value)] for value in (expected, found))
+    steps = [step for step, _ in children_of(expected)]
+    others = [step for step, _ in children_of(found)]
     if steps != others and (id(found) not in merged or sorted(steps) != sorted(others)):
         return path
     for step in steps:

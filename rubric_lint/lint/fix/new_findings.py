@@ -4,7 +4,9 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from rubric_lint.model.finding import Finding
@@ -15,7 +17,8 @@ from rubric_lint.source.scalar import read_scalar
 from rubric_lint.source.source import Edit
 
 
-class DataChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DataChange:
     """The purpose of a fix: its intents on the document at `pointer`; without intents, its edits."""
 
     pointer: str
@@ -27,6 +30,16 @@ class DataChange(NamedTuple):
     def adds_document(self) -> bool:
         """Whether it puts a new document at the end of the file."""
         return any(intent.adds_document for intent in self.intents)
+
+
+def list_intents(changes: Iterable[DataChange]) -> list[Intent]:
+    """List the intents of all changes, in their order."""
+    return [*chain.from_iterable(change.intents for change in changes)]
+
+
+def list_edits(changes: Iterable[DataChange]) -> list[Edit]:
+    """List the edits of all changes by their places; those at one place stay in their order."""
+    return sorted(chain.from_iterable(change.edits for change in changes), key=attrgetter("span"))
 
 
 class Identity(NamedTuple):
@@ -42,7 +55,7 @@ Subjects = tuple[tuple[Identity, ...], ...]
 
 
 def identify(finding: Finding, renames: Mapping[str, str]) -> Subjects:
-    """Return what a finding is about.
+    """Find the subjects of a finding.
 
     The values name fields by their new names. What they call another criterion, and its line, may change with an id or
     a place.
@@ -53,7 +66,8 @@ def identify(finding: Finding, renames: Mapping[str, str]) -> Subjects:
         texts = re.findall(r"\d+", values["starts"])
     if renames:
         texts = [_WORD.sub(lambda word: renames.get(word[0], word[0]), text) for text in texts]
-    return tuple(tuple(Identity(finding.rule, text, sign) for sign in finding.criterion or ("",)) for text in texts)
+    signs = finding.criterion or ("",)
+    return tuple([tuple([Identity(finding.rule, text, sign) for sign in signs]) for text in texts])
 
 
 _OTHER = re.compile(r"^(?:criterion (?:`.*`|\d+)|rubric-\d+)$")  # a label, or an id made from the place
@@ -62,7 +76,7 @@ _WORD = re.compile(r"\w+")
 
 def list_renames(changes: Iterable[DataChange]) -> dict[str, str]:
     """Return the new names of the fields that changes rename."""
-    intents = (intent for change in changes for intent in change.intents if isinstance(intent, RenameKey))
+    intents = [intent for intent in list_intents(changes) if isinstance(intent, RenameKey)]
     return {str(intent.path[-1]): intent.name for intent in intents if intent.name.isidentifier()}
 
 
@@ -73,15 +87,18 @@ def find_added(before: Iterable[Finding], after: Iterable[Finding], changes: Seq
     change another. A placeholder that a fix writes is meant to be reported until it is replaced.
     """
     renames = list_renames(changes)
-    left = Counter(one for finding in before for subject in identify(finding, renames) for one in subject)
-    written = {text for change in changes for intent in change.intents for text in _list_placeholders(intent)}
+    left: Counter[Identity] = Counter()
+    for finding in before:
+        left.update(chain.from_iterable(identify(finding, renames)))
+    written = set(chain.from_iterable(map(_list_placeholders, list_intents(changes))))
     for finding in after:
         if finding.rule == "placeholder" and finding.values["text"] in written:
             continue
         subjects = identify(finding, renames)
-        if not all(any(left[one] > 0 for one in subject) for subject in subjects):
+        is_known = all(any(left[identity] > 0 for identity in subject) for subject in subjects)
+        if not is_known:
             yield finding
-        left.subtract(one for subject in subjects for one in subject)
+        left.subtract(chain.from_iterable(subjects))
 
 
 def _list_placeholders(intent: Intent) -> Iterator[str]:

@@ -9,9 +9,9 @@ from rubric_lint.model.recognition import is_ours
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema_files import BASE, CURRENT
 from rubric_lint.source.document import Document
+from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.intents import Fix, Repair
 from rubric_lint.source.edits.lines import ObstacleError
-from rubric_lint.source.edits.sharing import Sharing
 from rubric_lint.source.path import Path
 
 Fixes = tuple[Fix | None, str, tuple[Fix, ...]]
@@ -20,8 +20,8 @@ Fixes = tuple[Fix | None, str, tuple[Fix, ...]]
 _COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
 
 
-def find_sharing(document: Document, rubrics: Collection[Path] = (), *, is_claimed: bool = False) -> Sharing:
-    """Return what is shared in a document, given the paths of its rubrics.
+def build_alias_graph(document: Document, rubrics: Collection[Path] = (), *, is_claimed: bool = False) -> AliasGraph:
+    """Build the graph of what a document uses in several places, given the paths of its rubrics.
 
     `is_claimed`: the name of the file or the settings say that its rubrics are ours.
     """
@@ -41,10 +41,10 @@ def find_sharing(document: Document, rubrics: Collection[Path] = (), *, is_claim
                     f"`{_COMMENT}` in the first line of the file"
                 )
 
-    return Sharing(document, rubrics, check_apart)
+    return AliasGraph(document, rubrics, check_apart)
 
 
-class Mending:
+class FixBuilder:
     """Makes fixes; who shares what is worked out once for each document, given the rubrics of them all.
 
     `is_claimed`: the name of the file or the settings say that its rubrics are ours.
@@ -55,19 +55,20 @@ class Mending:
         for document, rubric in rubrics:
             self._paths.setdefault(document, []).append(rubric.path)
         self._is_claimed = is_claimed
-        self._sharings: dict[Document, Sharing] = {}
+        self._graphs: dict[Document, AliasGraph] = {}
         self._fixes: dict[tuple[Document, Repair], Fix | ObstacleError] = {}
 
-    def mend(self, document: Document, problem: Problem) -> Fixes:
+    def build(self, document: Document, problem: Problem) -> Fixes:
         """Return the plain fix of a problem and its choices, or what is in the way of all of them."""
-        if (sharing := self._sharings.get(document)) is None:
+        aliases = self._graphs.get(document)
+        if aliases is None:
             paths = self._paths.get(document, ())
-            sharing = self._sharings[document] = find_sharing(document, paths, is_claimed=self._is_claimed)
+            aliases = self._graphs[document] = build_alias_graph(document, paths, is_claimed=self._is_claimed)
         plain, obstacle, choices = None, "", list[Fix]()
         for repair in (problem.repair, *problem.choices):
             if repair is None:
                 continue
-            fix = self._find_fix(document, sharing, repair)
+            fix = self._find_fix(document, aliases, repair)
             if isinstance(fix, ObstacleError):
                 obstacle = obstacle or str(fix)
                 continue
@@ -77,32 +78,32 @@ class Mending:
                 choices.append(fix)
         return plain, "" if plain or choices else obstacle, tuple(choices)
 
-    def _find_fix(self, document: Document, sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
+    def _find_fix(self, document: Document, aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
         """Return the fix of a repair, which several findings of one scale may have, or why it cannot be made."""
         key = (document, repair)
         if key not in self._fixes:
-            self._fixes[key] = _make_or_refuse(sharing, repair)
+            self._fixes[key] = _make_or_refuse(aliases, repair)
         return self._fixes[key]
 
 
-def _make_or_refuse(sharing: Sharing, repair: Repair) -> Fix | ObstacleError:
-    if sharing.is_plain and all(intent.is_sure(sharing) for intent in repair.intents) and _is_usual(sharing, repair):
-        return Fix(repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, sharing, repair))
+def _make_or_refuse(aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
+    if aliases.is_plain and all(intent.is_sure(aliases) for intent in repair.intents) and _is_usual(aliases, repair):
+        return Fix(repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, aliases, repair))
     try:
-        return _make_fix(sharing, repair)
+        return _make_fix(aliases, repair)
     except ObstacleError as found:
         return found
 
 
-def _is_usual(sharing: Sharing, repair: Repair) -> bool:
-    if sharing.is_usual or not any(intent.is_structural for intent in repair.intents):
+def _is_usual(aliases: AliasGraph, repair: Repair) -> bool:
+    if aliases.is_usual or not any(intent.is_structural for intent in repair.intents):
         return True
     from rubric_lint.source.edits.making import is_usual  # noqa: PLC0415  (most files need it for no fix)
 
-    return is_usual(sharing, repair.intents)
+    return is_usual(aliases, repair.intents)
 
 
-def _make_fix(sharing: Sharing, repair: Repair) -> Fix:
+def _make_fix(aliases: AliasGraph, repair: Repair) -> Fix:
     from rubric_lint.source.edits.making import make_fix  # noqa: PLC0415  (most fixes are only offered)
 
-    return make_fix(sharing, repair)
+    return make_fix(aliases, repair)

@@ -22,7 +22,7 @@ _ALIAS = re.compile(r"\*([^\s,\[\]{}]+)")
 
 
 @dataclass(frozen=True)
-class Sharing:
+class AliasGraph:
     """What of a document is used in several places; `rubrics` are the paths of its rubrics.
 
     `check_apart` refuses to move items of a list to another document, if they, or the items that are left, would not

@@ -14,11 +14,11 @@ from typing import Any
 
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
 from rubric_lint.formats.home_made.columns import look
-from rubric_lint.formats.home_made.reading import read_shape
+from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, is_star, star_pattern
+from rubric_lint.formats.home_made.reading import read_by_table
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
-from rubric_lint.formats.home_made.shape import YES_NO, Shape, expand, is_star, star_pattern
-from rubric_lint.formats.home_made.table import ANY_SCALE, KEYS, generalize
+from rubric_lint.formats.home_made.table_writer import ANY_SCALE, KEYS, generalize
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.model.criterion import read_number as finite_number
@@ -49,12 +49,12 @@ _SCALES = ("1-5", "0-10", YES_NO)
 """Scales that are offered where nothing says one."""
 
 
-class AnswerError(ValueError):
+class AssignmentError(ValueError):
     """An answer that does not fit the files."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class Assignment:
     """What the user says: a role with a key, or with a value."""
 
     role: str
@@ -74,7 +74,7 @@ class Answer:
         return f"{self.role}={self.value}"
 
 
-def merge(answers: Sequence[Answer], more: Sequence[Answer]) -> tuple[Answer, ...]:
+def merge(answers: Sequence[Assignment], more: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """Return answers with more of them, which replace those that they contradict."""
     replaced = {answer.role for answer in more} & {"scale", *_PLACES, *_VALUES}
     kept = [answer for answer in answers if answer.role not in replaced]
@@ -82,10 +82,10 @@ def merge(answers: Sequence[Answer], more: Sequence[Answer]) -> tuple[Answer, ..
 
 
 @dataclass(frozen=True)
-class Way:
+class Suggestion:
     """Answers that settle a question together, and what they say."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[Assignment, ...]
     effect: str
 
     @property
@@ -110,7 +110,7 @@ def read_number(value: str) -> int | Decimal | None:
 
 
 @dataclass(frozen=True)
-class Draft:
+class TableDraft:
     """A table of criteria in some documents, with what was understood of them, if it was inferred.
 
     `others` are the places of the criteria that other tables read, and those that lead to them.
@@ -122,29 +122,29 @@ class Draft:
     others: frozenset[tuple[Document, Path]] = frozenset()
 
     @property
-    def shape(self) -> Shape:
+    def format_table(self) -> FormatTable:
         """The table as it is used."""
-        return Shape.from_table(self.table)
+        return FormatTable.from_table(self.table)
 
     @cached_property
     def views(self) -> list[View]:
         """What the table reads; nothing where it says in no words what is judged."""
         if not self.table.keys() & {"outcome", "levels"}:
             return []
-        return [view for document in self.documents for view in read_shape(document, self.shape)]
+        return [view for document in self.documents for view in read_by_table(document, self.format_table)]
 
     # The keys of the files.
 
     @cached_property
     def entries(self) -> list[Mapping[str, Any]]:
         """The criteria and their parts."""
-        shape, found = Shape.from_table(self.table), list[Mapping[str, Any]]()
+        format_table, found = FormatTable.from_table(self.table), list[Mapping[str, Any]]()
         for document in self.documents:
-            waiting = [document.value(path) for path, _ in expand(document.data, shape.criteria)]
+            waiting = [document.value(path) for path, _ in expand(document.data, format_table.criteria)]
             while waiting:
                 entries = [entry for entry in parts_of(waiting.pop()) if isinstance(entry, dict)]
                 found += entries
-                waiting += [entry[name] for entry in entries for name in shape.parts if name in entry]
+                waiting += [entry[name] for entry in entries for name in format_table.parts if name in entry]
         return found
 
     @cached_property
@@ -169,14 +169,14 @@ class Draft:
         inner = {key for part in parts if isinstance(part, dict) for key in part}
         is_own = name in self.own or any(look(entry, name) is not None for entry in self.entries)
         is_pattern = is_star(name) and any(re.search(star_pattern(name), key) for key in self.own)
-        leads = name.startswith("/") and any(any(expand(each.data, name)) for each in self.documents)
+        leads = name.startswith("/") and any(any(expand(document.data, name)) for document in self.documents)
         if is_own or is_pattern or leads or name in self.around or name in inner:
             return name
         named = [place for place in self.around if split_pointer(place)[-1] == name]
         if len(named) == 1:
             return named[0]
-        listed = list_names([visible(each) for each in (*self.own, *self.around)], _MOST_KEYS)
-        raise AnswerError(f"the files have no key `{visible(name)}`; they have {listed}")
+        listed = list_names([visible(key) for key in (*self.own, *self.around)], _MOST_KEYS)
+        raise AssignmentError(f"the files have no key `{visible(name)}`; they have {listed}")
 
     def list_values(self, name: str) -> list[Any]:
         """Return the words, numbers and flags that criteria have under a key."""
@@ -185,7 +185,7 @@ class Draft:
 
     # The answers.
 
-    def put(self, answers: Sequence[Answer]) -> "Draft":
+    def put(self, answers: Sequence[Assignment]) -> "TableDraft":
         """Return the draft with some answers in its table; raise AnswerError if one does not fit."""
         table, roles = dict(self.table), set[str]()
         self._refuse_other(answers)
@@ -195,16 +195,16 @@ class Draft:
         order = (*KEYS, *table)
         return replace(self, table={key: table[key] for key in dict.fromkeys(order) if key in table})
 
-    def _put(self, table: dict[str, Any], answer: Answer, *, is_more: bool) -> None:
+    def _put(self, table: dict[str, Any], answer: Assignment, *, is_more: bool) -> None:
         role, value = answer.role, answer.value
         if role in _VALUES:
             if value not in _VALUES[role]:
-                raise AnswerError(f"`{role}` is {join_words(_VALUES[role], 'or')}, not {value!r}")
+                raise AssignmentError(f"`{role}` is {join_words(_VALUES[role], 'or')}, not {value!r}")
             table[role] = value
         elif role in _WORDS:
             word, _, number = value.rpartition("=")
             if not word or (amount := read_number(number)) is None:
-                raise AnswerError(f"`{answer.text}` gives no word a number, such as `{role}=high=3`")
+                raise AssignmentError(f"`{answer.text}` gives no word a number, such as `{role}=high=3`")
             table[role] = {**table.get(role, {}), word: amount}
         elif role == "scale" and read_scale(value) is not None:
             if "scale" not in table or not self._has_scale(value):
@@ -223,22 +223,22 @@ class Draft:
             table["unused"] = _add(table.get("unused", ()), table[role])
         table[role] = number
 
-    def _refuse_other(self, answers: Sequence[Answer]) -> None:
+    def _refuse_other(self, answers: Sequence[Assignment]) -> None:
         """Refuse what the files say otherwise: another scale, another pass mark, and a direction."""
         said = {answer.role: answer.value for answer in answers}
         left_out = {answer.value for answer in answers if answer.role == "unused"}
         scale, stated = read_scale(said.get("scale", "")), self.table.get("scale")
         if scale and stated not in (None, scale, YES_NO) and self.candidate and not self._has_scale(said["scale"]):
             ends = join_words([f"`{visible(str(end))}`" for end in _as_list(stated)], "to")
-            raise AnswerError(f"`--scale {said['scale']}` contradicts the files, in which {ends} is the scale")
+            raise AssignmentError(f"`--scale {said['scale']}` contradicts the files, in which {ends} is the scale")
         mark = read_number(said.get("pass", ""))
         for found in self._stated_marks if mark is not None and self.candidate else ():
             if found != mark:
-                raise AnswerError(f"`--pass {said['pass']}` contradicts the files, in which {found} passes")
+                raise AssignmentError(f"`--pass {said['pass']}` contradicts the files, in which {found} passes")
         for view in self.views if said.get("better") == "higher" else ():
             for found in self._list_unmapped(view):
                 if found.role is Role.DIRECTION and not left_out & {found.name, pointer(found.place)}:
-                    raise AnswerError(f"`--better higher` contradicts the files: {found.subject}")
+                    raise AssignmentError(f"`--better higher` contradicts the files: {found.subject}")
 
     @cached_property
     def _stated_marks(self) -> list[Any]:
@@ -252,10 +252,10 @@ class Draft:
         found = {find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
         return found == {tuple(scale)} if isinstance(scale, list) else found == {()}
 
-    def _put_key(self, table: dict[str, Any], answer: Answer, *, is_more: bool) -> None:
+    def _put_key(self, table: dict[str, Any], answer: Assignment, *, is_more: bool) -> None:
         role, key = answer.role, self.find_key(answer.value)
         if role in _PLACES and not key.startswith("/"):
-            raise AnswerError(f"`{answer.text}` names a key of the criteria; `{role}` is one around them")
+            raise AssignmentError(f"`{answer.text}` names a key of the criteria; `{role}` is one around them")
         words = _list_marking_words(table, key) if role == "unused" else {}  # other words may still mark
         _remove(table, key)
         for marked, marks in words.items():
@@ -267,30 +267,30 @@ class Draft:
         else:
             table[role] = key
 
-    def _put_mark(self, table: dict[str, Any], answer: Answer) -> None:
+    def _put_mark(self, table: dict[str, Any], answer: Assignment) -> None:
         key, mark, word = answer.value.partition("=")
         value: Any = True
         if answer.value in self.own or not mark:
             key = self.find_key(answer.value)
         else:
             key = self.find_key(key)
-            there = {_write(each): each for each in self.list_values(key)}
+            there = {_write(value): value for value in self.list_values(key)}
             if word not in there:
-                known = join_words([f"`{visible(each)}`" for each in there])
-                raise AnswerError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
+                known = join_words([f"`{visible(word)}`" for word in there])
+                raise AssignmentError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
             value = there[word]
         if key.startswith("/") and not (answer.role == "gate" and value is True):
-            raise AnswerError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
+            raise AssignmentError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
         old = table.get(answer.role, {})
         marks = dict(old) if isinstance(old, dict) else dict.fromkeys([old] if isinstance(old, str) else old, True)
         words = _list_marking_words(table, key) if mark else {}
         _remove(table, key)
         for role, others in words.items():
-            if role != answer.role and (rest := [each for each in others if each != value]):
+            if role != answer.role and (rest := [other for other in others if other != value]):
                 table[role] = {**table.get(role, {}), key: _shorten_marks(rest)}
         said = [value] if key not in marks else _add(marks[key], value)
         marks[key] = _shorten_marks(said)
-        if all(each is True for each in marks.values()):
+        if all(value is True for value in marks.values()):
             names = list(marks)
             table[answer.role] = names[0] if len(names) == 1 else names
         else:
@@ -329,12 +329,12 @@ class Draft:
         role = question.role
         return unused.issuperset(question.keys) or (role != "unused" and role in self.table)
 
-    def list_ways(self, question: Question) -> Iterator[Way]:
+    def list_suggestions(self, question: Question) -> Iterator[Suggestion]:
         """Yield what may be the answer to a question."""
         if question.keys:
             for key in question.keys if question.role != "unused" else ():
-                others = [Answer("unused", other) for other in question.keys if other != key]
-                yield Way((Answer(question.role, key), *others), f"`{visible(key)}` is the {question.role}")
+                others = [Assignment("unused", other) for other in question.keys if other != key]
+                yield Suggestion((Assignment(question.role, key), *others), f"`{visible(key)}` is the {question.role}")
             if question.role == "unused":
                 yield _leave_out(question.keys)
             return
@@ -360,7 +360,7 @@ class Draft:
         flags = [value for name in gates for value in self.list_values(name)]
         return bool(flags) and all(isinstance(flag, bool) for flag in flags)
 
-    def _list_marks(self, question: Question, view: View) -> Iterator[Way]:
+    def _list_marks(self, question: Question, view: View) -> Iterator[Suggestion]:
         """Yield the scores that a pass mark may mean, and the sum of which it may be a part."""
         place, _ = self._place(question, view)
         if self.table.get("pass") != place:
@@ -372,24 +372,24 @@ class Draft:
         if part is None:
             return
         if part > max(high, 1):
-            yield Way((Answer("combine", "share"),), "scores are added up")
+            yield Suggestion((Assignment("combine", "share"),), "scores are added up")
         part = part / 100 if part > max(high, 1) else part
         turned = self.table.get("better") == "lower"
         marks = (high - part * (high - low) if turned else low + part * (high - low), part * high)
         is_stated = self.candidate is None or self.candidate.written.get("pass") == place
-        others = () if is_stated else (Answer("unused", place),)  # an earlier answer names the place
+        others = () if is_stated else (Assignment("unused", place),)  # an earlier answer names the place
         for mark in dict.fromkeys(marks) if part <= 1 else ():
             effect = f"an answer passes from {float(mark):g} on"
-            yield Way((Answer("pass", f"{float(mark):g}"), *others), effect)
+            yield Suggestion((Assignment("pass", f"{float(mark):g}"), *others), effect)
         if part == 1:
-            yield Way((Answer("pass", str(high)), *others), f"an answer passes with {high}")
+            yield Suggestion((Assignment("pass", str(high)), *others), f"an answer passes with {high}")
 
-    def _list_words(self, view: View) -> Iterator[Way]:
+    def _list_words(self, view: View) -> Iterator[Suggestion]:
         """Yield the scores that levels with words may have, in their order."""
         levels = [level for entry in view.data if isinstance(entry, dict) for level in entry.get("levels", ())]
         if all(level["level"] is not None for level in levels):
             return
-        entries = [entry for each in self.views for entry in each.data if isinstance(entry, dict)]
+        entries = [entry for view in self.views for entry in view.data if isinstance(entry, dict)]
         names = dict.fromkeys(
             str(level.get("name") or level.get("expected_outcome"))
             for entry in entries
@@ -397,20 +397,20 @@ class Draft:
             if level["level"] is None
         )
         for ordered in (list(names), list(names)[::-1]):
-            scores = tuple(Answer("level-scores", f"{name}={number}") for number, name in enumerate(ordered))
-            yield Way(scores, f"`{shorten(ordered[0])}` is the worst and `{shorten(ordered[-1])}` the best")
+            scores = tuple(Assignment("level-scores", f"{name}={number}") for number, name in enumerate(ordered))
+            yield Suggestion(scores, f"`{shorten(ordered[0])}` is the worst and `{shorten(ordered[-1])}` the best")
 
-    def _list_roles(self, question: Question, view: View) -> Iterator[Way]:
+    def _list_roles(self, question: Question, view: View) -> Iterator[Suggestion]:
         """Yield what a key that is not read may be."""
         key, is_around = self._place(question, view)
         if not key:
             return
         role, value = self._find_role(question, view)
-        ways: list[Way] = []
+        ways: list[Suggestion] = []
         if role is Role.DIRECTION:
-            lower = Answer("better", "lower")
+            lower = Assignment("better", "lower")
             if question not in self.put([lower]).questions:  # all criteria say so
-                ways.append(Way((lower, Answer("unused", key)), "the lowest score is the best"))
+                ways.append(Suggestion((lower, Assignment("unused", key)), "the lowest score is the best"))
         elif is_around:
             is_several = not is_amount(value)
             is_mark = role in (Role.PASS, Role.VERDICT)
@@ -432,41 +432,41 @@ class Draft:
             values = [view.document.value(path) for path, _ in expand(view.document.data, mark)]
             yield from ((mark, value) for value in values[:1] if is_amount(value))
 
-    def _list_pass_marks(self, key: str, view: View) -> Iterator[Way]:
+    def _list_pass_marks(self, key: str, view: View) -> Iterator[Suggestion]:
         """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
         old = self.table.get("pass")
-        others = (Answer("unused", old),) if isinstance(old, str) and old != key else ()
+        others = (Assignment("unused", old),) if isinstance(old, str) and old != key else ()
         for mark, _ in self._list_numbers(key, view):
             effect = f"`{visible(mark.removeprefix('/'))}` is the lowest score that passes"
-            yield Way((Answer("pass", mark), *others), effect)
+            yield Suggestion((Assignment("pass", mark), *others), effect)
 
-    def _list_shared_gates(self, key: str, view: View) -> Iterator[Way]:
+    def _list_shared_gates(self, key: str, view: View) -> Iterator[Suggestion]:
         """Yield the numbers at a key around criteria or in it that may be what each criterion must reach."""
         scales = {find_ends(entry) for entry in view.data if isinstance(entry, dict)} - {()}
         for mark, value in self._list_numbers(key, view):
             number = read_score(str(value))
             if scales and number is not None and all(low < number <= high for low, high in scales):
                 effect = f"each criterion must reach `{visible(mark.removeprefix('/'))}`, {value}"
-                yield Way((Answer("gate", mark),), effect)
+                yield Suggestion((Assignment("gate", mark),), effect)
 
-    def _find_way(self, key: str, role: Role | None, value: Any) -> Way | None:
+    def _find_way(self, key: str, role: Role | None, value: Any) -> Suggestion | None:
         """Return what a key of criteria is if it is what it seems."""
         shown = visible(key)
         if role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None:
-            numbers = [Answer("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
+            numbers = [Assignment("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
             effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
-            return Way((Answer("weight", key), *numbers), effect)
+            return Suggestion((Assignment("weight", key), *numbers), effect)
         if role in (Role.WEIGHT, Role.LEVELS):
-            return Way((Answer(role.value, key),), f"`{shown}` has the {role.value}")
-        words = {each for each in self.list_values(key) if isinstance(each, str)}
+            return Suggestion((Assignment(role.value, key),), f"`{shown}` has the {role.value}")
+        words = {value for value in self.list_values(key) if isinstance(value, str)}
         if role not in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT) or len(words) > _MOST_WORDS:  # names
             return None
         setting = "negative" if role is Role.NEGATIVE else "gate"
         if setting == "gate" and is_amount(value):
-            return Way((Answer(setting, key),), f"a criterion must reach its `{shown}`")
+            return Suggestion((Assignment(setting, key),), f"a criterion must reach its `{shown}`")
         word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
         what = "costs points" if setting == "negative" else "must be met"
-        return Way((Answer(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
+        return Suggestion((Assignment(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
 
     def _place(self, question: Question, view: View) -> tuple[str, bool]:
         """Return the key in the place of a question, and whether it stands around the criteria."""
@@ -480,11 +480,11 @@ class Draft:
 
     def _list_unmapped(self, view: View) -> list[UnmappedKey]:
         """Return what the table does not read of a rubric and may decide its score, on any scale."""
-        return list(UnmappedSearch(view.document, self.shape, view.path, (), ANY_SCALE).find_all())
+        return list(UnmappedSearch(view.document, self.format_table, view.path, (), ANY_SCALE).find_all())
 
     def _find_role(self, question: Question, view: View) -> tuple[Role | None, Any]:
         """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""
-        found = next((each for each in self._list_unmapped(view) if each.place == question.place), None)
+        found = next((unmapped for unmapped in self._list_unmapped(view) if unmapped.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
 
 
@@ -507,16 +507,16 @@ def _find_within(place: Path, value: Any) -> Iterator[Path]:
         yield from _find_within((*place, key), inner)
 
 
-def _as_scale(scale: str) -> Way:
+def _as_scale(scale: str) -> Suggestion:
     low, _, high = scale.partition("-")
     effect = "each criterion is met or not" if scale == YES_NO else f"each criterion is scored from {low} to {high}"
-    return Way((Answer("scale", scale),), effect)
+    return Suggestion((Assignment("scale", scale),), effect)
 
 
-def _leave_out(keys: Sequence[str]) -> Way:
+def _leave_out(keys: Sequence[str]) -> Suggestion:
     verb = "does" if len(keys) == 1 else "do"
     listed = join_words([f"`{visible(split_pointer(key)[-1] if key.startswith('/') else key)}`" for key in keys])
-    return Way(tuple(Answer("unused", key) for key in keys), f"{listed} {verb} not count")
+    return Suggestion(tuple(Assignment("unused", key) for key in keys), f"{listed} {verb} not count")
 
 
 def _write(value: Any) -> str:
@@ -546,8 +546,8 @@ def _remove(table: dict[str, Any], key: str) -> None:
     for role in (*_NAMES, *_MARKS, "scale", *_PLACES, "unused"):
         value = table.get(role)
         if isinstance(value, dict):
-            table[role] = {name: each for name, each in value.items() if name != key}
+            table[role] = {name: marking for name, marking in value.items() if name != key}
         elif isinstance(value, list):
-            table[role] = [each for each in value if each != key]
+            table[role] = [name for name in value if name != key]
         if value == key or table.get(role) in ({}, []) or (role == "scale" and value and key in _as_list(value)):
             table.pop(role, None)

@@ -18,7 +18,7 @@ Names = tuple[str, ...]
 Marks = tuple[tuple[str, tuple[Any, ...] | None], ...]
 """Fields that mark a criterion, each with the values that do; None for a number, or true."""
 
-Part = int | Decimal | str
+NumberOrPointer = int | Decimal | str
 """A number, or where the file says it: a field of a criterion, or a pointer from the top."""
 
 YES_NO = "yes-no"
@@ -26,7 +26,7 @@ YES_NO = "yes-no"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FormatTable:
     """How a format writes rubrics; docs/settings.md explains each setting of the same name.
 
     `criteria` is the pointer to the criteria of each rubric; a `*` in another pointer stands for what the same one is
@@ -49,9 +49,9 @@ class Shape:
     negative: Marks = ()
     sums: Marks = ()
     parts: Names = ()
-    scale: tuple[Part, Part] | str | None = None
-    passes: Part | None = None
-    total: Part | None = None
+    scale: tuple[NumberOrPointer, NumberOrPointer] | str | None = None
+    passes: NumberOrPointer | None = None
+    total: NumberOrPointer | None = None
     combine: str = ""
     better: str = ""
     rubric: str = ""
@@ -64,26 +64,26 @@ class Shape:
         return self.better == "lower"
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> "Shape":
-        """Return the shape of a valid table."""
+    def from_table(cls, table: Mapping[str, Any]) -> "FormatTable":
+        """Return the table of valid settings of the same names."""
         fields = {key: _READERS[key](value) if key in _READERS else value for key, value in table.items()}
         return cls(**{"passes" if key == "pass" else key.replace("-", "_"): value for key, value in fields.items()})
 
 
 @cache
-def dialect_of(shape: Shape) -> Dialect:
-    """Return a shape as a dialect: its fields in messages, its schema, and the rules that hold for it."""
-    source = f"shape/{blake2b(repr(shape).encode(), digest_size=8).hexdigest()}.json"
-    fields = {"id": shape.id, "expected_outcome": shape.outcome, "weight": shape.weight, "levels": shape.levels}
-    gates = tuple(name for name, _ in shape.gate)
+def dialect_of(table: FormatTable) -> Dialect:
+    """Return a table as a dialect: its fields in messages, its schema, and the rules that hold for it."""
+    source = f"shape/{blake2b(repr(table).encode(), digest_size=8).hexdigest()}.json"
+    fields = {"id": table.id, "expected_outcome": table.outcome, "weight": table.weight, "levels": table.levels}
+    gates = tuple(name for name, _ in table.gate)
     fields |= {"required_min_score": gates, "required_min_level": gates}
-    without = {"mixing", "not-self-contained", "score-in-text", *(() if shape.id else ("missing-id",))}
-    if shape.is_turned:
+    without = {"mixing", "not-self-contained", "score-in-text", *(() if table.id else ("missing-id",))}
+    if table.is_turned:
         without |= {"inverted-scale", "idle-gate"}
     return Dialect(
         "shape",
-        shape.name,
-        add_schema(source, _write_schema(shape, source)),
+        table.name,
+        add_schema(source, _write_schema(table, source)),
         {ours: theirs[0] for ours, theirs in fields.items() if theirs},
         without=frozenset(without),
         has_deductions=True,
@@ -98,8 +98,8 @@ def _as_names(value: str | list[str]) -> Names:
 def _as_marks(value: Any) -> Marks:
     if not isinstance(value, dict):
         return tuple((name, None) for name in _as_names(value))
-    pairs = ((name, each if isinstance(each, list) else [each]) for name, each in value.items())
-    return tuple((name, None if each == [True] else tuple(each)) for name, each in pairs)
+    pairs = ((name, values if isinstance(values, list) else [values]) for name, values in value.items())
+    return tuple((name, None if values == [True] else tuple(values)) for name, values in pairs)
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -112,7 +112,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     ),
     "scale": lambda scale: tuple(scale) if isinstance(scale, list) else scale,
 }
-"""What makes the field of a shape of the setting of the same name, where that is not the same."""
+"""How a setting becomes the field of the same name, where its value changes."""
 
 
 @lru_cache(maxsize=1 << 12)  # criteria repeat their keys
@@ -146,33 +146,33 @@ SHARE = r"^\s*(\d{1,6}(?:\.\d{1,6})?)\s*%?\s*$"
 """A weight in a string, as people write a share of the whole: "40%", "0.4"."""
 
 
-def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
-    """Return the schema of a list of criteria: types that our words need, under the names of the shape."""
+def _write_schema(table: FormatTable, source: str) -> dict[str, Any]:
+    """Return the schema of a list of criteria: types that our words need, under the names of the table."""
     outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
-    words = {"type": ["number", "string"], **({} if shape.weights else {"pattern": SHARE, "x-expected": "a number"})}
+    words = {"type": ["number", "string"], **({} if table.weights else {"pattern": SHARE, "x-expected": "a number"})}
     entries = {"$ref": "#/definitions/rubrics"}
-    ends = [end for end in ((shape.scale,) if isinstance(shape.scale, str) else shape.scale or ()) if end != YES_NO]
+    ends = [end for end in ((table.scale,) if isinstance(table.scale, str) else table.scale or ()) if end != YES_NO]
     known: dict[str, tuple[str, dict[str, Any], str]] = {
         **dict.fromkeys((end for end in ends if isinstance(end, str)), ("The scale of the criterion.", {}, "")),
-        **dict.fromkeys(shape.unused, ("A field that rubric-lint does not need.", {}, "")),
-        **dict.fromkeys((name for name, _ in (*shape.negative, *shape.sums)), ("A mark of a criterion.", {}, "weight")),
-        **dict.fromkeys((name for name, _ in shape.gate), ("What must be met.", {}, "required_min_score")),
-        **dict.fromkeys(shape.levels, ("The texts of the scores.", {"additionalProperties": {}}, "levels")),
-        **dict.fromkeys(shape.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
-        **dict.fromkeys(shape.weight, ("How much the criterion counts.", words, "weight")),
-        **dict.fromkeys(shape.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),
-        **dict.fromkeys(shape.id, ("The name of the criterion.", {"type": ["string", "integer"]}, "id")),
+        **dict.fromkeys(table.unused, ("A field that rubric-lint does not need.", {}, "")),
+        **dict.fromkeys((name for name, _ in (*table.negative, *table.sums)), ("A mark of a criterion.", {}, "weight")),
+        **dict.fromkeys((name for name, _ in table.gate), ("What must be met.", {}, "required_min_score")),
+        **dict.fromkeys(table.levels, ("The texts of the scores.", {"additionalProperties": {}}, "levels")),
+        **dict.fromkeys(table.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
+        **dict.fromkeys(table.weight, ("How much the criterion counts.", words, "weight")),
+        **dict.fromkeys(table.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),
+        **dict.fromkeys(table.id, ("The name of the criterion.", {"type": ["string", "integer"]}, "id")),
     }
     inner = (name.partition(".")[0] for name in known if "." in name and not name.startswith("/"))
     fields: dict[str, Any] = {name: {"description": "What holds fields of the criterion."} for name in inner}
     for name in filter(is_plain, known):
-        told, schema, ours = known[name]
-        fields[name] = {"description": told, **schema, **({"x-reads-as": ours} if ours else {})}
+        description, schema, ours = known[name]
+        fields[name] = {"description": description, **schema, **({"x-reads-as": ours} if ours else {})}
     entry = {"$ref": "#/definitions/entry"}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "$id": f"{BASE}{source}",
-        "title": f"Rubrics of {shape.name}",
+        "title": f"Rubrics of {table.name}",
         "definitions": {
             "rubrics": {
                 "description": "The criteria.",
@@ -188,7 +188,7 @@ def _write_schema(shape: Shape, source: str) -> dict[str, Any]:
                 "x-expected": "a mapping or a string",
                 "type": ["object", "string"],
                 "properties": fields,
-                "patternProperties": {star_pattern(name): {} for name in shape.levels if is_star(name)},
+                "patternProperties": {star_pattern(name): {} for name in table.levels if is_star(name)},
             },
             "named": {"description": "A criterion, or what is said beside the criteria.", "properties": fields},
         },
@@ -242,10 +242,10 @@ def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     gates = table.get("gate", ())  # words that mean a gate may stand in any field
     fields = {**table, "gate": () if isinstance(gates, dict) else gates}
     for key, others in (("weight", ("outcome", "levels")), ("gate", ("outcome", "levels", "weight"))):
-        taken = {name: other for other in others for name in _as_names(fields.get(other, ()))}
+        known = {name: other for other in others for name in _as_names(fields.get(other, ()))}
         for name in _as_names(fields.get(key, ())):
-            if name in taken:
-                yield key, f'"{name}" is the `{taken[name]}` already; name the field with the {key}'
+            if name in known:
+                yield key, f'"{name}" is the `{known[name]}` already; name the field with the {key}'
 
 
 def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...]]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from rubric_lint.formats.home_made.columns import (
     STARS,
-    Columns,
-    Entry,
-    Parsed,
+    CriteriaColumns,
+    CriterionFields,
+    ParsedValues,
     choose,
     find_scale_in_texts,
     find_sums,
@@ -17,7 +17,8 @@ from rubric_lint.formats.home_made.columns import (
     is_answered,
     look,
 )
-from rubric_lint.formats.home_made.places import Group
+from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, split_words
+from rubric_lint.formats.home_made.places import CriteriaGroup
 from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
     Ends,
@@ -28,8 +29,7 @@ from rubric_lint.formats.home_made.scores import (
     read_ends_in_text,
     read_percent,
 )
-from rubric_lint.formats.home_made.shape import YES_NO, Shape, expand, split_words
-from rubric_lint.formats.home_made.surroundings import Beside
+from rubric_lint.formats.home_made.surroundings import Surroundings
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords
 from rubric_lint.model.criterion import is_number
@@ -38,7 +38,7 @@ from rubric_lint.source.path import Path, pointer, split_pointer
 
 Table = Mapping[str, Any]
 
-Scale = str | list[int]
+StatedScale = str | list[int]
 
 KEYS = (
     *("name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "level-score", "level-scores"),
@@ -51,7 +51,7 @@ _PERCENT = 100
 ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
 """Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
-_LEVEL_TEXT = Shape("", "").level_text
+_LEVEL_TEXT = FormatTable("", "").level_text
 
 
 def generalize(place: Path, at: Path, path: Path) -> Path:
@@ -69,31 +69,31 @@ class TableWriter:
     `scale` is what the user says where no document does, or with `is_of_system` the system that the files are of.
     """
 
-    parsed: Parsed
-    groups: Sequence[Group]
-    columns: Columns
+    parsed: ParsedValues
+    groups: Sequence[CriteriaGroup]
+    columns: CriteriaColumns
     at: Path
-    scale: Scale | None
+    scale: StatedScale | None
     is_of_system: bool = False
 
     @property
-    def entries(self) -> Sequence[Entry]:
+    def entries(self) -> Sequence[CriterionFields]:
         """The criteria with their parts."""
         return self.columns.entries
 
-    def write(self, besides: Sequence[Beside]) -> dict[str, Any]:
+    def write(self, surroundings: Sequence[Surroundings]) -> dict[str, Any]:
         """Return the table, without a name and files."""
         points = self._are_points()
-        beside = self._merge(besides, points=points)
+        settings = self._merge(surroundings, points=points)
         table: dict[str, Any] = {"criteria": pointer(self.at)}
-        is_shared = Role.LEVELS in beside and not self.columns.has(Role.LEVELS)
-        if scale := self._find_scale(beside):
+        is_shared = Role.LEVELS in settings and not self.columns.has(Role.LEVELS)
+        if scale := self._find_scale(settings):
             table["scale"] = scale
         is_stated = (
             is_shared
             or self.is_of_system
             or self.columns.has(Role.LEVELS)
-            or bool(replace(self, scale=None)._find_scale(beside))
+            or bool(replace(self, scale=None)._find_scale(settings))
         )
         gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
         few = () if is_shared else self._find_few_levels()
@@ -105,33 +105,33 @@ class TableWriter:
             "gate": gates,
             "parts": self.columns.names(Role.PARTS),
         }
-        table |= {ours: each[0] if len(each) == 1 else list(each) for ours, each in names.items() if each}
+        table |= {ours: keys[0] if len(keys) == 1 else list(keys) for ours, keys in names.items() if keys}
         if is_shared:
-            table["levels"] = pointer(beside[Role.LEVELS][0])
+            table["levels"] = pointer(settings[Role.LEVELS][0])
         if marks := self._list_marks():
             table["negative"] = marks
-        if Role.PASS in beside:
-            table["pass"] = pointer(beside[Role.PASS][0])
+        if Role.PASS in settings:
+            table["pass"] = pointer(settings[Role.PASS][0])
         holders = [
             value for entry in self.entries for name in names["levels"] if (value := look(entry, name)) is not None
         ]
-        way = beside.get(Role.COMBINE, ((), ""))[1]
+        way = settings.get(Role.COMBINE, ((), ""))[1]
         is_all = split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"})
         more = {
             "level-scores": self._find_level_scores(holders),
-            "total": self._find_total(beside, points=points),
-            "level-text": self._find_level_text([beside[Role.LEVELS][1]] if is_shared else holders),
+            "total": self._find_total(settings, points=points),
+            "level-text": self._find_level_text([settings[Role.LEVELS][1]] if is_shared else holders),
             "sums": find_sums(self.columns),
             "task": self._find_task(),
             "combine": "all" if is_all else "share" if points else "",
         }
         return table | {key: value for key, value in more.items() if value}
 
-    def _merge(self, besides: Sequence[Beside], *, points: bool) -> dict[Role, tuple[Path, Any]]:
+    def _merge(self, surroundings: Sequence[Surroundings], *, points: bool) -> dict[Role, tuple[Path, Any]]:
         """Return what is said beside the groups; what only holds for all of them together is left out."""
         found: dict[Role, tuple[Path, Any]] = {}
-        for group, beside in reversed(list(zip(self.groups, besides, strict=True))):
-            for what, place in beside.places.items():
+        for group, nearby in reversed(list(zip(self.groups, surroundings, strict=True))):
+            for what, place in nearby.places.items():
                 general = generalize(place, self.at, group.path)
                 is_of_all = general.count("*") < self.at.count("*")
                 if is_of_all and (what in (Role.TOTAL, Role.PERCENT) or (what is Role.PASS and points)):
@@ -163,22 +163,22 @@ class TableWriter:
         """Return the keys of the levels of some criteria, where most have none."""
         if self.columns.has(Role.LEVELS):
             return ()
-        taken = {name for names in self.columns.roles.values() for name in names}
-        keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in taken)
+        known = {name for names in self.columns.roles.values() for name in names}
+        keys = dict.fromkeys(key for entry in self.entries for key in entry if key not in known)
         return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
 
-    def _find_scale(self, beside: Mapping[Role, tuple[Path, Any]]) -> Any:
+    def _find_scale(self, settings: Mapping[Role, tuple[Path, Any]]) -> Any:
         """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
         columns = self.columns
         own = columns.names(Role.SCALE) or choose(self.entries, Fields.scale, self.parsed.declares_scale)
-        if own and Role.SCALE in beside and not all(look(entry, own[0]) is not None for entry in self.entries):
-            return [own[0], pointer(beside[Role.SCALE][0])]
+        if own and Role.SCALE in settings and not all(look(entry, own[0]) is not None for entry in self.entries):
+            return [own[0], pointer(settings[Role.SCALE][0])]
         if columns.has(Role.SCALE):
             return columns.names(Role.SCALE)[0]
-        if Role.SCALE in beside:
-            return pointer(beside[Role.SCALE][0])
-        if {Role.LOWEST, Role.HIGHEST} <= beside.keys():
-            return [pointer(beside[end][0]) for end in (Role.LOWEST, Role.HIGHEST)]
+        if Role.SCALE in settings:
+            return pointer(settings[Role.SCALE][0])
+        if {Role.LOWEST, Role.HIGHEST} <= settings.keys():
+            return [pointer(settings[end][0]) for end in (Role.LOWEST, Role.HIGHEST)]
         return self._find_unsaid_scale()
 
     def _find_unsaid_scale(self) -> Any:
@@ -221,13 +221,13 @@ class TableWriter:
         """Return whether the levels of each criterion end at its points: `max_points: 5, levels: {5: ..., 0: ...}`."""
         for entry in self.entries:
             levels = [self.parsed.levels(look(entry, name)) for name in self.columns.names(Role.LEVELS)]
-            ends = next((each.ends for each in levels if each), None)
+            ends = next((found.ends for found in levels if found), None)
             worth = next((entry[name] for name in weights if name in entry), None)
             if ends is None or worth != ends[1] or ends[0] != 0:
                 return False
         return bool(self.entries)
 
-    def _find_total(self, beside: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
+    def _find_total(self, settings: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
         """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
 
         Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum.
@@ -240,12 +240,12 @@ class TableWriter:
             return _PERCENT if is_off and len(self.groups) == 1 and not self.columns.has(Role.PARTS) else ""
         if not weights or not all(map(is_number, weights)):
             return ""
-        if Role.TOTAL not in beside and Role.HIGHEST in beside and Role.LOWEST not in beside and points:
-            return pointer(beside[Role.HIGHEST][0])
-        if Role.TOTAL in beside:
-            return pointer(beside[Role.TOTAL][0])
-        is_percent = Role.PERCENT in beside and all(weight >= 1 for weight in weights)
-        return pointer(beside[Role.PERCENT][0]) if is_percent else ""
+        if Role.TOTAL not in settings and Role.HIGHEST in settings and Role.LOWEST not in settings and points:
+            return pointer(settings[Role.HIGHEST][0])
+        if Role.TOTAL in settings:
+            return pointer(settings[Role.TOTAL][0])
+        is_percent = Role.PERCENT in settings and all(weight >= 1 for weight in weights)
+        return pointer(settings[Role.PERCENT][0]) if is_percent else ""
 
     def _find_level_scores(self, holders: Sequence[Any]) -> dict[str, int]:
         """Return the scores of levels that are yes and no, as their words say: `{fail: ..., pass: ...}`."""
@@ -297,13 +297,13 @@ def _find_pair(words: Sequence[str]) -> dict[str, int]:
     return {}
 
 
-def _says_yes_no(entry: Entry) -> bool:
+def _says_yes_no(entry: CriterionFields) -> bool:
     """Return whether a criterion says that it is met or not: `type: binary`."""
     return any(read_ends(value) == YES_NO and split_words(key) & SETS["of_answers"] for key, value in entry.items())
 
 
 @dataclass(frozen=True)
-class LeftOver:
+class UnusedKeys:
     """What a table does not use: the places of keys of criteria, and of those beside them, with a `*` as in the table.
 
     The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
@@ -315,20 +315,25 @@ class LeftOver:
     asked: Sequence[str]
 
 
-def find_left_over(
-    groups: Sequence[Group], at: Path, columns: Columns, besides: Sequence[Beside], *, table: Table
-) -> LeftOver:
+def find_unused_keys(
+    groups: Sequence[CriteriaGroup],
+    at: Path,
+    columns: CriteriaColumns,
+    surroundings: Sequence[Surroundings],
+    *,
+    table: Table,
+) -> UnusedKeys:
     """Find the keys of criteria, and those beside them, that a table does not use."""
     own = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
-    holding = {(each.document, each.path[:length]) for each in groups for length in range(len(each.path) + 1)}
+    holding = {(group.document, group.path[:length]) for group in groups for length in range(len(group.path) + 1)}
     inside: dict[tuple[Document, Path], None] = {}
     around: dict[tuple[Document, Path], None] = {}
     seen: set[tuple[Document, Path, Path]] = set()
-    for group, beside in zip(groups, besides, strict=True):
+    for group, nearby in zip(groups, surroundings, strict=True):
         inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
-        for above, mapping in beside.holders:
+        for above, mapping in nearby.holders:
             general = generalize(above, at, group.path)
             if (group.document, above, general) in seen:  # all groups of a document stand below its top
                 continue
@@ -337,10 +342,10 @@ def find_left_over(
                 is_known = (group.document, (*above, key)) in holding or key in group.items
                 if not is_known and (*general, key) not in prefixes:
                     around[group.document, (*general, key)] = None
-    in_doubt = _find_names_in_doubt(Shape.from_table({"name": "", **table}), groups, _list_scales(groups, table))
+    in_doubt = _find_names_in_doubt(FormatTable.from_table({"name": "", **table}), groups, _list_scales(groups, table))
     left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
     harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
-    return LeftOver(list(inside), list(around), harmless, [key for key in left if key not in harmless])
+    return UnusedKeys(list(inside), list(around), harmless, [key for key in left if key not in harmless])
 
 
 def _list_places(table: Table) -> Iterator[Path]:
@@ -351,7 +356,7 @@ def _list_places(table: Table) -> Iterator[Path]:
                 yield split_pointer(item)
 
 
-def _list_used(table: Table, columns: Columns) -> set[str]:
+def _list_used(table: Table, columns: CriteriaColumns) -> set[str]:
     """Return the keys of criteria that a table uses."""
     roles = (names for role, names in columns.roles.items() if role is not Role.GATE)  # not all gates are used
     own = {name.partition(".")[0] for names in roles for name in names}
@@ -361,7 +366,7 @@ def _list_used(table: Table, columns: Columns) -> set[str]:
     return own | {*table.get("negative", ())} | {*table.get("sums", ())}
 
 
-def _list_unused(group: Group, own: set[str]) -> Iterator[Path]:
+def _list_unused(group: CriteriaGroup, own: set[str]) -> Iterator[Path]:
     """Yield the first of each key of criteria that is not among those that a table uses."""
     stars = [form for star, form in STARS.items() if star in own]
     seen: set[str] = set()
@@ -392,7 +397,7 @@ def _says_more(value: Any) -> bool:
     return isinstance(value, list | dict) and bool(value)
 
 
-def _list_scales(groups: Sequence[Group], table: Table) -> list[Ends]:
+def _list_scales(groups: Sequence[CriteriaGroup], table: Table) -> list[Ends]:
     """Return the scale that stands around criteria, or that the table has."""
     scale = table.get("scale", "")
     if isinstance(scale, list) and all(map(is_number, scale)):
@@ -403,11 +408,15 @@ def _list_scales(groups: Sequence[Group], table: Table) -> list[Ends]:
     return [ends for ends in found if isinstance(ends, tuple)]
 
 
-def _find_names_in_doubt(shape: Shape, groups: Sequence[Group], scales: Sequence[Ends]) -> set[str]:
+def _find_names_in_doubt(
+    format_table: FormatTable, groups: Sequence[CriteriaGroup], scales: Sequence[Ends]
+) -> set[str]:
     """Return the keys of criteria that may decide their score, which no table says not to count."""
     found: set[str] = set()
     for group in groups:
-        search = UnmappedSearch(group.document, shape, group.path, scales=[*ANY_SCALE, *scales], is_described=False)
+        search = UnmappedSearch(
+            group.document, format_table, group.path, scales=[*ANY_SCALE, *scales], is_described=False
+        )
         entries = list(list_entries(group.items, group.path, group.columns.names(Role.PARTS)))
         found |= {str(key.place[len(group.path) + 1]) for key in search.find_in_criteria(entries)}
     return found

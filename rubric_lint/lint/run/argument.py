@@ -1,4 +1,4 @@
-"""Read one file that a user gave: from disk, from stdin or from a Git revision."""
+"""Load one file argument: from disk, from stdin or from a Git revision."""
 
 import os
 import re
@@ -7,11 +7,11 @@ from typing import NamedTuple
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, read, read_stdin
 from rubric_lint.lint.project.opening import LIMIT
 from rubric_lint.lint.project.settings import FileSettings
-from rubric_lint.lint.run.git import GitError, ask, tell
+from rubric_lint.lint.run.git import GitError, format_git_error, run_git
 from rubric_lint.model.messages import UserError
 
 
-class Input(NamedTuple):
+class FileArgument(NamedTuple):
     """A file argument: its name in messages, the path that selects its format and settings, and its bytes."""
 
     label: str
@@ -19,19 +19,19 @@ class Input(NamedTuple):
     data: bytes
 
 
-class UnusableError(UserError):
+class UnusableFileError(UserError):
     """A file argument that cannot be used."""
 
 
-class InvalidError(UnusableError):
+class InvalidRubricsError(UnusableFileError):
     """A file argument whose rubrics have errors."""
 
 
-def read_given(text: str, stdin_name: str | None = None) -> Input:
+def load_argument(text: str, stdin_name: str | None = None) -> FileArgument:
     """Read the file at a path, stdin for `-`, or a file in a Git revision for REV:PATH.
 
     Raises:
-        UnusableError: when it cannot be read.
+        UnusableFileError: when it cannot be read.
     """
     data: bytes | Unreadable
     if text == STDIN:
@@ -44,31 +44,34 @@ def read_given(text: str, stdin_name: str | None = None) -> Input:
     else:
         data, path = read(File(text, FileSettings(claimed=True))), text
     if isinstance(data, Unreadable):
-        raise UnusableError(f"{data.path}: {data.reason}")
+        raise UnusableFileError(f"{data.path}: {data.reason}")
     if len(data) > LIMIT:
-        raise UnusableError(f"{text}: is larger than the limit of {LIMIT / 1e6:.0f} MB; split it")
-    return Input(text, path, data)
+        raise UnusableFileError(f"{text}: is larger than the limit of {LIMIT / 1e6:.0f} MB; split it")
+    return FileArgument(text, path, data)
 
 
 def _find_path(text: str) -> str:
     """Return the path in REV:PATH, where Git finds it: after the first colon outside braces, or after a stage."""
-    if stage := re.match(r":[0-3]:", text):
+    stage = re.match(r":[0-3]:", text)
+    if stage:
         return text[stage.end() :]
     depth = 0
     for at, character in enumerate(text):
         depth = max(depth + {"{": 1, "}": -1}.get(character, 0), 0)
         if character == ":" and not depth:
             return text[at + 1 :]
-    raise UnusableError(f"{text}: no such file, and no path after a Git revision; write REV:PATH")
+    raise UnusableFileError(f"{text}: no such file, and no path after a Git revision; write REV:PATH")
 
 
 def _git(*arguments: str) -> bytes:
     try:
-        code, answer, fault = ask(*arguments)
+        code, answer, fault = run_git(*arguments)
     except GitError:
-        raise UnusableError(
+        raise UnusableFileError(
             f"{arguments[-1]}: no such file, and Git is not installed, so it cannot be a revision"
         ) from None
     if code:
-        raise UnusableError(f"{arguments[-1]}: no such file, and not a file in a Git revision: {tell(fault)}")
+        raise UnusableFileError(
+            f"{arguments[-1]}: no such file, and not a file in a Git revision: {format_git_error(fault)}"
+        )
     return answer
