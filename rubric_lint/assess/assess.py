@@ -225,7 +225,7 @@ class Assessment(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        review, asked, worst = self.review, self.asked, self.worst
+        review, options, worst = self.review, self.asked, self.worst
         shares = worst.shares if worst else None
         people = shares.people if shares else None
         return {
@@ -236,10 +236,10 @@ class Assessment(NamedTuple):
             "answer": self.trust,
             "reasons": self.reasons,
             **{name: getattr(review, name) for name in ("answers", "judges", "labelled", "people", "chosen")},
-            "target": float(asked.target),
-            "look": asked.look,
-            "runs": asked.runs,
-            "fail_on": asked.line,
+            "target": float(options.target),
+            "look": options.look,
+            "runs": options.runs,
+            "fail_on": options.line,
             "level": self.level,
             "unit": "question" if self.has_questions else "answer",
             "near_copies": self.copies,
@@ -325,19 +325,19 @@ def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterato
         yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
-def assess_faulty_file(source: Source, findings: Sequence[Finding], asked: AssessOptions) -> Assessment:
+def assess_faulty_file(source: Source, findings: Sequence[Finding], options: AssessOptions) -> Assessment:
     """Return the assessment of a file whose errors hide its rubrics."""
     evidence = tuple(make_evidence(source, finding, None) for finding in findings)
     name = stem_of(source.name)
     review = Review(name, fault=NO_RESULTS)
-    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
+    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), options, review, evidence=evidence)
 
 
-def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, options: AssessOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     line = source.position(start).line
-    assessment = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), asked, review)
+    assessment = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), options, review)
     if review.ratings is not None:
         assessment = _add_measures(assessment, review.ratings)
     criteria = tuple(_assess_criteria(loaded, evidence, assessment))
@@ -346,8 +346,8 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, a
     trust, reasons = _decide(evidence, assessment)
     needed = None
     if Reason.FEW_LABELS in reasons and assessment.worst:
-        level = find_level(asked.look + 1, len(assessment.judges))
-        needed = count_needed(assessment.worst.shares, asked.target, level)
+        level = find_level(options.look + 1, len(assessment.judges))
+        needed = count_needed(assessment.worst.shares, options.target, level)
     return assessment._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 
