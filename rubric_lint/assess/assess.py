@@ -397,9 +397,9 @@ def _find_least(shares: Shares) -> float:
     return min(shares.bad_caught.low, shares.good_passed.low)
 
 
-def _count_verdicts(given: Judgements) -> Counter[Verdict]:
+def _count_verdicts(judgements: Judgements) -> Counter[Verdict]:
     """Count the verdicts of the outputs of a judge."""
-    outputs = (output for judgement in given.values() for output in judgement.samples or (judgement.given,))
+    outputs = (output for judgement in judgements.values() for output in judgement.samples or (judgement.given,))
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 

@@ -120,14 +120,14 @@ def make_variants(answer: Answer) -> Iterator[dict[str, Any]]:
         return
     kept = {field: answer.record[field] for field in ("question", "reference", "rubric") if field in answer.record}
     for kind, probe in PROBES.items():
-        made = probe.make(answer)
-        if made is not None and made.split() != text.split():
+        variant = probe.make(answer)
+        if variant is not None and variant.split() != text.split():
             yield {
                 "id": f"{name if isinstance(name, str) else f'[{name}]'}/{kind}",
                 _KIND: kind,
                 _OF: name,
                 **kept,
-                "answer": made,
+                "answer": variant,
             }
 
 
@@ -244,13 +244,13 @@ def _compare(was: Scored, now: Scored) -> dict[str | None, int]:
 
     A criterion that does not apply to both of them says nothing, and is left out.
     """
-    found: dict[str | None, int] = {
+    changes: dict[str | None, int] = {
         old.criterion.id: find_direction(old.criterion, old.grade, new.grade)
         for old, new in zip(was.criteria, now.criteria, strict=True)
         if old.applies and new.applies
     }
     change = VERDICTS.index(now.verdict) - VERDICTS.index(was.verdict)
-    return {**found, None: (change > 0) - (change < 0)}
+    return {**changes, None: (change > 0) - (change < 0)}
 
 
 def decide_probe(

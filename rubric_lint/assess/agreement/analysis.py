@@ -120,9 +120,9 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
     """
     verdict = measure_verdicts("verdict", line)
     scales = measures_of_criteria(ratings.rubric, line) if ratings.rubric else []
-    found = []
+    disagreements = []
     for key in sort_keys(set().union(*ratings.people.values())):
-        labels = {person: given[key] for person, given in ratings.people.items() if key in given}
+        labels = {person: by_person[key] for person, by_person in ratings.people.items() if key in by_person}
         sides = [stops(label.given[1], line) for label in labels.values() if label.given[1] is not None]
         is_tied = 2 * sum(sides) == len(sides)
         if len(set(sides)) < 2 or not (is_tied or all_split):
@@ -132,12 +132,16 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
             values = {measure.find(label.given) for label in labels.values()}
             if len(values - {None}) > 1:
                 differing.append(measure)
-        judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
+        judged = {
+            judge: by_judge[key] for judge, by_judge in (ratings.judges or ratings.panels).items() if key in by_judge
+        }
         for measure in differing or [verdict]:
-            given = [_rate_answer(rater, judgement, measure) for rater, judgement in {**labels, **judged}.items()]
-            rated = tuple(rating for rating in given if rating is not None)
-            found.append(Disagreement(name_key(key), measure.name, "differs", rated))
-    return found
+            ratings_given = [
+                _rate_answer(rater, judgement, measure) for rater, judgement in {**labels, **judged}.items()
+            ]
+            rated = tuple(rating for rating in ratings_given if rating is not None)
+            disagreements.append(Disagreement(name_key(key), measure.name, "differs", rated))
+    return disagreements
 
 
 def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
@@ -263,13 +267,13 @@ class Agreement(NamedTuple):
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
-def analyse_all(several: Sequence[Ratings], options: AgreementOptions) -> list[Agreement]:
+def analyse_all(rubric_ratings: Sequence[Ratings], options: AgreementOptions) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
-    agreements = [analyse(ratings, options) for ratings in several]
-    if len(several) < 2:
+    agreements = [analyse(ratings, options) for ratings in rubric_ratings]
+    if len(rubric_ratings) < 2:
         return agreements
-    doubted = (find_doubts(ratings, options.line, options.scales_known).doubted for ratings in several)
-    return [analyse(pool(several), options, next(filter(None, doubted), None)), *agreements]
+    doubted = (find_doubts(ratings, options.line, options.scales_known).doubted for ratings in rubric_ratings)
+    return [analyse(pool(rubric_ratings), options, next(filter(None, doubted), None)), *agreements]
 
 
 def analyse(ratings: Ratings, options: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
@@ -330,8 +334,8 @@ def _name_labels(ratings: Ratings) -> dict[str, Judgements]:
 
 def _list_raters(ratings: Ratings) -> Iterator[Rater]:
     for role, side in (("person", ratings.people), ("judge", ratings.judges), ("panel", ratings.panels)):
-        for name, given in side.items():
-            yield Rater(name, role, len(given))
+        for name, judgements in side.items():
+            yield Rater(name, role, len(judgements))
 
 
 def _compare_judges(
@@ -346,8 +350,8 @@ def _compare_samples(
     raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
 ) -> Iterator[RaterFlips]:
     """Yield how often the samples of a rater differ, of each that has several."""
-    for name, given in raters.items():
-        flips = compare_samples(given, measures, units)
+    for name, judgements in raters.items():
+        flips = compare_samples(judgements, measures, units)
         if flips:
             yield RaterFlips(name, flips)
 
@@ -380,7 +384,7 @@ def _measure_gates(
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, options.line, options.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    found = dict[str, dict[int, GateMeasure]]()
+    gates = dict[str, dict[int, GateMeasure]]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
         of_verdict = find_standard(options.target, options.look, judges)
@@ -395,7 +399,7 @@ def _measure_gates(
         people = compare_people(labelled[last].answers)
         void = doubts.find_void(people, options.target)
         is_invalid = ratings.has_invalid_outputs(name)
-        found[name] = {}
+        gates[name] = {}
         for number, answers in labelled.items():
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
@@ -403,13 +407,13 @@ def _measure_gates(
             missing = format_missing(gate.shares, options.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
             reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
-            found[name][number] = replace(gate, reason=reason)
+            gates[name][number] = replace(gate, reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, options.target):
             bounds = bound_by_verdict(labelled[last], judge, options.line, options.runs, of_verdict.level)
             if bounds:
-                gate = found[name][last]
-                found[name][last] = replace(gate, reason=f"{gate.reason}; {bounds.words}")
-    return found
+                gate = gates[name][last]
+                gates[name][last] = replace(gate, reason=f"{gate.reason}; {bounds.words}")
+    return gates
 
 
 def _pair_if_decided(

@@ -330,12 +330,12 @@ class RatingReader:
         """What is not compared, by reason."""
         return list(self._left_out.values())
 
-    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: StreamOptions = PLAIN) -> int:
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, options: StreamOptions = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
-        wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
-        asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
-        count = self.read_records(file, read_entries(chunks, asked), labels=labels)
-        self.leave_out_sheets(file, asked.skipped or ())
+        wanted = options.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        options = options._replace(name=options.name or file, wanted=wanted, skipped=[])
+        count = self.read_records(file, read_entries(chunks, options), labels=labels)
+        self.leave_out_sheets(file, options.skipped or ())
         return count
 
     def leave_out_sheets(self, file: str, sheets: Iterable[SkippedSheet]) -> None:
@@ -453,13 +453,13 @@ class RatingReader:
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
-        given, about = record.get("outputs"), record.get("judge")
+        outputs, about = record.get("outputs"), record.get("judge")
         about = about if isinstance(about, dict) else {}
-        if not isinstance(given, list) or "output" in record or "panel" in about:
+        if not isinstance(outputs, list) or "output" in record or "panel" in about:
             return
         head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}
-        for number, output in enumerate(given, 1):
-            if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
+        for number, output in enumerate(outputs, 1):
+            if number == len(outputs) and "fault" in about:  # the run ended with the output that it found invalid
                 yield None
                 continue
             yield self._scorer.score_record({**head, "output": output}).result
@@ -686,8 +686,8 @@ class RatingReader:
             if name not in of_rubric:
                 continue
             judged, labelled = of_rubric[name]
-            together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
-            single = {rater: given for rater, given in judged.items() if rater not in panels}
+            together = {rater: judgements for rater, judgements in judged.items() if rater in panels and labelled}
+            single = {rater: judgements for rater, judgements in judged.items() if rater not in panels}
             of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
             refused = self._count_refused(name)
             ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
@@ -714,14 +714,14 @@ class RatingReader:
         for file, ids in same.items():
             for rubric, key in ids:
                 bare = key.strip() if isinstance(key, str) and file in sheets else key
-                found = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
-                ids[rubric, key] = found or (rubric, bare)
+                joined = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
+                ids[rubric, key] = joined or (rubric, bare)
             known.update(ids.values())
         for ids in same.values():
             for (rubric, key), (_, settled) in ids.items():
-                about = self._about[rubric]
-                if key != settled and (rubric, key) not in known and key in about:
-                    about[settled] = about.get(settled, AnswerContext()).or_else(about[key])
+                contexts = self._about[rubric]
+                if key != settled and (rubric, key) not in known and key in contexts:
+                    contexts[settled] = contexts.get(settled, AnswerContext()).or_else(contexts[key])
         self._results = [record._replace(key=same[record.file][record.at][1]) for record in self._results]
         self._people = [record._replace(key=same[record.file][record.at][1]) for record in self._people]
 
@@ -812,7 +812,9 @@ class RatingReader:
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
-        people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
+        people: dict[str, dict[Key, Judgement]] = {
+            rater: dict(judgements) for rater, judgements in ratings.people.items()
+        }
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         missing = {
@@ -824,8 +826,8 @@ class RatingReader:
         if joins_none:
             ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
-        for rater, given in ratings.people.items() if judged else ():
-            for key in given:
+        for rater, judgements in ratings.people.items() if judged else ():
+            for key in judgements:
                 name = name_key(key)
                 if key not in judged and name not in missing:
                     reason = no_result

@@ -111,13 +111,13 @@ class RunLimits:
         return limit.decision is LimitDecision.BROKEN or (self.in_doubt and limit.decision is LimitDecision.UNDECIDED)
 
 
-def _decide(good: Share, asked: Fraction) -> tuple[LimitDecision, int | None]:
+def _decide(good: Share, limit: Fraction) -> tuple[LimitDecision, int | None]:
     """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
     if not good.n:
         return LimitDecision.BROKEN, None
     share = bound(*good, ERROR)
-    if share.high < asked:
+    if share.high < limit:
         return LimitDecision.BROKEN, None
-    if share.low >= asked:
+    if share.low >= limit:
         return LimitDecision.KEPT, None
-    return LimitDecision.UNDECIDED, count_deciding(good, asked, ERROR)
+    return LimitDecision.UNDECIDED, count_deciding(good, limit, ERROR)

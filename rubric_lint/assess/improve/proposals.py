@@ -120,25 +120,25 @@ def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
     rubric = loaded.rubric
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
-        found = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
+        texts = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
     else:
         criterion = next(entry for entry in rubric.entries if entry.id == name)
-        found = [("outcome", criterion.outcome, criterion.outcome_path)]
+        texts = [("outcome", criterion.outcome, criterion.outcome_path)]
         bands = criterion.scale.bands if criterion.scale else ()
-        found += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
-        found += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
-    return [CriterionText(key, text, rubric.place(path)) for key, text, path in found if text]
+        texts += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
+        texts += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
+    return [CriterionText(key, text, rubric.place(path)) for key, text, path in texts if text]
 
 
 def find_findings(base: RubricState, name: str) -> list[Finding]:
     """Return the findings of the linter in a criterion."""
     result = base.examined.result
-    found = []
+    findings = []
     for finding in result.findings:
         (evidence,) = sort_findings(result.source, [finding], [base.loaded])
         if any(item.criterion == name for item in evidence):
-            found.append(finding)
-    return found
+            findings.append(finding)
+    return findings
 
 
 def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> RubricState:
@@ -297,8 +297,8 @@ class ProposalWriter:
             raise RefusedProposalError(Refusal.INVALID, fault.message) from None
         if not isinstance(value, dict) or text[end:].strip():
             raise RefusedProposalError(Refusal.INVALID, "not one JSON object")
-        asked = self.schema["properties"].keys()
-        others = [f"`{name}`" for name in sorted(value.keys() - asked) if value[name] not in ([], None)]
+        fields = self.schema["properties"].keys()
+        others = [f"`{name}`" for name in sorted(value.keys() - fields) if value[name] not in ([], None)]
         if others:
             raise RefusedProposalError(Refusal.OTHER_FIELDS, f"the reply has {join_words(others)}")
         parts = value.get("parts") or []
@@ -390,7 +390,7 @@ class ProposalWriter:
                     why = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
                     raise RefusedProposalError(Refusal.NOT_WRITABLE, why)
                 intents += adding
-            paths = [rubric.path for found, rubric in self.base.examined.rubrics if found is document]
+            paths = [rubric.path for parsed, rubric in self.base.examined.rubrics if parsed is document]
             aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
             fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:

@@ -204,8 +204,8 @@ class PairedJudgements:
         """Return the position of the label of each answer; None without one, or if people contradict each other."""
         measure, positions = self._find_column(place).measure, list[int | None]()
         for key in self.keys:
-            given = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
-            counts = Counter(position for position in given if position is not None).most_common(2)
+            labelled = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
+            counts = Counter(position for position in labelled if position is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
             positions.append(counts[0][0] if is_clear else None)
         return positions
@@ -230,7 +230,7 @@ class PairedJudgements:
         labelled = set[Key]().union(*self.before.people.values()) if self.before.people else set[Key]()
         labels = self._read_labels(place)
         measure, people = self._find_column(place).measure, self.before.people.values()
-        left_out = {key for given in people for key in given if measure.is_left_out(given[key].given)}
+        left_out = {key for labels in people for key in labels if measure.is_left_out(labels[key].given)}
         disputed = [key for key, label in zip(self.keys, labels, strict=True) if label is None and key in labelled]
         return sum(key not in left_out for key in disputed)
 
@@ -307,8 +307,8 @@ class PairedJudgements:
         )
         chance = t / math.sqrt(n - 2 + t * t)
         steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
-        kept = sum(before == after for before, after in steady)
-        return r is not None and r > chance and kept >= _KEPT * len(steady)
+        unchanged = sum(before == after for before, after in steady)
+        return r is not None and r > chance and unchanged >= _KEPT * len(steady)
 
 
 _VERDICT = JudgedColumn(
@@ -373,7 +373,7 @@ def _judge_answers(
         for judge in ratings.judges.values():
             if key not in judge:
                 continue
-            samples = [column.measure.find(given) for given in judge[key].samples or (judge[key].given,)]
+            samples = [column.measure.find(signature) for signature in judge[key].samples or (judge[key].given,)]
             positions += [at for at in samples if at is not None]
             sides = tuple(_LEFT_OUT if at is None else column.side(at) for at in samples)
             used.update(sides)

@@ -95,19 +95,19 @@ def read_records(
     Raises:
         OSError: if it cannot be read.
     """
-    found = RecordFile(path)
-    asked = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
+    file = RecordFile(path)
+    options = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=file.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
-        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
+        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), options)):
             try:
                 record = decode_entry(content)
             except OutputError as fault:
                 place = place_inside(content, fault).path
-                found.invalid.append(InvalidRecord(path, line, None, place, fault.message))
+                file.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
-            found.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
-    return found
+            file.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
+    return file
 
 
 @dataclass(frozen=True)

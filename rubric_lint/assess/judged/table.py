@@ -241,11 +241,11 @@ def _count_bare(middle: Judgements, people: Judgements) -> int:
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
     """Return the scale of each criterion's values, and after it that of its bands if there are several."""
-    found: dict[int, list[Measure]] = {}
+    by_place: dict[int, list[Measure]] = {}
     for measure in measures_of(rubric):
         if measure.place is not None:
-            found.setdefault(measure.place, []).append(measure)
-    return list(found.values())
+            by_place.setdefault(measure.place, []).append(measure)
+    return list(by_place.values())
 
 
 def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> tuple[Fraction, int]:

@@ -85,8 +85,8 @@ class GateMeasure:
     def to_json(self) -> dict[str, Any]:
         """Return the gate as in the JSON report."""
         shares = {"bad_caught": self.shares.bad_caught, "good_passed": self.shares.good_passed}
-        asked = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
-        return {**shares, **asked, "labels_needed": self.needed}
+        decision = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
+        return {**shares, **decision, "labels_needed": self.needed}
 
 
 _VOID = frozenset(

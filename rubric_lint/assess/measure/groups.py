@@ -54,9 +54,9 @@ def measure_groups(
 ) -> Iterator[JudgeShares]:
     """Yield the shares of each group of answers by a field, those of most answers first; they share the errors."""
     members: dict[str, set[Key]] = defaultdict(set)
-    for key, about in ratings.about.items():
-        if field in about.fields:
-            members[about.fields[field]].add(key)
+    for key, context in ratings.about.items():
+        if field in context.fields:
+            members[context.fields[field]].add(key)
     with_label = set().union(*(answers.keys for answers in labelled.values()))
     groups = {name: frozenset(keys & with_label) for name, keys in members.items() if keys & with_label}
     level = find_level(look, max(len(labelled) * len(groups), 1))
@@ -69,7 +69,7 @@ def measure_groups(
 def format_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
     """Say how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
     abouts = [ratings.about.get(key, AnswerContext()) for key in labelled] if field else []
-    reasons = Counter(about.unusable.get(field, "without") for about in abouts if field not in about.fields)
+    reasons = Counter(context.unusable.get(field, "without") for context in abouts if field not in context.fields)
     if not reasons:
         return ""
     parts = [f"{reasons[why]:,} {why} `{field}`" for why in ("without", EMPTY, OTHER) if reasons[why]]

@@ -76,8 +76,8 @@ class LabelledAnswers:
 
     def narrow(self, keys: frozenset[Key]) -> "LabelledAnswers":
         """Return those with some ids."""
-        kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
-        return replace(self, keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
+        narrowed = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
+        return replace(self, keys=tuple(key for key, _ in narrowed), answers=tuple(answer for _, answer in narrowed))
 
 
 def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
@@ -130,8 +130,8 @@ def pair_with_labels(
             outcomes = [outcome for outcome in outcomes if outcome is not None]
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
-        found = [None if outcome is None else measure.find(outcome) for outcome in outcomes]
-        is_good = tuple(None if at is None else good[at] for at in found)
+        places = [None if outcome is None else measure.find(outcome) for outcome in outcomes]
+        is_good = tuple(None if at is None else good[at] for at in places)
         # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
         inapplicable = is_good.count(None) if measure.may_not_apply else 0
         if inapplicable:
@@ -147,9 +147,9 @@ def pair_with_labels(
 
 def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
     """Return whether most people who said something of a criterion say that it does not apply to an answer."""
-    given = [labels[key].given for labels in ratings.people.values() if key in labels]
-    count = sum(map(measure.is_left_out, given))
-    return 2 * count > count + sum(measure.find(signature) is not None for signature in given)
+    signatures = [labels[key].given for labels in ratings.people.values() if key in labels]
+    count = sum(map(measure.is_left_out, signatures))
+    return 2 * count > count + sum(measure.find(signature) is not None for signature in signatures)
 
 
 def is_idle(rubric: ScoringRubric, place: int) -> bool:
@@ -168,8 +168,8 @@ def _name_cut(good: Sequence[bool], measure: Measure) -> Cut:
 
 def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
     """Return the position of each person's label of an answer on a scale."""
-    found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
-    return {person: position for person, position in found.items() if position is not None}
+    positions = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
+    return {person: position for person, position in positions.items() if position is not None}
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
@@ -202,9 +202,9 @@ def count_ungrouped(ratings: Ratings, runs: int) -> int:
     labelled = set().union(*ratings.people.values())
     count = 0
     # A panel judges once, and its members are no judges; an answer with only invalid outputs leaves none over.
-    for given in () if ratings.panels else ratings.judges.values():
-        for key in labelled & given.keys():
-            outputs = given[key].recorded
+    for judgements in () if ratings.panels else ratings.judges.values():
+        for key in labelled & judgements.keys():
+            outputs = judgements[key].recorded
             rest = outputs[len(outputs) - len(outputs) % runs :]
             count += 0 if None in rest else len(rest)
     return count
@@ -273,14 +273,14 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
     ]
     count = 0
     for measure in measures:
-        found = [tuple(map(measure.find, pair)) for pair in pairs]
-        drawn = [(one, two) for one, two in found if one is not None and two is not None]
+        places = [tuple(map(measure.find, pair)) for pair in pairs]
+        drawn = [(one, two) for one, two in places if one is not None and two is not None]
         n = len(drawn)
         if n < _LEAST_PAIRS:
             continue
-        every = [at for pair in drawn for at in pair]
-        good = measure.meets or _cut(every, measure, criteria)
-        met = sum(good[at] for at in every) if good else 0
+        positions = [at for pair in drawn for at in pair]
+        good = measure.meets or _cut(positions, measure, criteria)
+        met = sum(good[at] for at in positions) if good else 0
         if good is None or met in {0, 2 * n}:
             continue
         flips = sum(good[first] is not good[second] for first, second in drawn)

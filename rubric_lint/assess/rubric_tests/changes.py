@@ -145,8 +145,8 @@ def _next_above(sums: ReachableScores, threshold: Points) -> Points | None:
 
 def _next_below(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
-    found = sums.highest(0, threshold)
-    return 0 if found is None and sums.least < 0 < threshold else found
+    highest = sums.highest(0, threshold)
+    return 0 if highest is None and sums.least < 0 < threshold else highest
 
 
 def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
