@@ -588,7 +588,8 @@ def _find_median(scores: Sequence[Fraction]) -> Fraction:
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-class Prospect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Prospect:
     """The worst and the best verdict that one answer to a criterion still allows; some answers reach both.
 
     `score` is the highest of the whole rubric that the answers to the other criteria allow.
