@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import NamedTuple
 
 from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import BY_NAME, find_near_rules
@@ -15,7 +14,8 @@ from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, kind_of
 
 
-class RuleName(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuleName:
     """The name of a rule in an ignore comment, and its place."""
 
     text: str

@@ -291,7 +291,8 @@ class _FixRound:
         return sorted(extents)
 
 
-class _Trial(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Trial:
     """What some fixes came to: the rounds, what is examined after them, and the failures.
 
     `left` are the places afterwards of the fixes that were left out. The places of failures are in the text before the
@@ -372,7 +373,8 @@ def _find_unproven(
     return [fix_id for fix_id in found if fix_id not in proven]
 
 
-class _FixSearch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _FixSearch:
     """The search for the fixes that pass the proof together.
 
     All are tried at once. If that fails, each failure has a place: the fixes that touch it, or else those of its

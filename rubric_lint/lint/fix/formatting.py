@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
 from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
@@ -42,7 +42,8 @@ _EntryKey = tuple[int, Path]
 """An entry of a rubric, by the number of its document and its path."""
 
 
-class _CollectionChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CollectionChange:
     """A change of one collection; `at` is the offset to report if it cannot be made."""
 
     title: str
@@ -237,7 +238,8 @@ def _list_ranges(rubric: Rubric) -> Iterator[Path]:
                 yield rubric.place(band.path)
 
 
-class _RubricNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _RubricNode:
     """A mapping that is a rubric, a group or a criterion; `height` is the number of nodes below it, one in another."""
 
     height: int

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from operator import attrgetter
 from typing import NamedTuple
@@ -16,7 +17,8 @@ from rubric_lint.source.scalar import read_scalar
 from rubric_lint.source.source import Edit
 
 
-class DataChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DataChange:
     """The purpose of a fix: its intents on the document at `pointer`; without intents, its edits."""
 
     pointer: str

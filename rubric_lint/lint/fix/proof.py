@@ -5,8 +5,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.lint.fix.new_findings import DataChange, Offsets, list_edits, list_intents
@@ -92,7 +93,8 @@ def compare(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]
     return next((doubt.reason for doubt in find_proof_failures(before, after, changes)), "")
 
 
-class ProofFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProofFailure:
     """Why changes must not be made, and the places in the text before them that this is about, if they are known."""
 
     reason: str

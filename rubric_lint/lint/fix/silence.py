@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from typing import NamedTuple
 
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.fix import Left
@@ -29,7 +28,8 @@ _LEVELS = 10
 """The number of entries around a finding that are tried, from the innermost outwards."""
 
 
-class CommentPlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
     """A place for an ignore comment, or an existing one: `at` its end, `reach` the range in which it silences.
 
     Text at a new place goes between `before` and `after`, and is of a `kind`. With `is_wide`, it reaches beyond its own

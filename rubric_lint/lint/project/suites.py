@@ -42,7 +42,7 @@ def find(
 def _names_files(name: str) -> bool:
     try:
         return may_name_files(read_file(name, LIMIT))
-    except (OSError, ValueError):  # reading it again tells why
+    except (OSError, ValueError):  # reading it again reports why
         return False
 
 

@@ -6,7 +6,8 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from rubric_lint.lint.project.files import RealFolders
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from rubric_lint.lint.run.baseline_file import KnownFinding
 
 
-class _Baseline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Baseline:
     """One baseline in use; `settled` are its findings that this run can confirm or refute."""
 
     folder: str

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from rubric_lint.lint.project.files import RealFolders
 from rubric_lint.lint.project.settings import FileSettings
@@ -121,7 +120,8 @@ def format_git_error(fault: bytes) -> str:
     return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
-class ChangedLines(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
     """The changed lines of a file, as Git counts them: from 1, each ended by a line feed.
 
     `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were removed.
@@ -213,7 +213,8 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
             yield os.fsdecode(name)
 
 
-class Branch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Branch:
     """What the work tree changed since it left `base`: its commit, the root, and pairs of old and new paths.
 
     A path is None where a file is new or gone; paths are relative to the root, with `/`.
@@ -375,7 +376,7 @@ class _ChangedText:
 
     def __init__(self, source: Source, lines: ChangedLines) -> None:
         self._source = source
-        self._added, self._cuts = lines
+        self._added, self._cuts = lines.added, lines.cuts
         self._last_added = [last for _, last in lines.added]
         self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
 

@@ -505,7 +505,7 @@ class Renderer:
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
 
     def _read_separators(self, layout: Layout, shift: int) -> tuple[str, str, str]:
-        """Return the opening bracket, a comma and the closing bracket with the white space beside them."""
+        """Return the opening bracket, a comma and the closing bracket with the white space around them."""
         code, entries = self._document.tree.code, layout.entries
         opening = code[layout.start : entries[0].start]
         closing = code[entries[-1].stop : layout.end]
