@@ -208,7 +208,7 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[CsvRow]:
 
 
 def _explain(fault: csv.Error, line: int) -> str:
-    """Return what is wrong with a row, and what to do."""
+    """Return the message for a row that the csv module refuses."""
     reason = str(fault)
     if "unexpected end of data" in reason:
         return f"the quote in line {line} is never closed; nothing after it is read"
