@@ -8,8 +8,8 @@ from operator import getitem
 from typing import Any
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
-from rubric_lint.lint.fix.new_findings import DataChange, list_edits
+from rubric_lint.lint.fix import Applied, Fixed
+from rubric_lint.lint.fix.new_findings import DataChange, find_new, format_new_finding, list_edits
 from rubric_lint.lint.fix.proof import ParsedText, compare
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
