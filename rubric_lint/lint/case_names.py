@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
@@ -47,7 +47,7 @@ def find_repeated(
             place, part = rubric.path, Part.KEY
         else:
             continue
-        earlier = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
+        earlier = RelatedPlace("the first one", (), span=above.span(*_own_place(above, above_at, part)))
         yield Problem(code, *_own_place(document, place, part), values, (earlier,)), document
 
 

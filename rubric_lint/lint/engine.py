@@ -23,15 +23,15 @@ from rubric_lint.formats.search.locate import (
 )
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Criterion, Shape, Thresholds
-from rubric_lint.model.finding import Finding, Place, Problem, Related, Result, Severity, Unread
+from rubric_lint.model.finding import Finding, Problem, Related, RelatedPlace, Result, Severity, Unread
 from rubric_lint.model.messages import find_near, join_words, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, Around
 from rubric_lint.model.repairs import rename_fields
 from rubric_lint.model.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.model.schema import RubricSchema, schema_of
 from rubric_lint.model.schema_files import VERSION_3, catalogue
-from rubric_lint.model.signs import find_signs
 from rubric_lint.model.suggest import name_in
+from rubric_lint.model.triggers import find_triggers
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
 from rubric_lint.source.deadline import Clock, check_time
 from rubric_lint.source.document import Document
@@ -246,7 +246,7 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
         return
     holders = {rubric.path: rubric for rubric in reversed(located)}
     for _, owner, key, first, second, _ in duplicates:
-        related = (Place("the first one", (), span=first),)
+        related = (RelatedPlace("the first one", (), span=first),)
         problem = Problem("repeated", (*owner, key), values={"key": key}, span=second, related=related)
         above = (owner[:length] for length in range(len(owner) + 1))
         holder = next((holders[path] for path in above if path in holders), None)
@@ -393,7 +393,7 @@ def report_faults(
     if not (settings.is_named or speaks_of_rubrics(source)):
         line, column, _ = source.position(faults[0].span.start)
         reason, signs = f"it cannot be read: {faults[0].message}", count_signs(source.name)
-        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
+        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, evidence=signs),))
     severity = severity_of("syntax", settings)
     code = "encoding" if isinstance(faults[0], UndecodableError) else "unreadable"
     return Result(source, tuple(_make_fault(code, severity, fault.message, fault.span) for fault in faults))
@@ -520,7 +520,7 @@ def _check(document: Document, rubric: Rubric) -> Iterator[FoundProblem]:
             yield FoundProblem(name, problem, document, rubric)
     for name, problem in view.problems if view else ():
         yield FoundProblem(name, problem, document, rubric)
-    for name, check in checks_for(find_signs(rubric)):
+    for name, check in checks_for(find_triggers(rubric)):
         if name in without:
             continue
         try:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.model.criterion import LOWEST, Replacement, Shape
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.edits.intents import RemoveField, Repair
@@ -17,7 +17,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for path, fields, name in rubric.outdated:
         replacement = rubric.replacements[name]
         if (other := replacement.name) in fields:
-            place, related = (*path, name), (Place(f"`{other}` is here", (*path, other), Part.KEY),)
+            place, related = (*path, name), (RelatedPlace(f"`{other}` is here", (*path, other), Part.KEY),)
             code, repair = "contradicts", None
             if _say_the_same(fields[name], fields[other], replacement, is_checked=path in checklist):
                 code, repair = "repeats", Repair(f"remove `{name}`", (RemoveField(place),), safe=True)

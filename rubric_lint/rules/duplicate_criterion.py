@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric, fold_outcome
 from rubric_lint.model.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
@@ -83,9 +83,9 @@ def _counts_up(criterion: Criterion) -> bool:
 def _compare(code: str, criterion: Criterion, first: Criterion) -> Problem:
     values = {"other": first.label}
     if first.outcome is criterion.outcome:  # the criterion is an alias, so both are written in the same place
-        place = Place("the first one", first.path, Part.ENTRY)
+        place = RelatedPlace("the first one", first.path, Part.ENTRY)
         return Problem(code, criterion.path, Part.ENTRY, values, (place,))
-    place = Place("the first one", first.outcome_path)
+    place = RelatedPlace("the first one", first.outcome_path)
     return Problem(code, criterion.outcome_path, values=values, related=(place,))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import Rubric, fold_id
 from rubric_lint.rules.rule import Rule
@@ -25,7 +25,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             continue
         same = seen[identifier]
         first = same.first
-        place = Place(
+        place = RelatedPlace(
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )

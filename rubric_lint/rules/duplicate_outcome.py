@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part, Path
@@ -30,7 +30,7 @@ def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator
     for outcome, path in outcomes:
         words = " ".join(outcome.casefold().split()).rstrip(".!") if outcome else ""
         if words and words in seen:
-            place = Place("the same outcome", seen[words], Part.ENTRY)
+            place = RelatedPlace("the same outcome", seen[words], Part.ENTRY)
             yield Problem("repeated", path, Part.ENTRY, {"kind": kind}, (place,))
         elif words:
             seen[words] = path

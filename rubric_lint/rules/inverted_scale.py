@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from rubric_lint.model.criterion import SPAN
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.openings import find_negation, opening
 from rubric_lint.model.rubric import Rubric
@@ -100,7 +100,7 @@ def _compare(kind: str, steps: list[_Step], better: str) -> Iterator[Problem]:
             "better": better,
             "extreme": "highest" if better == "higher" else "lowest",
         }
-        place = Place(f"the {values['extreme']} {kind}", highest.path, highest.part)
+        place = RelatedPlace(f"the {values['extreme']} {kind}", highest.path, highest.part)
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 

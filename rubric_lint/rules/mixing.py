@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.model.criterion import SCORES, Criterion, Shape, looks_like_bands
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.repairs import OWN_RUBRIC, move_apart
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
@@ -50,7 +50,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 entry.path,
                 Part.ENTRY,
                 {"shape": _MANY[rubric.shape], "other": _MANY[shape]},
-                (Place(_ONE[rubric.shape], other.path, Part.ENTRY),),
+                (RelatedPlace(_ONE[rubric.shape], other.path, Part.ENTRY),),
                 choices=(repair,) if repair else (),
             )
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Asked, Criterion
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Criterion, JudgeQuestion
 from rubric_lint.model.finding import Problem, Severity
-from rubric_lint.model.rubric import Outcome, Rubric
+from rubric_lint.model.rubric import OutcomeText, Rubric
 from rubric_lint.rules.rule import Rule
 
 
@@ -46,7 +46,7 @@ _NUMBERS = re.compile(_NUMBER)
 _DIGIT = re.compile(r"[0-9]")
 
 
-def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
+def _find_score(outcome: OutcomeText) -> tuple[str, list[Decimal]] | None:
     """Return the first score or level that an outcome of a scale names, as written, and its numbers."""
     text = outcome.text
     if _DIGIT.search(text) is None:
@@ -104,16 +104,18 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
             yield Problem("other-scale", entry.outcome_path, values=values)
 
 
-def _ask(entry: Criterion) -> Asked | None:
+def _ask(entry: Criterion) -> JudgeQuestion | None:
     """Return what we ask a judge for about a criterion of ours; None if its levels say it."""
     if entry.is_check:
-        return Asked("yes or no", 0)
+        return JudgeQuestion("yes or no", 0)
     if entry.levels:
         numbers = [level.number for level in entry.levels if level.number is not None]
         is_of_scale = bool(numbers) and entry.fields is not None and SPAN in entry.fields
-        return Asked(f"a number from {min(numbers)} to {max(numbers)}", int(max(numbers))) if is_of_scale else None
+        return (
+            JudgeQuestion(f"a number from {min(numbers)} to {max(numbers)}", int(max(numbers))) if is_of_scale else None
+        )
     lowest, highest = sorted(entry.scale.ends) if entry.scale else (LOWEST, HIGHEST)
-    return Asked(f"a score from {lowest} to {highest}", highest)
+    return JudgeQuestion(f"a score from {lowest} to {highest}", highest)
 
 
 RULE = Rule(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rubric_lint.model.criterion import Band, Scale
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import join_words, list_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import (
@@ -74,7 +74,7 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
     is_alone = verdicts.pass_from is not None
     falls = verdicts.turns_at is not None  # the gate is the highest score that meets it
     edge = scale.gate + 1 if scale.gate is not None and falls else scale.gate
-    related = (Place("the gate", scale.gate_path),) if edge in starts else ()
+    related = (RelatedPlace("the gate", scale.gate_path),) if edge in starts else ()
     gates = [start for start in starts if start == edge or not is_alone]
     marks = {"pass": rubric.thresholds.pass_at, "borderline": rubric.thresholds.borderline_at}
     fields = {"pass": "pass_threshold", "borderline": "borderline_threshold"}

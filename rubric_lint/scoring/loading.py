@@ -17,7 +17,7 @@ from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
-from rubric_lint.model.finding import Place, Problem, Severity, Unread
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity, Unread
 from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import join_words
 from rubric_lint.model.rubric import Rubric
@@ -564,9 +564,9 @@ class RubricPlaces:
                 path = path[:-1]
         return document.span(path, Part.HEAD)
 
-    def related(self, message: str, spot: RubricPart) -> Place:
+    def related(self, message: str, spot: RubricPart) -> RelatedPlace:
         """Return a related place for a problem in another file."""
-        return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
+        return RelatedPlace(message, (), span=self.span(spot), source=self.loaded.document.source)
 
     def problem(self, spot: RubricPart, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""

@@ -22,7 +22,7 @@ from cases import read_cases
 from chat_server import Response, completion, serving
 from printed import list_commands, list_inline
 
-from rubric_lint.editor.answers.commands import RUN_TESTS, plan
+from rubric_lint.editor.answers.commands import RUN_TESTS, plan_call
 from rubric_lint.model import suggest
 
 ROOT = Path(__file__).parents[2]
@@ -270,7 +270,7 @@ ELSEWHERE = {"hover.py", "describing.py"}
 
 def find_tests():
     """What an editor says where no file tests a rubric."""
-    return plan(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
+    return plan_call(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
 
 
 @pytest.mark.slow

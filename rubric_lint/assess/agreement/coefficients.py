@@ -6,7 +6,7 @@ of answers that have each row.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -127,14 +127,10 @@ def flips(row: Row) -> Fraction | None:
 
     1 - sum n_v (n_v - 1)/(k (k - 1)) for k samples of which n_v have the value v: unbiased for any k.
     """
-    apart, pairs = count_apart([place for place in row if place is not None])
-    return Fraction(apart, pairs) if pairs else None
-
-
-def count_apart(values: Collection[int]) -> tuple[int, int]:
-    """Return how many pairs of values differ, and how many pairs there are."""
-    pairs = math.comb(len(values), 2)
-    return pairs - sum(math.comb(count, 2) for count in Counter(values).values()), pairs
+    counts = Counter(place for place in row if place is not None)
+    pairs = math.comb(counts.total(), 2)
+    equal = sum(math.comb(count, 2) for count in counts.values())
+    return Fraction(pairs - equal, pairs) if pairs else None
 
 
 def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import counted, join_words
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import AnswerValue
 from rubric_lint.scoring.ids import name_key
@@ -127,7 +127,7 @@ def at_least(share: float, target: Fraction | None = None) -> str:
 
 def corrected(tests: int) -> str:
     """Say for how many tests a figure is corrected."""
-    return f"corrected for {tests} test{'' if tests == 1 else 's'}"
+    return f"corrected for {counted(tests, 'test')}"
 
 
 def names_of(columns: Iterable[JudgedColumn]) -> tuple[str, ...]:

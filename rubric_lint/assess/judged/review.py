@@ -25,7 +25,7 @@ from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
 from rubric_lint.lint.project.settings import SettingsFinder, shorten
 from rubric_lint.lint.run.batch import FileOutcome
-from rubric_lint.model.finding import Place, Result
+from rubric_lint.model.finding import RelatedPlace, Result
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
@@ -366,7 +366,7 @@ class JudgedFinder:
                 problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
                 if decision.other is not None:
                     other = places.problem(_find_place(decision.other, places))
-                    problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
+                    problem = problem._replace(related=(RelatedPlace("the other criterion", other.path, other.part),))
                 yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
     def _review(

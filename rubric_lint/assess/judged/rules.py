@@ -28,7 +28,7 @@ from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, uppe
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
-from rubric_lint.model.messages import join_words, percent
+from rubric_lint.model.messages import counted, join_words, percent
 from rubric_lint.scoring.ids import name_key
 
 _LEAST = 30
@@ -101,11 +101,7 @@ def _list_few(
             few.setdefault(n, []).append(column)
     for n, columns in few.items():
         where = "" if n == table.answers else " to which it applies"
-        yield Untested(rule, names_of(columns), f"{_few(n)}{where}", needed)
-
-
-def _few(n: int) -> str:
-    return "1 judged answer" if n == 1 else f"{n} judged answers"
+        yield Untested(rule, names_of(columns), f"{counted(n, 'judged answer')}{where}", needed)
 
 
 def _all(n: int) -> str:
@@ -165,7 +161,7 @@ def find_inverse(table: JudgedTable) -> Outcomes:
             yield Untested(rule, names_of(columns), "of two criteria the direction is unknown", 3, "criteria")
         return
     if n < _LEAST:
-        yield Untested(rule, names_of(columns), _few(n), _LEAST)
+        yield Untested(rule, names_of(columns), counted(n, "judged answer"), _LEAST)
         return
     tests = len(columns)
     found = correlate_with_rest(columns)

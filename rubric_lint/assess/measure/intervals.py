@@ -1,6 +1,7 @@
 """Intervals and tests for counts and means: exact bounds, Student's t over units, McNemar's mid-p, the sign test."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,10 +44,7 @@ def find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int)
         low, high = high, high * 2
         if low > most:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), x=True, key=is_enough)
 
 
 MOST_LABELS = 100_000

@@ -1,7 +1,7 @@
 """Find how many labels in all would decide whether a judge is good enough, with a chance of 4 in 5."""
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -112,7 +112,7 @@ def _chances(
 def _find_fewest(rest: Fraction | int, n: int, target: Fraction, level: float) -> int:
     """Return the least whole number that, with `rest`, reaches the target of `n`; it is above `n` if none does."""
     goal = float(target)
-    return _search(lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level, n + 1)
+    return bisect_left(range(n + 1), x=True, key=lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level)
 
 
 @lru_cache(maxsize=8192)
@@ -123,13 +123,4 @@ def _find_most(rest: Fraction | int, n: int, target: Fraction, level: float, sli
         dropped = min(slips, max(math.ceil(n - x - rest), 0))
         return lower_tail(x + rest, n - dropped, float(target)) >= level
 
-    return _search(may_reach, n + 1) - 1
-
-
-def _search(holds: Callable[[int], bool], end: int) -> int:
-    """Return the least number below `end` from which on it holds, or `end`."""
-    low, high = 0, end
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return bisect_left(range(n + 1), x=True, key=may_reach) - 1

@@ -22,8 +22,8 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.model.messages import counted, join_words
+from rubric_lint.scoring.panel import read_panel
 from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
-from rubric_lint.scoring.scorer import read_panel
 
 _SHOWN = JudgedCase._fields
 

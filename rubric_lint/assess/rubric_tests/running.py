@@ -22,7 +22,7 @@ from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.model.criterion import Hundredth, Shape
-from rubric_lint.model.finding import Place, Problem, Result
+from rubric_lint.model.finding import Problem, RelatedPlace, Result
 from rubric_lint.model.messages import join_words, list_names, point_to_known, shorten
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
@@ -284,7 +284,7 @@ def _explain_verdict(result: Scored) -> str:
     return f"{score}, and no gate is missed" if has_gates else score
 
 
-def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
+def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[RelatedPlace]:
     """Yield the places that decide a verdict: the gates that are missed, then the answers, the heaviest first."""
     missed = [judged for judged in result.criteria if not judged.grade.gate_met]
     for name in result.gates_missed[:_MOST_PLACES]:
@@ -297,7 +297,7 @@ def _sort_by_share(results: Iterable[CriterionResult]) -> list[CriterionResult]:
     return sorted(results, key=lambda judged: -judged.criterion.share)
 
 
-def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> Place:
+def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> RelatedPlace:
     """Return the place of what describes an answer to a criterion."""
     answer = judged.grade.answer
     given = f"given {answer}"
@@ -409,10 +409,6 @@ class Runner:
         data = read(file, may_be_stdin=False)
         if isinstance(data, Unreadable):
             return data
-        return self.run_bytes(file, data)
-
-    def run_bytes(self, file: File, data: bytes) -> Result:
-        """Run the tests in the content of a file."""
         enabled = file.settings.enabled
         settings = file.settings._replace(enabled=None if enabled is None else enabled | OF_TESTS | OF_FORM)
         try:

@@ -370,8 +370,8 @@ def import_table(given: Given) -> int:
         raise click.UsageError(str(wrong)) from None
     finally:
         progress.clear()
-    for pair in imported.messages:
-        complain(pair.word())
+    for message in imported.messages:
+        complain(message.word())
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), given.output)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.formats.dialects import AGENTV, find_families, find_views
 from rubric_lint.formats.home_made.vocabulary import Containers
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import find_near
 from rubric_lint.model.recognition import (
     CRITERIA,
@@ -360,7 +360,7 @@ def _view_version_3(document: Document, path: Path, covered: Collection[Path]) -
     at = around.threshold_path or ()
     if view.threshold is not None and any(isinstance(step, int) for step in at):
         # that of a whole suite is for the rubrics without one
-        other = Place("the other one", at, Part.KEY)
+        other = RelatedPlace("the other one", at, Part.KEY)
         values = {"field": "pass_threshold", "other": at[-1]}
         problem = Problem("two-marks", (*path, "pass_threshold"), Part.KEY, values, (other,))
         view = replace(view, problems=(*view.problems, ("bounds", problem)))
