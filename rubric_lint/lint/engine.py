@@ -579,7 +579,7 @@ def _make_findings(
     return _leave_out_echoes(findings.values()) if may_be_echo else list(findings.values())
 
 
-def _relate(document: Document, place: Place) -> Related:
+def _relate(document: Document, place: RelatedPlace) -> Related:
     span = place.span or document.span(place.path, place.part)
     return Related(place.message, span, place.source, place.path)
 
