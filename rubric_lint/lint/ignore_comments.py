@@ -55,7 +55,7 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
         parts += [Span(*part) for part in pairwise([*starts, comment.end])]
     if not parts:
         return []
-    entries = Entries(source, documents)
+    entries = EntriesByLine(source, documents)
     below: dict[int, int] = {}  # for each line that has only a comment the next one that has something else
     for start in [start for start, _ in reversed(comments) if is_alone(source, start)]:
         line = source.position(start).line
@@ -70,7 +70,7 @@ def is_alone(source: Source, start: int) -> bool:
 
 
 def _read_ignore(
-    source: Source, entries: "Entries", comment: Span, below: dict[int, int], first_content: int
+    source: Source, entries: "EntriesByLine", comment: Span, below: dict[int, int], first_content: int
 ) -> Ignore:
     found = _IGNORE.match(source.text, *comment)
     listed = _NAME.finditer(source.text, *found.span("names")) if found else ()
@@ -92,7 +92,7 @@ _SOLID = re.compile(r"[^-?\[{ \t\r\n]")
 """Text that is more than the introduction of an entry; between the start of a line and its entry there is only that."""
 
 
-class Entries:
+class EntriesByLine:
     """The outermost field or list item that begins on each line; its dash may be on a line before it."""
 
     def __init__(self, source: Source, documents: list[Document]) -> None:
