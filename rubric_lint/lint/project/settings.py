@@ -315,12 +315,9 @@ class SettingsFinder:
     def format_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
         """Yield a message for each format whose `files` match nothing, though the whole of its folder was searched."""
         folders = [os.path.join(os.path.abspath(path), "") for path in searched if os.path.isdir(path)]
-        found = {
-            id(settings): settings
-            for settings in (self._only, *self._folders.values())
-            if isinstance(settings, Settings)
-        }
-        for settings in found.values():
+        for settings in dict.fromkeys([self._only, *self._folders.values()]):  # each once
+            if not isinstance(settings, Settings):
+                continue
             if any(os.path.join(settings.root, "").startswith(folder) for folder in folders):
                 for shape in settings.list_idle_shapes():
                     advice = "correct the patterns, or remove the table"

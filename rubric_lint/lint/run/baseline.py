@@ -112,9 +112,8 @@ class Baselines:
         """
         for path, baseline in self._baselines.items():
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
-            lost = {finding for file in missing for finding in baseline.known[file]} | (
-                baseline.settled - baseline.found
-            )
+            lost = baseline.settled - baseline.found
+            lost.update(*(baseline.known[file] for file in missing))
             for (file, rule), count in sorted(Counter((finding.file, finding.rule) for finding in lost).items()):
                 yield shorten_path(path), file, rule, count, file in missing
 

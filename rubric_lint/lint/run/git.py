@@ -389,9 +389,9 @@ class _ChangedText:
         last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
         # The first run of lines, and the first cut, that are not completely above.
         run, cut = bisect_left(self._last_added, first), bisect_left(self._cuts, first - 1)
-        return any(start <= last for start, _ in self._added[run : run + 1]) or any(
-            below <= last for below in self._cuts[cut : cut + 1]
-        )
+        is_added = run < len(self._added) and self._added[run][0] <= last
+        is_cut = cut < len(self._cuts) and self._cuts[cut] <= last
+        return is_added or is_cut
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
         """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""

@@ -71,7 +71,8 @@ class _Snapshot:
 
     def list_news(self, before: "_Snapshot", changed: set[str]) -> list[str]:
         """Return the names of the files that are new or gone since another search, or among the `changed` paths."""
-        names = {searched.names[path] for searched in (self, before) for path in changed if path in searched.names}
+        known = {*self.names.items(), *before.names.items()}
+        names = {name for path, name in known if path in changed}
         names |= {shorten_path(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
