@@ -23,7 +23,7 @@ from rubric_lint.assess.measure.shares import compare_people
 from rubric_lint.lint.engine import FoundProblem, examine
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.batch import FileOutcome
 from rubric_lint.model.finding import RelatedPlace, Result
 from rubric_lint.model.rubric import Rubric
@@ -460,7 +460,7 @@ class JudgedRun:
         settings = self._finder.for_folder(os.path.dirname(file.name))  # noqa: PTH120  (as in settings.py)
         if not settings.judged:
             return None
-        return tuple(map(shorten, settings.judged)), tuple(map(shorten, settings.labels))
+        return tuple(map(shorten_path, settings.judged)), tuple(map(shorten_path, settings.labels))
 
     def _open(self, paths: RecordPaths) -> RecordSources:
         if paths not in self._sources:

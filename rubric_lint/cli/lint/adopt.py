@@ -36,7 +36,7 @@ from rubric_lint.formats.search.adoptable import find_describable
 from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
-from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten_path
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.finding import Severity
@@ -129,7 +129,7 @@ def describe_format(given: Given) -> int:
         choose_file(str(File(named).absolute()) if named else finder.for_folder(folder).origin) for folder in folders
     }
     if len(places) > 1:
-        listed = list_names([shorten(place) for place in sorted(places)], 3)
+        listed = list_names([shorten_path(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(tuple(answers))
 
@@ -395,7 +395,7 @@ class _Adoption:
         add_tables(written, self.settings_file)
         listed = list_names([visible(str(table["name"])) for table in written])
         formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-        added = f"\nAdded the {formats} to {visible(shorten(self.settings_file))}."
+        added = f"\nAdded the {formats} to {visible(shorten_path(self.settings_file))}."
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
             click.echo(f"{added} {use}")

@@ -72,7 +72,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
@@ -121,7 +121,7 @@ class LintedFile:
         self.unread: list[str] = []
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
-        self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
+        self.judged, self.labels = (tuple(map(shorten_path, names)) for names in (of_folder.judged, of_folder.labels))
         self.ran: dict[str, list[tuple[ScoredTest, Recordings | None]]] = {}
         self._finder = finder
         self._loaded: dict[str, LoadedRubric] = {}

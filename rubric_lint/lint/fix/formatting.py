@@ -8,8 +8,8 @@ from operator import getitem
 from typing import Any
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
-from rubric_lint.lint.fix.new_findings import DataChange, list_edits
+from rubric_lint.lint.fix import Applied, Fixed
+from rubric_lint.lint.fix.new_findings import DataChange, find_new, format_new_finding, list_edits
 from rubric_lint.lint.fix.proof import ParsedText, compare
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
@@ -315,16 +315,13 @@ def _list_orderings(reading: ParsedText) -> list[_OrderingsOf]:
 
     Innermost collections come first; none that one of them finds is inside another.
     """
-    read = zip(reading.documents, reading.rubrics, strict=True)
-    nodes = [
-        node
-        for document, own in read
-        for rubric in own
-        if not rubric.dialect
-        for node in _list_nodes(rubric, document.data)
-    ]
-    heights = range(1 + max((node.height for node in nodes), default=0))
-    of_nodes = [partial(_order_nodes, height=height) for height in heights]
+    highest = 0
+    for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
+        for rubric in rubrics:
+            if not rubric.dialect:
+                heights = (node.height for node in _list_nodes(rubric, document.data))
+                highest = max(highest, *heights, 0)
+    of_nodes = [partial(_order_nodes, height=height) for height in range(highest + 1)]
     return [_order_items, _sort_scales, *of_nodes[:1], _sort_entries, *of_nodes[1:], _order_root]
 
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.fix import Left
 from rubric_lint.lint.fix.proof import find_differences
-from rubric_lint.lint.ignore_comments import Entries, Ignore, find_ignores, is_alone
+from rubric_lint.lint.ignore_comments import EntriesByLine, Ignore, find_ignores, is_alone
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.source.document import Document
@@ -147,8 +147,8 @@ class CommentPlaces:
         return [start for start, _ in spans], ends
 
     @cached_property
-    def _entries(self) -> Entries:
-        return Entries(self._source, self._documents)
+    def _entries(self) -> EntriesByLine:
+        return EntriesByLine(self._source, self._documents)
 
     @cached_property
     def _unfinished(self) -> set[int]:
