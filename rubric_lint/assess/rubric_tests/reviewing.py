@@ -167,8 +167,7 @@ _RULES = {"coverage": _UNTESTED, "mutation": _UNNOTICED}
 def review(runner: Runner, figures: Collection[str]) -> Iterator[tuple[File, Result]]:
     """Yield for each file with tested rubrics what their tests do not reach, and the changes they do not notice.
 
-    `figures` are the names of what was asked for, as `FIGURES` has them. Nothing is computed for a rubric of which no test has a
-    result.
+    `figures` are names of `FIGURES`. Nothing is computed for a rubric of which no test has a result.
     """
     rules = frozenset(rule for name, rule in _RULES.items() if name in figures)
     if not rules:
