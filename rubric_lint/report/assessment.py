@@ -81,7 +81,7 @@ def format_probes(found: Assessment) -> Iterator[tuple[str, str]]:
             yield probed.kind, "; ".join(_list_effects(probed))
 
 
-def _list_effects(probed: Probed) -> list[str]:
+def _list_effects(probed: ProbeResult) -> list[str]:
     """Return what a way to make answers worse does to the judgements."""
     n = probed.most.n
     parts = []
@@ -94,17 +94,17 @@ def _list_effects(probed: Probed) -> list[str]:
     others = [name for name in probed.rose if name not in probed.rewarded]
     if others:
         parts.append(f"{name_measures(others)} better: look whether that is right")
-    if probed.outcome in {Outcome.UNNOTICED, Outcome.RESISTED}:
+    if probed.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
         effect = "not rewarded" if PROBES[probed.kind].adds else "nothing notices it"
-        parts.append(f"{effect}: {word_most(probed)}")
+        parts.append(f"{effect}: {format_most(probed)}")
     if parts:
         return parts
-    if probed.outcome is Outcome.NOT_MADE:
+    if probed.outcome is ProbeOutcome.NOT_MADE:
         return ["no answer can be changed in this way"]
     return [_format_undecided(probed)] if n else ["no variant has a valid output"]
 
 
-def _format_undecided(probed: Probed) -> str:
+def _format_undecided(probed: ProbeResult) -> str:
     """Describe what may be chance: the criterion that moves most, and how often it moves to each side."""
     n = probed.most.n
     if PROBES[probed.kind].adds:
@@ -119,9 +119,9 @@ def _format_undecided(probed: Probed) -> str:
     return text
 
 
-def _head_probes(probes: Probes) -> str:
+def _head_probes(probes: RubricProbes) -> str:
     answers = counted(probes.answers, "answer") if probes.answers else "no answer"
-    parts = [f"Probes: {answers} made worse on purpose"]
+    parts = [f"RubricProbes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
@@ -231,7 +231,7 @@ def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
     return {**options, **given.settings}
 
 
-def _list_label_scales(asked: Asked) -> list[str]:
+def _list_label_scales(asked: AssessOptions) -> list[str]:
     scales = asked.label_scales.items()
     return [f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in scales]
 
@@ -242,14 +242,13 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
     files, labelled = (given.rubric, given.answers), {**again, "labels": given.labels or [_name_sheet(given)]}
     compared = {"labels": given.labels, "by": found.asked.by or None, **_list_asked(found.asked, given)}
     if Reason.LABEL_SCALE in reasons and found.doubted:
-        scales = [*_list_label_scales(found.asked), found.doubted.proposed]
-        yield NextStep(
-            "Say on which scale the labels are.", suggest("assess", *files, **{**labelled, "label_scale": scales})
-        )
+        options = {**labelled, "label_scale": [*_list_label_scales(found.asked), found.doubted.proposed]}
+        yield NextStep("Say on which scale the labels are.", suggest("assess", *files, **options))
     elif Reason.LABELS_REFUSED in reasons:
-        what = [REFUSALS[left_out.reason] for left_out in found.review.left_out if left_out.reason in REFUSALS]
-        what += ["correct the values"] if any(record.is_label for record in found.review.invalid) else []
-        text = f"Correct the labels that are refused ({join_words(what)}), then run this again."
+        corrections = [REFUSALS[left_out.reason] for left_out in found.review.left_out if left_out.reason in REFUSALS]
+        if any(record.is_label for record in found.review.invalid):
+            corrections.append("correct the values")
+        text = f"Correct the labels that are refused ({join_words(corrections)}), then run this again."
         yield NextStep(text, suggest("assess", *files, **labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
@@ -258,17 +257,8 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
         text = f"Read these {len(names)} answers together first: {list_names(names, 5)}."
         yield NextStep(text, suggest("agree", given.rubric, *given.results, **compared, worst=str(count)))
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
-        names = worst.name_all(worst.shares.single)
-        if names:
-            differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
-            second = "Let a second person label these before you blame the judge"
-            yield NextStep(f"{differ}. {second}: {list_names(names, 5)}.")
-        if worst.shares.differing:
-            command = suggest("agree", given.rubric, *given.results, **compared)
-            yield NextStep("Read the answers on which people and the judge differ.", command)
-    unused = {record.file for record in found.review.invalid} | {record.file for record in given.unmatched}
-    are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
-    if Reason.NO_LABELS in reasons and are_unusable:
+        yield from _list_steps_where_differing(worst, suggest("agree", given.rubric, *given.results, **compared))
+    if Reason.NO_LABELS in reasons and _has_unusable_labels(found, given):
         text = "No label could be used: correct the labels, then run this again."
         yield NextStep(text, suggest("assess", *files, **labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.SEPARATE} & reasons:
@@ -278,6 +268,22 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
         yield NextStep("Run this again with the labels.", "" if _is_undrawable(found, given) else command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
+
+
+def _has_unusable_labels(found: Assessment, given: RunInputs) -> bool:
+    unused = {record.file for record in found.review.invalid} | {record.file for record in given.unmatched}
+    return bool(given.labels) and (bool(found.review.left_out) or not unused.isdisjoint(given.labels))
+
+
+def _list_steps_where_differing(worst: JudgeShares, command: str) -> Iterator[NextStep]:
+    """Yield the steps for answers on which people and the judge differ, which `command` lists."""
+    names = worst.name_all(worst.shares.single)
+    if names:
+        differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
+        second = "Let a second person label these before you blame the judge"
+        yield NextStep(f"{differ}. {second}: {list_names(names, 5)}.")
+    if worst.shares.differing:
+        yield NextStep("Read the answers on which people and the judge differ.", command)
 
 
 def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[str, Value]) -> Iterator[NextStep]:
@@ -316,24 +322,37 @@ def _list_steps_to_others(found: Assessment, given: RunInputs, labelled: Mapping
     if found.asked.look >= MOST_LOOKS:
         yield NextStep(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
         return
-    ratings = found.review.ratings
-    labelled_so_far = ratings.judged & set[Key]().union(*ratings.people.values()) if ratings else set[Key]()
-    spare = found.review.answers - len(labelled_so_far)
+    yield from _list_steps_to_label(found, given, labelled, more)
+
+
+def _list_steps_to_label(
+    found: Assessment, given: RunInputs, labelled: Mapping[str, Value], more: int
+) -> Iterator[NextStep]:
+    """Yield the steps to `more` labels: first of judged answers without one, then of new answers."""
+    look = found.asked.look + 1
+    unlabelled = _count_unlabelled(found)
     command = ""
-    if spare > 0:
-        yield _draw(found, given, min(more, spare), "more answer")
-        labels = [*given.labels, _name_sheet(given)]
+    if unlabelled > 0:
+        yield _draw(found, given, min(more, unlabelled), "more answer")
         if not _is_undrawable(found, given):
-            options = {**labelled, "labels": labels, "look": str(found.asked.look + 1)}
+            options = {**labelled, "labels": [*given.labels, _name_sheet(given)], "look": str(look)}
             command = suggest("assess", given.rubric, given.answers, **options)
-    if more > spare:
-        also = " besides" if spare > 0 else ""
-        what = counted(more - spare, "more answer")
+    if more > unlabelled:
+        what = counted(more - unlabelled, "more answer")
         if found.has_questions:
-            what = f"answers to {counted(more - spare, 'more question')}"
-        yield NextStep(f"Collect {what}{also}{_format_rarer(found)}, and have all of them judged and labelled.")
-    text = f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before."
-    yield NextStep(text, command)
+            what = f"answers to {counted(more - unlabelled, 'more question')}"
+        if unlabelled > 0:
+            what += " besides"
+        yield NextStep(f"Collect {what}{_format_rarer(found)}, and have all of them judged and labelled.")
+    yield NextStep(f"Run this again with all labels and --look {look}, as these data were seen before.", command)
+
+
+def _count_unlabelled(found: Assessment) -> int:
+    """Return the number of judged answers without a label."""
+    ratings = found.review.ratings
+    if ratings is None:
+        return found.review.answers
+    return found.review.answers - len(ratings.judged & set[Key]().union(*ratings.people.values()))
 
 
 def _format_rarer(found: Assessment) -> str:
@@ -535,7 +554,7 @@ def _format_cuts(found: Assessment) -> Iterator[str]:
     if find_void(found) is None:
         for criterion in found.criteria:
             if criterion.cut:
-                cuts.setdefault(criterion.cut.word(is_bad=True), []).append(criterion.id)
+                cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
     for values, names in cuts.items():
         yield f"without a gate, labels {values} are bad: {list_names(names)}"
 

@@ -121,9 +121,9 @@ def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
             write("\n")
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    spent = [word_requests(page.spending)]
+    spent = [format_requests(page.spending)]
     if page.prices:
-        spent += word_cost(page.spending.find_cost(page.prices), page.prices.currency)
+        spent += format_cost(page.spending.find_cost(page.prices), page.prices.currency)
     for line in ["", *wrap(visible("; ".join(spent)), room), *_list_last_lines(page, room)]:
         write(f"{line}\n")
 
@@ -194,7 +194,7 @@ def _write_outcome(outcome: CriterionImprovement, file: str, look: Style, room: 
             yield from _write_evidence(tried.decided, outcome, room)
 
 
-def _format_origin(tried: Tried) -> str:
+def _format_origin(tried: TriedProposal) -> str:
     origin = "by the model" if tried.origin == MODEL else f"the fix of {tried.origin}"
     return f"{tried.title}, {origin}"
 
@@ -251,7 +251,7 @@ def _describe_improvement(found: Improvement) -> dict[str, Any]:
     }
 
 
-def _describe_outcome(outcome: Outcome) -> dict[str, Any]:
+def _describe_outcome(outcome: CriterionImprovement) -> dict[str, Any]:
     criterion = outcome.assessed
     return {
         "id": criterion.id,

@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import Suspicion
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels, Suspicion
 from rubric_lint.assess.agreement.reading import NO_VERDICT
 from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.assess import (
@@ -105,31 +105,36 @@ def _format_reasons(found: Assessment) -> str:
     if found.indistinct and set(found.reasons) <= _OF_DATA:
         return f"{_name_judge(found)} does not tell your answers apart"
     review, worst = found.review, found.worst
-    people = worst.shares.people if worst else None
     groups = dict.fromkeys(f"`{found.asked.by}` is `{group.group}`" for group in found.below)
-    fixes = len(found.list(Standing.FIX))
-    faults = f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found"
-    if not fixes and any(is_against(evidence, found) for evidence in found.evidence):
-        faults = "the rubric as a whole to fix"
     values = {
         "errors": counted(sum(evidence.severity is Severity.ERROR for evidence in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
         "invalid": counted(len([record for record in review.invalid if not record.is_label]), "record"),
         "fault": review.fault,
-        "faults": faults,
+        "faults": _count_faults(found),
         "answers": counted(review.answers, "answer"),
-        **(review.doubts.format_values(people) if people else {}),
-        "more": _format_needed(found) if worst else "",
+        "more": "",
         "target": format_target(found.asked.target),
     }
-    words = _REASONS
+    if worst:
+        values = {**review.doubts.format_values(worst.shares.people), **values, "more": _format_needed(found)}
+    reasons = _REASONS
     ratings = review.ratings
     if ratings and ratings.people and not ratings.has_joined_labels:
-        words = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
-    if worst and review.ratings and review.ratings.has_invalid_outputs(worst.judge):
-        words = {**_REASONS, **OF_INVALID}
-    return "; ".join(words[reason].format_map(values) for reason in found.reasons)
+        reasons = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
+    if worst and ratings and ratings.has_invalid_outputs(worst.judge):
+        reasons = {**_REASONS, **OF_INVALID}
+    return "; ".join(reasons[reason].format_map(values) for reason in found.reasons)
+
+
+def _count_faults(found: Assessment) -> str:
+    fixes = len(found.list(Standing.FIX))
+    if fixes:
+        return f"{counted(fixes, 'criterion', 'criteria')} to fix"
+    if any(is_against(evidence, found) for evidence in found.evidence):
+        return "the rubric as a whole to fix"
+    return "no fault found"
 
 
 def _name_judge(found: Assessment) -> str:
@@ -165,7 +170,10 @@ def count_more(found: Assessment) -> int | None:
 
 def list_evidence(found: Assessment) -> list[Evidence]:
     """Return all findings."""
-    return [*found.evidence, *(evidence for criterion in found.criteria for evidence in criterion.findings)]
+    findings = list(found.evidence)
+    for criterion in found.criteria:
+        findings += criterion.findings
+    return findings
 
 
 def format_shares(found: Assessment) -> Iterator[str]:
@@ -188,9 +196,11 @@ def format_shares(found: Assessment) -> Iterator[str]:
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
         yield _format_group(found, group)
+    ungrouped = ""
     if found.review.ratings:
         ungrouped = format_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
-        yield from [ungrouped] if ungrouped else []
+    if ungrouped:
+        yield ungrouped
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
@@ -215,15 +225,23 @@ def _format_bound(share: BoundedShare, target: Fraction) -> str:
 
 def _format_group(found: Assessment, group: JudgeShares) -> str:
     bad, good = group.shares.bad_caught, group.shares.good_passed
+    head = f"{found.asked.by} `{group.group}`: "
+    if len(found.judges) > 1:
+        head += f"`{group.judge}`: "
+    if group.shares.is_below(found.asked.target):
+        head += "not trusted here: "
     parts = []
     for share, kind, did in ((bad, "bad", "caught"), (good, "good", "passed")):
-        bound = _format_bound(share, found.asked.target)
-        parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
-    judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
+        if share.n:
+            bound = _format_bound(share, found.asked.target)
+            parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})")
+        else:
+            parts.append(f"none is {kind}")
+    text = head + ", ".join(parts)
     least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
-    few = f"; fewer than {least} bad ones never clear a group" if bad.n < least else ""
-    verdict = "not trusted here: " if group.shares.is_below(found.asked.target) else ""
-    return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
+    if bad.n < least:
+        text += f"; fewer than {least} bad ones never clear a group"
+    return f"{text}."
 
 
 def find_least_of(found: Assessment, look: int | None = None) -> int:
@@ -283,8 +301,8 @@ def _format_inapplicable(found: Assessment) -> Iterator[str]:
     if people:
         yield f"By people some criteria do not apply: {join_words(people)} labelled answers, which say nothing of them."
     if judge:
-        what = "By the judge alone some criteria do not apply"
-        yield f"{what}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
+        by_judge = "By the judge alone some criteria do not apply"
+        yield f"{by_judge}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
 
 
 def _format_invalid(review: Review) -> Iterator[str]:
@@ -309,13 +327,7 @@ def _format_invalid(review: Review) -> Iterator[str]:
 def _format_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     people, shares = worst.shares.people, worst.shares
     if found.doubted:
-        person, suspicion, _, high, greatest, _ = found.doubted
-        seen = f"No label of `{person}` is above {greatest}, but a quarter of the judge's values are"
-        if suspicion is Suspicion.REVERSED:
-            seen = f"The labels of `{person}` fall as the judge's values rise"
-        meant = f"Are they from {found.doubted.seems.replace('..', ' to ')}?"
-        say = f"Say --label-scale {found.doubted.proposed}; if not, --label-scale {found.doubted.own}"
-        yield f"{seen} (of 0 to {high}). {meant} {say}." if not found.doubted.low else f"{seen}. {meant} {say}."
+        yield _format_doubt(found.doubted)
     if Reason.PEOPLE_DISAGREE in found.reasons:
         yield f"They differ on {counted(len(people.split), 'answer')}. Nothing can be said about the judge."
     elif people.tied:
@@ -331,6 +343,18 @@ def _format_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
     if _is_copy(found):
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
+
+
+def _format_doubt(doubted: DoubtedLabels) -> str:
+    """Ask whether the labels of a person are on another scale, and say which option says so."""
+    if doubted.suspicion is Suspicion.REVERSED:
+        sign = f"The labels of `{doubted.person}` fall as the judge's values rise"
+    else:
+        sign = f"No label of `{doubted.person}` is above {doubted.greatest}, but a quarter of the judge's values are"
+    if not doubted.low:
+        sign += f" (of 0 to {doubted.high})"
+    advice = f"Say --label-scale {doubted.proposed}; if not, --label-scale {doubted.own}"
+    return f"{sign}. Are they from {doubted.seems.replace('..', ' to ')}? {advice}."
 
 
 def _format_unshared(found: Assessment, people: PeopleAgreement) -> Iterator[str]:
@@ -376,12 +400,11 @@ def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
 
 def _format_empty(found: Assessment) -> Iterator[str]:
     """Yield on which criteria labelled answers have no value, if others have one."""
-    counts = {
-        criterion.id: criterion.shares.open
-        for criterion in found.criteria
-        if criterion.shares and criterion.shares.people.labelled
-    }
-    parts = [f"{count:,} of `{name}`" for name, count in counts.items() if count]
+    parts = []
+    for criterion in found.criteria:
+        shares = criterion.shares
+        if shares and shares.people.labelled and shares.open:
+            parts.append(f"{shares.open:,} of `{criterion.id}`")
     if len(parts) > _NAMED:
         parts[_NAMED:] = [f"some of {counted(len(parts) - _NAMED, 'other criterion', 'other criteria')}"]
     if parts:
@@ -398,11 +421,12 @@ def _is_copy(found: Assessment) -> bool:
     ratings = found.review.ratings
     if ratings is None or len(ratings.people) != 1:
         return False
-    given = next(iter(ratings.people.values()))
+    labels = next(iter(ratings.people.values()))
     for judge in ratings.judges.values():
-        both = given.keys() & judge.keys()
-        alike = sum(given[key].given == judge[key].given and given[key].reasons == judge[key].reasons for key in both)
-        if len(both) >= _COPIED and alike == len(both) and any(given[key].reasons for key in both):
+        pairs = [(labels[key], judge[key]) for key in labels.keys() & judge.keys()]
+        if len(pairs) < _COPIED or not any(label.reasons for label, _ in pairs):
+            continue
+        if all(label.given == output.given and label.reasons == output.reasons for label, output in pairs):
             return True
     return False
 
@@ -417,12 +441,11 @@ def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield "No record has a `question`: answers to one question count apart unless their texts are nearly the same."
     bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
     if found.has_questions:
-        few = ""
-        if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
-            few = ": too few to speak of other questions"
-        questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         link = ", but" if bad + good < labelled else ":"
-        yield f"{counted(labelled, 'labelled answer')}{link} {questions}{few}."
+        questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
+        if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
+            questions += ": too few to speak of other questions"
+        yield f"{counted(labelled, 'labelled answer')}{link} {questions}."
     if found.copies:
         of = counted(worst.shares.people.labelled, "labelled answer")
         how = "which differ from others in digits or a few words and count with them"
@@ -441,13 +464,10 @@ def _format_chosen(found: Assessment) -> Iterator[str]:
     if found.review.chosen in {LabelSelection.RANDOM, LabelSelection.BY_VERDICT} or LabelSelection.SEPARATE in ways:
         return
     if found.review.doubts.skew:
-        sentence = (
-            "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
-        )
-        if len(ways) > 1:
-            sentence = sentence.replace("The labels do not", "Not all labels")
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
-        yield f"{sentence.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
+        labels = "Not all labels" if len(ways) > 1 else "The labels do not"
+        counts = f"{stopped} of {of_stopped} answers that the judge stops, and {passed} of {of_passed} others"
+        yield f"{labels} say how they were chosen, but people labelled {counts}."
     else:
         yield "Not all labels say that they were drawn at random; the shares hold only if they were."
 
@@ -457,7 +477,7 @@ def list_unlabelled(found: Assessment) -> list[str]:
     table = found.review.table
     if table is None or not table.labelled or not count_without_verdict(found):
         return []
-    return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
+    return [column.name for column in table.columns if all(label is None for label in column.labels)]
 
 
 def count_without_verdict(found: Assessment) -> int:

@@ -24,7 +24,7 @@ from rubric_lint.lint.fix import fix
 from rubric_lint.lint.fix.formatting import format_file
 from rubric_lint.lint.fix.run import FixOutcome
 from rubric_lint.lint.project.settings import FileSettings
-from rubric_lint.lint.run.git import ChangedLines, ChangedLinesFilter, Changes
+from rubric_lint.lint.run.git import ChangedLines, ChangedLinesFilter, WorkTreeChanges
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
@@ -361,7 +361,7 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
     def sift(_name, data):
         lines = data.count(b"\n")
         every_second = tuple((line, line) for line in range(2, lines + 1, 2))
-        changes = Changes(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
+        changes = WorkTreeChanges(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
         result = known(data)
         left = ChangedLinesFilter(changes).filter(result, FileSettings())
         assert (len(result.findings), len(left.findings)) == (lines, lines / 2)

@@ -86,8 +86,8 @@ class LabelDoubts(NamedTuple):
             return Reason.SEPARATE
         if self.skew is not None and (None in self.ways or not self.ways):
             return Reason.BY_VERDICT
-        refused, given = self.refused
-        if refused * SLIPS > given:
+        refused, labels = self.refused
+        if refused * SLIPS > labels:
             return Reason.LABELS_REFUSED
         if self.doubted:
             return Reason.LABEL_SCALE
@@ -182,17 +182,17 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     """
     if shares.unscored > (1 - target) * shares.people.labelled:
         return True
-    for share, (_, asked) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
-        if asked < target * share.n:
+    for share, (_, asked_units) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
+        if asked_units < target * share.n:
             return True
     return shares.unasked > 0 and needed is not None and needed <= shares.units
 
 
 def format_open(shares: Shares, *, is_verdict: bool) -> str:
     """Say on how many labelled answers people came to no verdict, or have no value for a criterion."""
-    of = shares.people.labelled + shares.open
+    total = shares.people.labelled + shares.open
     lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
-    return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
+    return f"{shares.open:,} of {total:,} labelled answers have no {lacking}"
 
 
 def format_missing_valid(runs: int) -> str:
@@ -208,10 +208,10 @@ def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
     lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
     have = "has" if shares.unscored == 1 else "have"
-    of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    answers = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
     if left_out:
         lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
-    return f"{shares.unscored:,} of {of} {have} {lacking}"
+    return f"{shares.unscored:,} of {answers} {have} {lacking}"
 
 
 def format_target(target: Fraction) -> str:

@@ -100,7 +100,7 @@ def read_files(
                 side = HUMAN if are_labels else JUDGE
                 own = list_own_fields(mapping or {}, side, names)
                 asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
-                found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
+                found = reader.read(label, read_chunks(name), labels=are_labels, options=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
                 return False
@@ -165,6 +165,7 @@ def agree(given: Given) -> int:
     """
     from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
     from rubric_lint.assess.measure.pass_rate import LabelSelection
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -306,7 +307,7 @@ _LABELS_CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "output:sheet! sample labels:done results:valid seed:draw_sample map:answers | config isolated",
+    "output:sheet! sample labels:done results:valid seed:draw map:answers | config isolated",
     short="Write the sheet in which people judge answers.",
     examples={
         f"{_LABELS_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",

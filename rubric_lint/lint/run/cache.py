@@ -200,7 +200,7 @@ def clear() -> int:
 
 
 _BUILD = "rubric-lint-"
-"""The prefix of our folders, which tells them from those of other tools."""
+"""The prefix of our folders, which no other tool uses."""
 
 JUDGED = "rubric-lint-judge"
 """The folder with the replies of judges, which every build can use."""
