@@ -171,23 +171,23 @@ film: $(VENV)/installed-dev vscode/node_modules/installed built-in
 	cd vscode && npm run --silent package && npm run --silent film
 
 bench: $(VENV)/python
-	$(BIN)/python benchmarks/lint.py
+	$(BIN)/python tools/benchmarks/lint.py
 
 # Counts what linting and scoring take, and keeps the figures that `make test` compares with. A commit that raises one
 # says why.
 speed: $(VENV)/installed
-	$(BIN)/python benchmarks/counts.py --write
+	$(BIN)/python tools/benchmarks/counts.py --write
 
 # Which small changes of modules no test notices: of those that differ from BASE, or of MODULES="rubric_lint/... ...".
 # ARGUMENTS="--most 20 --seed 1 -m ''" are those of the tool.
 mutants: $(VENV)/installed-dev
 	$(BIN)/python tools/mutants.py -m "$(FAST)" $(if $(BASE),--base $(BASE)) $(MODULES) $(ARGUMENTS)
 
-# Looks for inputs that break a law, and keeps those it finds in fuzz/finds, which `make test` runs. Ends after SECONDS.
+# Looks for inputs that break a law, and keeps those it finds in tests/fuzz/finds, which `make test` runs. Ends after SECONDS.
 SECONDS := 600
 fuzz: $(VENV)/installed-dev
 	@$(BIN)/python $(LOCKED)/fuzz.txt || echo 'atheris does not install here; hypothesis looks instead.'
-	$(BIN)/python fuzz --seconds $(SECONDS)
+	$(BIN)/python tests/fuzz --seconds $(SECONDS)
 
 # Everything that repeats words or figures of the product: bundled schemas, what pages repeat from the code, snapshots,
 # what commands print on pages. Fails when a test that renews finds something wrong besides. Read the diff.

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SUITE = ROOT / "conformance"
+SUITE = ROOT / "tests/conformance"
 sys.path.insert(0, str(SUITE))
 
 from run import Case, Report, read_cases, run  # noqa: E402 (the suite's own runner, which is no package)

@@ -12,7 +12,7 @@ from rubric_lint.lint.fix.run import FixOutcome
 from rubric_lint.lint.project.settings import claim_by_name
 from rubric_lint.model.finding import Result
 from rubric_lint.report import REPORTERS, Style, Summary
-from rubric_lint.report.fixes import word_troubles, write_diff
+from rubric_lint.report.fixes import format_troubles, write_diff
 from rubric_lint.scoring import OutputError, RubricError, score
 from rubric_lint.scoring.loading import load_models
 from rubric_lint.source.source import as_bytes, splice
@@ -69,7 +69,7 @@ def fix_one(name: str, text: str, finding: int, choice: str) -> Answer:
 def fix_all(name: str, text: str) -> Answer:
     """Return the text after all safe fixes, the diff, and a line for each thing that was not fixed."""
     fixed = fix_source(name, text)
-    return _fixed(fixed, [*word_troubles(FixOutcome(fixed))])
+    return _fixed(fixed, [*format_troubles(FixOutcome(fixed))])
 
 
 def _fixed(fixed: Fixed, troubles: list[str]) -> Answer:

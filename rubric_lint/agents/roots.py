@@ -16,7 +16,7 @@ CRASHED = "rubric-lint crashed, which is a bug, please report it"
 """What is said of a call, or of a file in it, that made a tool crash."""
 
 
-class Answer(NamedTuple):
+class ToolAnswer(NamedTuple):
     """The answer of a tool: a text for the agent, and the JSON report of the command that does the same."""
 
     text: str
@@ -45,13 +45,13 @@ class Roots:
             raise ToolError(f"`{STDIN}` means stdin, which carries the protocol here; give the text as an argument")
         if "\0" in path:
             raise ToolError("a path contains a null character")
-        if not self.hold(path):
+        if not self.contains(path):
             allowed = join_words(self._folders, "or")
             where = f"{visible(path)}: is outside {allowed}"
             raise ToolError(f"{where}; start the server with --root to allow another folder")
         return path
 
-    def hold(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         """Return whether a path is in an allowed folder, with its links resolved."""
         real = os.path.normcase(os.path.realpath(path))
         return any(
@@ -64,7 +64,7 @@ class Roots:
     ) -> Iterator[File | Unreadable]:
         """Find files as the commands do; what a link or a suite leads to must be in an allowed folder."""
         for file in find(paths, finder, skipped):
-            if isinstance(file, File) and not self.hold(file.name):
+            if isinstance(file, File) and not self.contains(file.name):
                 yield Unreadable(file.name, "is outside the allowed folders; not read")
             else:
                 yield file

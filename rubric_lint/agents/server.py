@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from rubric_lint.agents.roots import CRASHED, Answer, Roots, ToolError
+from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.agents.tools import BY_TOOL_NAME, TOOLS, Tool, check_arguments
 from rubric_lint.lint.project.settings import SettingsError
 from rubric_lint.lint.project.writing import WriteError
@@ -30,12 +30,13 @@ async def _relay(reading: Any, relayed: Any, writing: Any) -> None:
     """Pass messages on, and answer each request among them that cannot be read."""
     async with reading, relayed:
         async for item in reading:
-            if isinstance(item, Exception) and (answer := _word(item)):
+            answer = _refuse_request(item) if isinstance(item, Exception) else None
+            if answer:
                 await writing.send(SessionMessage(answer))
             await relayed.send(item)
 
 
-def _word(fault: Exception) -> types.JSONRPCError | None:
+def _refuse_request(fault: Exception) -> types.JSONRPCError | None:
     """Return the answer to a request that cannot be read; None for what is not a request, or has no readable id."""
     if not isinstance(fault, ValidationError):
         return None
@@ -57,7 +58,7 @@ def _word(fault: Exception) -> types.JSONRPCError | None:
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error_data)
 
 
-def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> Answer:
+def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> ToolAnswer:
     """Return the answer of the tool `name` to some arguments, which are not checked yet.
 
     Raises:
@@ -68,7 +69,7 @@ def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> Answer:
         check_arguments(given, tool.schema)
         text, data = tool.answer(roots, given)
         # Escapes in files and names that are not UTF-8 may hold half characters, which cannot be sent.
-        return Answer(whole(text), make_whole(data))
+        return ToolAnswer(whole(text), make_whole(data))
     except (ToolError, RubricError, UnusableFileError, WriteError) as wrong:
         message = str(wrong)
     except SettingsError as wrong:
@@ -102,6 +103,23 @@ def serve(roots: Roots) -> None:
     anyio.run(_serve, roots)
 
 
+def _describe_tool(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.writes,
+            destructive_hint=tool.name == "fix",
+            idempotent_hint=tool.name != "init",
+            open_world_hint=False,
+        ),
+    )
+
+
 async def _serve(roots: Roots) -> None:
     one_at_a_time = anyio.CapacityLimiter(1)
     turn = threading.Lock()  # the limiter does not wait for the thread of a cancelled call
@@ -116,24 +134,7 @@ async def _serve(roots: Roots) -> None:
             return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=answer.data)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        described = [
-            types.Tool(
-                name=tool.name,
-                title=tool.title,
-                description=tool.description,
-                input_schema=tool.schema,
-                output_schema=tool.output_schema,
-                annotations=types.ToolAnnotations(
-                    title=tool.title,
-                    read_only_hint=not tool.writes,
-                    destructive_hint=tool.name == "fix",
-                    idempotent_hint=tool.name != "init",
-                    open_world_hint=False,
-                ),
-            )
-            for tool in TOOLS
-        ]
-        return types.ListToolsResult(tools=described)
+        return types.ListToolsResult(tools=[_describe_tool(tool) for tool in TOOLS])
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         # In a thread, so that the server stays responsive.

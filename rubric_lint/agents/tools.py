@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rubric_lint.agents.roots import CRASHED, Answer, Roots, ToolError
+from rubric_lint.agents.roots import CRASHED, Roots, ToolAnswer, ToolError
 from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pair_rubrics, prepare_all
-from rubric_lint.convert.importing import ChoiceError, choose, import_tables
+from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
@@ -26,8 +26,8 @@ from rubric_lint.model.messages import describe, expected_of, join_words, point_
 from rubric_lint.model.schema_files import load_bundled
 from rubric_lint.model.starter import RUBRICS, start
 from rubric_lint.report import REPORTERS, Style, Write
-from rubric_lint.report.changes import Comparison, as_json, as_text
-from rubric_lint.report.fixes import as_data, as_report, word_troubles, write_diff
+from rubric_lint.report.changes import DiffReport, as_json, as_text
+from rubric_lint.report.fixes import as_data, as_report, format_troubles, write_diff
 from rubric_lint.report.scores import FORMS
 from rubric_lint.report.show import SHOW_FORMATS
 from rubric_lint.rules import BY_NAME, list_choices
@@ -48,7 +48,7 @@ class Tool(NamedTuple):
     title: str
     description: str
     schema: dict[str, Any]
-    answer: Callable[[Roots, Arguments], Answer]
+    answer: Callable[[Roots, Arguments], ToolAnswer]
     writes: bool = False
     report: str | None = None
 
@@ -64,11 +64,13 @@ class Tool(NamedTuple):
 def check_arguments(given: Arguments, schema: Schema) -> None:
     """Check the arguments of a call; raise ToolError when one is unknown, missing or wrong; the message names it."""
     known = schema["properties"]
-    if unknown := [name for name in given if name not in known]:
-        hint = point_to_known(unknown[0], known) if known else "this tool takes none"
-        raise ToolError(f"unknown argument `{unknown[0]}`; {hint}")
-    if missing := [name for name in schema["required"] if name not in given]:
-        raise ToolError(f"missing {join_words([f'`{name}`' for name in missing])}")
+    for name in given:
+        if name not in known:
+            hint = point_to_known(name, known) if known else "this tool takes none"
+            raise ToolError(f"unknown argument `{name}`; {hint}")
+    missing = [f"`{name}`" for name in schema["required"] if name not in given]
+    if missing:
+        raise ToolError(f"missing {join_words(missing)}")
     from jsonschema import Draft202012Validator  # noqa: PLC0415  (a tenth of a second)
 
     error = next(Draft202012Validator(schema).iter_errors(dict(given)), None)
@@ -79,15 +81,15 @@ def check_arguments(given: Arguments, schema: Schema) -> None:
     match error.validator:
         case "maxLength":
             length, most = len(error.instance), error.validator_value
-            told = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
+            problem = f"it has {length:,} characters, and the limit is {most:,}; save it as a file and pass its path"
         case "enum":
             hint = point_to_known(str(error.instance), error.validator_value)
-            told = f"unknown value {describe(error.instance, '')}; {hint}"
+            problem = f"unknown value {describe(error.instance, '')}; {hint}"
         case "minItems":
-            told = "the list is empty; leave the argument out for the default"
+            problem = "the list is empty; leave the argument out for the default"
         case _:
-            told = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
-    raise ToolError(f"{place}: {told}")
+            problem = f"expected {expected_of(error.schema)}, found {describe(error.instance, str(error.instance))}"
+    raise ToolError(f"{place}: {problem}")
 
 
 class _Refused(list[str]):
@@ -107,7 +109,7 @@ class _Refused(list[str]):
             raise ToolError("\n".join(self))
 
 
-class _Files(NamedTuple):
+class _CallFiles(NamedTuple):
     """The files of a call: how to find them, and their content if that was given as a text."""
 
     paths: list[str]
@@ -115,21 +117,22 @@ class _Files(NamedTuple):
     data: bytes | None
 
     @classmethod
-    def of(cls, roots: Roots, given: Arguments, finder: SettingsFinder) -> "_Files":
+    def of(cls, roots: Roots, given: Arguments, finder: SettingsFinder) -> "_CallFiles":
         """Take the files that a call names."""
-        if (text := _take_text(roots, given)) is None:
+        text = _find_text(roots, given)
+        if text is None:
             return cls([roots.require(path) for path in given.get("paths", ["."])], roots.find, None)
         name, data = text
         file = File(name, finder.for_file(name))
         return cls([name], lambda *_: [file], data)
 
     def hooks(self, refused: _Refused) -> dict[str, Any]:
-        """Return what a run over these files takes."""
+        """Return the arguments with which a run reads these files, and reports those that it cannot read."""
         reading = read if self.data is None else lambda _: self.data
         return {"find": self.find, "read": reading, "refuse": refused.refuse, "report_crash": refused.report_crash}
 
 
-def _take_text(roots: Roots, given: Arguments, prefix: str = "") -> tuple[str, bytes] | None:
+def _find_text(roots: Roots, given: Arguments, prefix: str = "") -> tuple[str, bytes] | None:
     """Return the name and content of the argument `text`, with a prefix, or None; raise ToolError if it is wrong."""
     text, name = given.get(f"{prefix}text"), given.get("name")
     if text is None:
@@ -151,7 +154,7 @@ def _find_settings(given: Arguments) -> SettingsFinder:
     return SettingsFinder(Overrides(select, ignore))
 
 
-class _Both(Reporter):
+class _JsonAndText(Reporter):
     """Writes a report as JSON for programs and as a text for the agent, and keeps what could not be read."""
 
     def __init__(self, formats: Mapping[str, Callable[[Write, Style], Any]], form: str) -> None:
@@ -171,16 +174,16 @@ class _Both(Reporter):
         for reporter in self._reporters:
             reporter.end(*totals)
 
-    def answer(self, notes: Iterable[str]) -> Answer:
+    def answer(self, notes: Iterable[str]) -> ToolAnswer:
         text = self._text.getvalue() + "".join(f"{note}\n" for note in notes)
-        return Answer(text, json.loads(self._data.getvalue()))
+        return ToolAnswer(text, json.loads(self._data.getvalue()))
 
 
-def lint(roots: Roots, given: Arguments) -> Answer:
+def lint(roots: Roots, given: Arguments) -> ToolAnswer:
     """Check a text, or files and folders."""
     finder = _find_settings(given)
-    reporter, progress = _Both(REPORTERS, "agent"), Progress(io.StringIO())
-    paths, find, data = _Files.of(roots, given, finder)
+    reporter, progress = _JsonAndText(REPORTERS, "agent"), Progress(io.StringIO())
+    paths, find, data = _CallFiles.of(roots, given, finder)
 
     def lint_text(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
         yield from ((file, lint_bytes(file, data or b"")) for file in files if isinstance(file, File))
@@ -194,10 +197,10 @@ def lint(roots: Roots, given: Arguments) -> Answer:
     return reporter.answer([*reporter.failures, *run.explaining.format_lines()])
 
 
-def show(roots: Roots, given: Arguments) -> Answer:
+def show(roots: Roots, given: Arguments) -> ToolAnswer:
     """Describe what a text, or files and folders, hold."""
-    finder, reporter = SettingsFinder(), _Both(SHOW_FORMATS, "full")
-    files = _Files.of(roots, given, finder)
+    finder, reporter = SettingsFinder(), _JsonAndText(SHOW_FORMATS, "full")
+    files = _CallFiles.of(roots, given, finder)
     run = ShowRun(reporter.add, Progress(io.StringIO()), **files.hooks(reporter.failures))
     summary = run.show_all(files.paths, "", finder)
     reporter.failures.check(summary.files)
@@ -205,12 +208,12 @@ def show(roots: Roots, given: Arguments) -> Answer:
     return reporter.answer(reporter.failures)
 
 
-def fix(roots: Roots, given: Arguments) -> Answer:
+def fix(roots: Roots, given: Arguments) -> ToolAnswer:
     """Fix a text, or files; write files only with `write`."""
     finder, refused = _find_settings(given), _Refused()
     wish = FixSelection(given.get("unsafe", False), tuple(given.get("choose", ())))
     writes = given.get("write", False)
-    files = _Files.of(roots, given, finder)
+    files = _CallFiles.of(roots, given, finder)
     if writes and files.data is not None:
         raise ToolError("`write` needs `paths`; a text is returned fixed, and never written")
     outcomes: list[FixOutcome] = []
@@ -222,16 +225,19 @@ def fix(roots: Roots, given: Arguments) -> Answer:
     report = json.loads(as_report([as_data(outcome) for outcome in outcomes], totals))
     report["written"] = writes
     report["proofs"] = [_prove(outcome, has_text=files.data is not None) for outcome in changed]
-    lines = []
-    for proof in report["proofs"]:
-        data = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
-        scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
-        told = f"{visible('; '.join(data) or 'no value changed')}; every other value and every comment is as before"
-        lines.append(f"{visible(proof['file'])}: proof: {told}{scored}")
-    lines += [line for each in outcomes for line in word_troubles(each)]
+    notes = [_format_proof(proof) for proof in report["proofs"]]
+    for outcome in outcomes:
+        notes += format_troubles(outcome)
+    notes += [*refused, *run.explaining.format_lines()]
     diffs = "".join(proof["diff"] for proof in report["proofs"])
-    notes = [*lines, *refused, *run.explaining.format_lines()]
-    return Answer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
+    return ToolAnswer("\n".join([f"{diffs}{totals.format(is_dry=not writes)}", *notes]) + "\n", report)
+
+
+def _format_proof(proof: Mapping[str, Any]) -> str:
+    changes = [f"{kind} {', '.join(pointers)}" for kind, pointers in proof["data"].items() if pointers]
+    data = f"{visible('; '.join(changes) or 'no value changed')}; every other value and every comment is as before"
+    scored = ", and the rubrics are scored as before" if proof["meaning_proven_unchanged"] else ""
+    return f"{visible(proof['file'])}: proof: {data}{scored}"
 
 
 def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
@@ -242,8 +248,9 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
     document.
     """
     fixed = outcome.fixed
-    before, after = dict(_scalars(fixed.before)), dict(_scalars(fixed.result.source if fixed.applied else fixed.before))
-    return {
+    before = dict(_scalars(fixed.before))
+    after = dict(_scalars(fixed.result.source)) if fixed.applied else before
+    proof = {
         "file": outcome.name.encode("utf-8", "replace").decode(),  # as the JSON reports write it
         "diff": write_diff(outcome, color=False),
         "data": {
@@ -253,23 +260,25 @@ def _prove(outcome: FixOutcome, *, has_text: bool) -> dict[str, Any]:
         },
         "comments_kept": True,  # otherwise the proof fails, and the file stays as it is
         "meaning_proven_unchanged": outcome.wish == SAFE,
-        **({"text": fixed.text} if has_text else {}),
     }
+    if has_text:
+        proof["text"] = fixed.text
+    return proof
 
 
 def _scalars(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield each scalar's pointer, and its type and value, which tell `1` from `true` and from `1.0`."""
     for document in read_documents(source)[0]:
-        for path in ((), *document.extents):
+        for path in [(), *document.extents]:
             value = document.value(path)
             if not isinstance(value, dict | list):
                 yield document.pointer(path), (type(value).__name__, repr(value))
 
 
-def score(roots: Roots, given: Arguments) -> Answer:
+def score(roots: Roots, given: Arguments) -> ToolAnswer:
     """Score judge outputs by the rubrics of a file."""
     rubrics = prepare_all(_load(_read_one(roots, given, "rubric")))
-    reporter = _Both(FORMS, "table")
+    reporter = _JsonAndText(FORMS, "table")
     scoring = ScoringRun(rubrics, reporter.add, Progress(io.StringIO(), "scoring", "outputs"))
     if not scoring.run("outputs", io.BytesIO(_read_outputs(roots, given))):
         raise ToolError("no outputs found; an output is what the judge returned, as an object or a text")
@@ -289,19 +298,19 @@ def _read_outputs(roots: Roots, given: Arguments) -> bytes:
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
-def diff(roots: Roots, given: Arguments) -> Answer:
+def diff(roots: Roots, given: Arguments) -> ToolAnswer:
     """Compare the meaning of the rubrics of two files."""
     files = [_read_one(roots, given, "old"), _read_one(roots, given, "new")]
     was, now = map(_load, files)
     changes = compare_rubrics(pair_rubrics(prepare_all(was), prepare_all(now)))
-    comparison = Comparison(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
-    return Answer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
+    comparison = DiffReport(files[0].label, files[1].label, tuple(add_places(change, was, now) for change in changes))
+    return ToolAnswer("\n".join(as_text(comparison)) + "\n", json.loads(as_json(comparison)))
 
 
 def _read_one(roots: Roots, given: Arguments, which: str) -> FileArgument:
     """Return a file that is given by its path, as a Git revision, or as a text."""
     path: str | None = given.get(which)
-    text = _take_text(roots, given, f"{which}_")
+    text = _find_text(roots, given, f"{which}_")
     if (path is None) == (text is None):
         raise ToolError(f"give either `{which}` or `{which}_text`")
     if text is not None:
@@ -320,39 +329,46 @@ def _load(file: FileArgument) -> dict[str, LoadedRubric]:
     return load_models(file.label, file.data, SettingsFinder().for_file(file.path))
 
 
-def import_file(roots: Roots, given: Arguments) -> Answer:
+def import_file(roots: Roots, given: Arguments) -> ToolAnswer:
     """Return the tables of a file as a rubric file, and what there is to say of them."""
     file = _read_one(roots, given, "file")
     columns = given.get("map", {}).items()
     try:
-        choices = choose(
+        choices = read_choices(
             columns, given.get("ignore_columns", ()), given.get("rescale"), given.get("rubric"), given.get("header_row")
         )
         imported = import_tables(*file, SettingsFinder().for_file(file.path), choices)
     except ChoiceError as wrong:
         raise ToolError(str(wrong)) from None
-    return Answer("\n".join([*(each.word() for each in imported.messages), imported.text]), imported.to_json())
+    return ToolAnswer(
+        "\n".join([*(message.word() for message in imported.messages), imported.text]), imported.to_json()
+    )
 
 
-def explain(_roots: Roots, given: Arguments) -> Answer:
+def explain(_roots: Roots, given: Arguments) -> ToolAnswer:
     """Return the page of a rule."""
     rule = BY_NAME[given["rule"]]
-    return Answer(f"{rule.page}\n{rule.url}\n", {**rule.to_json(), "page": rule.page})
+    return ToolAnswer(f"{rule.page}\n{rule.url}\n", {**rule.to_json(), "page": rule.page})
 
 
-def list_rules(_roots: Roots, _given: Arguments) -> Answer:
+def list_rules(_roots: Roots, _given: Arguments) -> ToolAnswer:
     """List the rules."""
-    lines = [f"{rule.name} ({rule.severity}{f'; fix: {rule.kinds}' if rule.kinds else ''}): {rule.summary}" for rule in
-             BY_NAME.values()]  # fmt: skip
-    return Answer("\n".join(lines) + "\n", {"rules": [rule.to_json() for rule in BY_NAME.values()]})
+    lines = []
+    for rule in BY_NAME.values():
+        fix = f"; fix: {rule.kinds}" if rule.kinds else ""
+        lines.append(f"{rule.name} ({rule.severity}{fix}): {rule.summary}\n")
+    return ToolAnswer("".join(lines), {"rules": [rule.to_json() for rule in BY_NAME.values()]})
 
 
-def init(roots: Roots, given: Arguments) -> Answer:
+def init(roots: Roots, given: Arguments) -> ToolAnswer:
     """Return a file to start from, and with `path` write it."""
     shape, path = given.get("shape", SHAPE["default"]), given.get("path")
     suite = given.get("suite", False)
-    if path is not None and (kind := name_other_kind(roots.require(path))):
-        raise ToolError(f"{path} would not be checked, as it is {kind}; choose a name that ends in .yaml or .json")
+    other_kind = None if path is None else name_other_kind(roots.require(path))
+    if other_kind:
+        raise ToolError(
+            f"{path} would not be checked, as it is {other_kind}; choose a name that ends in .yaml or .json"
+        )
     content = start(shape, suite=suite, as_json=(path or "").lower().endswith(".json"))
     if path is not None:
         try:
@@ -360,7 +376,7 @@ def init(roots: Roots, given: Arguments) -> Answer:
                 stream.write(content.encode())
         except FileExistsError:
             raise ToolError(f"{path}: already exists; name another file") from None
-    return Answer(content, {"file": path, "written": path is not None, "text": content})
+    return ToolAnswer(content, {"file": path, "written": path is not None, "text": content})
 
 
 RULES = list(BY_NAME)

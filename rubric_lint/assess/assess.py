@@ -7,6 +7,7 @@ rest.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rubric_lint.assess.agreement.label_scale import DoubtedLabels, LabelScales
 from rubric_lint.assess.agreement.ratings import Judgements, Ratings
 from rubric_lint.assess.agreement.reading import NO_OUTPUT
-from rubric_lint.assess.agreement.scales import Kind, measure_verdicts, measures_of
+from rubric_lint.assess.agreement.scales import measure_verdicts, measures_of_criteria
 from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.judged.review import NO_RESULTS, Review
 from rubric_lint.assess.judged.rules import TARGET
@@ -69,7 +70,7 @@ class Trust(StrEnum):
 
 
 class AssessOptions(NamedTuple):
-    """What is asked: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
+    """How to assess: the share of bad answers to catch and of good ones to pass, and which look at the data this is.
 
     Verdicts at or below the `line` stop an answer, and a verdict rests on so many outputs as `runs` says. `by` is the
     field by which answers are grouped. Labels are on `label_scales`, if somebody said it.
@@ -83,7 +84,8 @@ class AssessOptions(NamedTuple):
     label_scales: LabelScales = MappingProxyType({})
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True)
+class Evidence:
     """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric.
 
     `judged` is what judged data show in plain words, empty for other findings.
@@ -120,12 +122,13 @@ class Evidence(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        _, *values, _ = self
-        return dict(zip(("rule", "severity", "message", "file", "line", "column"), values, strict=True))
+        names = ("rule", "severity", "message", "file", "line", "column")
+        return {name: getattr(self, name) for name in names}
 
 
-class AssessedCriterion(NamedTuple):
-    """What is known of a criterion. `untested` is what rules on judged data cannot decide.
+@dataclass(frozen=True)
+class AssessedCriterion:
+    """A criterion with its standing and the evidence. `untested` is what rules on judged data cannot decide.
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
     a chance of 4 in 5, None if none can be said. With `is_silenced`, a judge surely errs too often on it, but the
@@ -148,15 +151,18 @@ class AssessedCriterion(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        fields = self._asdict()
-        shares, needed, *_ = (fields.pop(name) for name in ("shares", "needed", "is_silenced", "cut", "inapplicable"))
-        caught, passed = (shares.bad_caught, shares.good_passed) if shares else (None, None)
-        left_out = {"not_applicable": self.inapplicable._asdict()} if self.inapplicable else {}
-        return {**fields, "bad_caught": caught, "good_passed": passed, "labels_needed": needed, **left_out}
+        names = ("id", "line", "column", "standing", "findings", "untested", "nothing_found_by")
+        fields = {name: getattr(self, name) for name in names}
+        fields["bad_caught"] = self.shares and self.shares.bad_caught
+        fields["good_passed"] = self.shares and self.shares.good_passed
+        fields["labels_needed"] = self.needed
+        if self.inapplicable:
+            fields["not_applicable"] = self.inapplicable
+        return fields
 
 
 class Assessment(NamedTuple):
-    """What is known of a rubric.
+    """The answer for a rubric, with its reasons and the evidence.
 
     `evidence` is what is about no single criterion, `judges` how each judge treats bad and good answers, the worst one
     first, and `groups` the same for each value of the field that was asked for. Each bound of `judges` may be wrong
@@ -211,15 +217,15 @@ class Assessment(NamedTuple):
     @property
     def below(self) -> list[JudgeShares]:
         """The groups in which a judge is surely below the target."""
-        return [each for each in self.groups if each.shares.is_below(self.asked.target)]
+        return [group for group in self.groups if group.shares.is_below(self.asked.target)]
 
     def list(self, standing: Standing) -> list[AssessedCriterion]:
         """Return the criteria of one standing."""
-        return [each for each in self.criteria if each.standing is standing]
+        return [criterion for criterion in self.criteria if criterion.standing is standing]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        review, asked, worst = self.review, self.asked, self.worst
+        review, options, worst = self.review, self.asked, self.worst
         shares = worst.shares if worst else None
         people = shares.people if shares else None
         return {
@@ -230,10 +236,10 @@ class Assessment(NamedTuple):
             "answer": self.trust,
             "reasons": self.reasons,
             **{name: getattr(review, name) for name in ("answers", "judges", "labelled", "people", "chosen")},
-            "target": float(asked.target),
-            "look": asked.look,
-            "runs": asked.runs,
-            "fail_on": asked.line,
+            "target": float(options.target),
+            "look": options.look,
+            "runs": options.runs,
+            "fail_on": options.line,
             "level": self.level,
             "unit": "question" if self.has_questions else "answer",
             "near_copies": self.copies,
@@ -262,6 +268,7 @@ class Assessment(NamedTuple):
 
 
 def _list_entries(loaded: LoadedRubric) -> Iterator[tuple[Path, str]]:
+    """Yield the place and the id of each criterion; of a holistic rubric, those of the whole."""
     rubric = loaded.rubric
     if rubric.shape is Shape.HOLISTIC:
         yield rubric.path, OVERALL
@@ -277,7 +284,7 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
         document = loaded.document
         owners.setdefault(document.pointer(loaded.rubric.path), []).append(number)
         names.append({document.pointer(path): name for path, name in _list_entries(loaded)})
-    found: list[list[Evidence]] = [[] for _ in rubrics]
+    by_rubric: list[list[Evidence]] = [[] for _ in rubrics]
     for finding in findings:
         if finding.code == "judged-disagrees.verdict":  # the page itself says it, by the target that is asked for
             continue
@@ -285,8 +292,8 @@ def sort_findings(source: Source, findings: Sequence[Finding], rubrics: Sequence
         whole = next(filter(owners.__contains__, above), None)
         for number in range(len(rubrics)) if whole is None else owners[whole]:
             criterion = next((names[number][place] for place in above if place in names[number]), None)
-            found[number].append(make_evidence(source, finding, criterion))
-    return found
+            by_rubric[number].append(make_evidence(source, finding, criterion))
+    return by_rubric
 
 
 def make_evidence(source: Source, finding: Finding, criterion: str | None) -> Evidence:
@@ -318,153 +325,158 @@ def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterato
         yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
-def assess_faulty_file(source: Source, findings: Sequence[Finding], asked: AssessOptions) -> Assessment:
+def assess_faulty_file(source: Source, findings: Sequence[Finding], options: AssessOptions) -> Assessment:
     """Return the assessment of a file whose errors hide its rubrics."""
-    evidence = tuple(make_evidence(source, each, None) for each in findings)
+    evidence = tuple(make_evidence(source, finding, None) for finding in findings)
     name = stem_of(source.name)
     review = Review(name, fault=NO_RESULTS)
-    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
+    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), options, review, evidence=evidence)
 
 
-def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, options: AssessOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
-    about = source.name, loaded.name, source.position(start).line
-    found = Assessment(*about, Trust.UNDECIDED, (), asked, review)
+    line = source.position(start).line
+    assessment = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), options, review)
     if review.ratings is not None:
-        found = _measure(found, review.ratings)
-    criteria = tuple(_assess_criteria(loaded, evidence, found))
-    known = {each.id for each in criteria}
-    others = tuple(each for each in evidence if each.criterion not in known)
-    trust, reasons = _decide(evidence, found)
+        assessment = _add_measures(assessment, review.ratings)
+    criteria = tuple(_assess_criteria(loaded, evidence, assessment))
+    ids = {criterion.id for criterion in criteria}
+    others = tuple(item for item in evidence if item.criterion not in ids)
+    trust, reasons = _decide(evidence, assessment)
     needed = None
-    if Reason.FEW_LABELS in reasons and found.worst:
-        level = find_level(asked.look + 1, len(found.judges))
-        needed = count_needed(found.worst.shares, asked.target, level)
-    return found._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
+    if Reason.FEW_LABELS in reasons and assessment.worst:
+        level = find_level(options.look + 1, len(assessment.judges))
+        needed = count_needed(assessment.worst.shares, options.target, level)
+    return assessment._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 
-def _measure(found: Assessment, ratings: Ratings) -> Assessment:
+def _add_measures(assessment: Assessment, ratings: Ratings) -> Assessment:
     """Return an assessment with all that the judged data show of the verdicts."""
-    asked, table = found.asked, found.review.table
+    options, table = assessment.asked, assessment.review.table
     alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
     criteria = ratings.rubric.criteria if ratings.rubric else ()
-    own = [
-        each
-        for each in (measures_of(ratings.rubric) if ratings.rubric else ())
-        if each.place is not None and each.scale.kind is not Kind.BAND
-    ]
+    scales = measures_of_criteria(ratings.rubric) if ratings.rubric else []
     judges = list_judges(ratings)
-    indistinct = min((count_indistinct(each, own, criteria) for each in judges.values()), default=0)
-    found = found._replace(alike=alike, indistinct=indistinct, fields=tuple(list_fields(ratings)))
-    found = found._replace(verdicts=_count_verdicts(next(iter(judges.values()), {})))
+    indistinct = min((count_indistinct(judgements, scales, criteria) for judgements in judges.values()), default=0)
+    verdicts = _count_verdicts(next(iter(judges.values()), {}))
+    fields = tuple(list_fields(ratings))
+    assessment = assessment._replace(alike=alike, indistinct=indistinct, fields=fields, verdicts=verdicts)
     if not ratings.has_joined_labels:
-        return found
-    measure, units = measure_verdicts("verdict", asked.line), find_units(ratings)
-    laid_out = {
-        name: pair_with_labels(ratings, name, measure, units, asked.runs) or LabelledAnswers((), ()) for name in judges
-    }
-    level = find_level(asked.look, len(judges))
-    shares = [JudgeShares(name, measure_shares(each.answers, level), each.keys) for name, each in laid_out.items()]
+        return assessment
+    measure, units = measure_verdicts("verdict", options.line), find_units(ratings)
+    labelled = dict[str, LabelledAnswers]()
+    for name in judges:
+        answers = pair_with_labels(ratings, name, measure, units, options.runs)
+        labelled[name] = answers or LabelledAnswers((), ())
+    level = find_level(options.look, len(judges))
+    shares = [
+        JudgeShares(name, measure_shares(answers.answers, level), answers.keys) for name, answers in labelled.items()
+    ]
     # A rubric is as good as the worst of its judges: the combined verdict of several runs is nobody's.
-    shares.sort(key=lambda each: (not each.shares.is_below(asked.target), _find_least(each.shares)))
-    found = found._replace(
+    shares.sort(key=lambda of_judge: (not of_judge.shares.is_below(options.target), _find_least(of_judge.shares)))
+    assessment = assessment._replace(
         judges=tuple(shares),
         verdicts=_count_verdicts(judges[shares[0].judge]),
-        groups=tuple(measure_groups(ratings, laid_out, asked.by, asked.look)),
+        groups=tuple(measure_groups(ratings, labelled, options.by, options.look)),
         level=level,
-        has_questions=any(each.are_questions for each in laid_out.values()),
-        copies=max(each.copies for each in laid_out.values()),
-        ungrouped_outputs=count_ungrouped(ratings, asked.runs),
+        has_questions=any(answers.are_questions for answers in labelled.values()),
+        copies=max(answers.copies for answers in labelled.values()),
+        ungrouped_outputs=count_ungrouped(ratings, options.runs),
     )
     people = shares[0].shares.people
-    if len(judges) == 1 and found.review.doubts.are_by_verdict_alone(people, asked.target):
-        ((name, judge),) = judges.items()
-        found = found._replace(by_verdict=bound_by_verdict(laid_out[name], judge, asked.line, asked.runs, level))
-    return found
+    if len(judges) > 1 or not assessment.review.doubts.are_by_verdict_alone(people, options.target):
+        return assessment
+    ((name, judge),) = judges.items()
+    bounds = bound_by_verdict(labelled[name], judge, options.line, options.runs, level)
+    return assessment._replace(by_verdict=bounds)
 
 
 def _find_least(shares: Shares) -> float:
+    """Return the smaller lower bound of the two shares."""
     return min(shares.bad_caught.low, shares.good_passed.low)
 
 
-def _count_verdicts(given: Judgements) -> Counter[Verdict]:
+def _count_verdicts(judgements: Judgements) -> Counter[Verdict]:
     """Count the verdicts of the outputs of a judge."""
-    outputs = (output for each in given.values() for output in each.samples or (each.given,))
+    outputs = (output for judgement in judgements.values() for output in judgement.samples or (judgement.given,))
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 
 def _assess_criteria(
-    loaded: LoadedRubric, evidence: Sequence[Evidence], found: Assessment
+    loaded: LoadedRubric, evidence: Sequence[Evidence], assessment: Assessment
 ) -> Iterator[AssessedCriterion]:
-    review = found.review
-    outcomes = {each.criterion: each for each in review.criteria}
-    by_name: dict[str | None, list[Evidence]] = {}
-    for each in evidence:
-        by_name.setdefault(each.criterion, []).append(each)
+    review = assessment.review
+    outcomes = {outcome.criterion: outcome for outcome in review.criteria}
     places = {column.name: place for place, column in enumerate(review.table.columns if review.table else ())}
     for path, name in _list_entries(loaded):
-        own = tuple(by_name.get(name, ()))
-        gates = _measure_gates(found, places[name]) if name in places else []
-        standing = _stand(own, gates, found)
-        worst = min(gates, key=lambda gate: _find_least(gate.shares), default=None)
-        needed = worst.needed if worst and standing is Standing.INCONCLUSIVE else None
+        own = tuple(item for item in evidence if item.criterion == name)
+        gates = _measure_gates(assessment, places[name]) if name in places else []
+        standing = _find_standing(own, gates, assessment)
         line, column, _ = loaded.document.source.position(loaded.document.span(path).start)
-        outcome = outcomes.get(name)
-        quiet, untested = (outcome.quiet, outcome.untested) if outcome else ((), ())
-        shares = worst.shares if worst else None
-        is_silenced = standing is not Standing.FIX and any(gate.is_against for gate in gates)
-        cut, left_out = (worst.cut, worst.inapplicable) if worst else (None, None)
-        yield AssessedCriterion(
-            name, line, column, standing, own, untested, quiet, shares, needed, is_silenced, cut, left_out
-        )
+        criterion = AssessedCriterion(name, line, column, standing, own)
+        if name in outcomes:
+            outcome = outcomes[name]
+            criterion = replace(criterion, untested=outcome.untested, nothing_found_by=outcome.quiet)
+        if gates:
+            worst = min(gates, key=lambda gate: _find_least(gate.shares))
+            criterion = replace(
+                criterion,
+                shares=worst.shares,
+                needed=worst.needed if standing is Standing.INCONCLUSIVE else None,
+                is_silenced=standing is not Standing.FIX and any(gate.is_against for gate in gates),
+                cut=worst.cut,
+                inapplicable=worst.inapplicable,
+            )
+        yield criterion
 
 
-def _measure_gates(found: Assessment, place: int) -> list[GateMeasure]:
+def _measure_gates(assessment: Assessment, place: int) -> list[GateMeasure]:
     """Return how each judge decides on a criterion, as `agree` measures it."""
-    table = found.review.table
+    table = assessment.review.table
     if table is None:
         return []
-    standard = find_standard_of_criterion(len(table.columns), found.asked.look, len(table.compared))
-    void = find_void(found)
-    return [measure_gate(each[place], standard, void) for each in table.compared.values() if place in each]
+    standard = find_standard_of_criterion(len(table.columns), assessment.asked.look, len(table.compared))
+    void = find_void(assessment)
+    return [measure_gate(answers[place], standard, void) for answers in table.compared.values() if place in answers]
 
 
-def _stand(own: Sequence[Evidence], gates: Sequence[GateMeasure], found: Assessment) -> Standing:
-    """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
-    if any(is_against(each, found) for each in own):
+def _find_standing(own: Sequence[Evidence], gates: Sequence[GateMeasure], assessment: Assessment) -> Standing:
+    """Return the standing of a criterion; judged data count only if the labels, and the judge, can say anything."""
+    if any(is_against(item, assessment) for item in own):
         return Standing.FIX
     reach = [gate.reasons == (Reason.SHARES_REACHED,) for gate in gates]
-    return Standing.KEEP if reach and all(reach) and not found.indistinct else Standing.INCONCLUSIVE
+    return Standing.KEEP if reach and all(reach) and not assessment.indistinct else Standing.INCONCLUSIVE
 
 
-def is_against(evidence: Evidence, found: Assessment) -> bool:
+def is_against(evidence: Evidence, assessment: Assessment) -> bool:
     """Return whether a finding calls for a fix: not if it is of a judge that tells nothing, or of void labels."""
-    is_void = found.indistinct > 0 or (evidence.rule == "judged-disagrees" and find_void(found) is not None)
+    is_void = assessment.indistinct > 0 or (evidence.rule == "judged-disagrees" and find_void(assessment) is not None)
     return evidence.is_blocking and not (is_void and evidence.rule in JUDGED_RULES)
 
 
-def find_void(found: Assessment) -> Reason | None:
-    """Return why labels say nothing about a judge, if they do not."""
-    if found.worst is None:
+def find_void(assessment: Assessment) -> Reason | None:
+    """Return the reason for which labels say nothing about a judge, None if they do."""
+    if assessment.worst is None:
         return Reason.NO_LABELS
-    return found.review.doubts.find_void(found.worst.shares.people, found.asked.target)
+    return assessment.review.doubts.find_void(assessment.worst.shares.people, assessment.asked.target)
 
 
-def _decide(evidence: Sequence[Evidence], found: Assessment) -> tuple[Trust, tuple[Reason, ...]]:
+def _decide(evidence: Sequence[Evidence], assessment: Assessment) -> tuple[Trust, tuple[Reason, ...]]:
     """Return the answer and its reasons, by the worst judge: the first that holds."""
-    review, target, worst = found.review, found.asked.target, found.worst
-    if any(each.severity is Severity.ERROR and each.rule not in JUDGED_RULES for each in evidence):
+    review, target, worst = assessment.review, assessment.asked.target, assessment.worst
+    if any(item.severity is Severity.ERROR and item.rule not in JUDGED_RULES for item in evidence):
         return Trust.NOT_TRUSTED, (Reason.ERRORS,)
     if review.fault:
-        invalid = [each for each in review.invalid if not each.is_label and each.reason != NO_OUTPUT]
-        unjudged = Reason.INVALID if invalid else Reason.NOT_JUDGED
-        return Trust.UNDECIDED, (unjudged if review.fault == NO_RESULTS else Reason.UNUSABLE,)
-    void = find_void(found)
+        if review.fault != NO_RESULTS:
+            return Trust.UNDECIDED, (Reason.UNUSABLE,)
+        invalid = [record for record in review.invalid if not record.is_label and record.reason != NO_OUTPUT]
+        return Trust.UNDECIDED, (Reason.INVALID if invalid else Reason.NOT_JUDGED,)
+    void = find_void(assessment)
     if worst is None or void is not None:
         return Trust.UNDECIDED, (void or Reason.NO_LABELS,)
     against = list_against(worst.shares, target)
-    if against or found.below:
+    if against or assessment.below:
         return Trust.NOT_TRUSTED, tuple(against) or (Reason.BELOW_IN_GROUP,)
-    reasons = decide_shares(worst.shares, target)
-    return (Trust.TRUSTED if worst.shares.reaches(target) else Trust.UNDECIDED), reasons
+    trust = Trust.TRUSTED if worst.shares.reaches(target) else Trust.UNDECIDED
+    return trust, decide_shares(worst.shares, target)

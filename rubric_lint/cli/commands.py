@@ -41,22 +41,26 @@ class Exit(IntEnum):
     @classmethod
     def of(cls, *, crashed: object, failed: object, found: object) -> "Exit":
         """Return the code of a run: whether rubric-lint crashed in it, something could not be read, or was found."""
-        return cls.FAULT if crashed else cls.USAGE if failed else cls.FOUND if found else cls.CLEAN
+        if crashed:
+            return cls.FAULT
+        if failed:
+            return cls.USAGE
+        return cls.FOUND if found else cls.CLEAN
 
 
 class Termination:
     """Makes SIGTERM, with which other programs end this one, do what Ctrl+C does: say what was done, and clean up."""
 
     def __init__(self) -> None:
-        self.is_asked = False
+        self.is_requested = False
         self._process = os.getpid()
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._take)
+            signal.signal(signal.SIGTERM, self._interrupt)
 
-    def _take(self, _number: int, frame: FrameType | None) -> None:
+    def _interrupt(self, _number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._process:  # a worker that has not yet replaced this handler
             os._exit(Exit.TERMINATED)
-        self.is_asked = True
+        self.is_requested = True
         interrupt = signal.getsignal(signal.SIGINT)
         if callable(interrupt):
             interrupt(signal.SIGINT, frame)
@@ -82,7 +86,7 @@ def _explain_os_error(fault: OSError) -> str:
     except OSError:
         return "the current folder no longer exists; change to one that does"
     if isinstance(fault, FileNotFoundError) and isinstance(fault.filename, str):
-        from rubric_lint.lint.project.opening import explain_os_error  # noqa: PLC0415  (few runs need it)
+        from rubric_lint.lint.project.opening import explain_os_error
 
         return f"{fault.filename}: {explain_os_error(fault.filename, fault)}"
     return f"{fault.filename or 'stdout'}: {fault.strerror or fault}"
@@ -103,9 +107,9 @@ def launch(command: click.Command, name: str) -> NoReturn:
         raise_on_interrupt()
         code = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as wrong:
-        told = StringIO()
-        wrong.show(told)
-        text = told.getvalue().removesuffix("\n").replace("\n\t", "\n    ")  # click indents choices by tabs
+        written = StringIO()
+        wrong.show(written)
+        text = written.getvalue().removesuffix("\n").replace("\n\t", "\n    ")  # click indents choices by tabs
         click.echo("\n".join(map(visible, text.split("\n"))), err=True)
         code = wrong.exit_code
     except (click.Abort, KeyboardInterrupt) as end:
@@ -120,7 +124,7 @@ def launch(command: click.Command, name: str) -> NoReturn:
     except Exception as fault:
         report_crash(fault)
         code = Exit.FAULT
-    if code == Exit.INTERRUPTED and termination.is_asked:
+    if code == Exit.INTERRUPTED and termination.is_requested:
         code = Exit.TERMINATED
     end_on_interrupt()  # nothing is left to say while the interpreter exits
     gc.freeze()  # spare the interpreter a last garbage collection as it exits
@@ -212,15 +216,20 @@ def suggest_command(ctx: click.Context, commands: Iterable[str], args: list[str]
     known = {name: f"rubric-lint {name}" for name in COMMANDS}
     known |= {name: f"{ctx.command_path} {name}" for name in commands}
     word, *rest = args
+    is_program = " " not in ctx.command_path
     if word == "help":
-        return f"; did you mean `{known.get(rest[0] if rest else '', ctx.command_path)} --help`?"
-    if word in GONE and " " not in ctx.command_path:
+        command = known.get(rest[0], ctx.command_path) if rest else ctx.command_path
+        return f"; did you mean `{command} --help`?"
+    if is_program and word in GONE:
         return f"; {GONE[word]}"
     near = find_near(word, known)
-    line = known[near[0]] if near else ""
-    if word in INSTEAD and " " not in ctx.command_path:
-        line = f"rubric-lint {INSTEAD[word]}"
-    return f"; did you mean `{' '.join([line, *map(shlex.quote, rest)])}`?" if line else ""
+    if is_program and word in INSTEAD:
+        command = f"rubric-lint {INSTEAD[word]}"
+    elif near:
+        command = known[near[0]]
+    else:
+        return ""
+    return f"; did you mean `{' '.join([command, *map(shlex.quote, rest)])}`?"
 
 
 def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[str]) -> None:
@@ -235,7 +244,7 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
     is_word = bool(args and re.fullmatch(r"\w[\w-]*", args[0]))
     if not is_word or ctx.resilient_parsing or os.path.lexists(args[0]):
         return
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (loads the rules)
+    from rubric_lint.rules import BY_NAME
 
     if args[0] in BY_NAME:
         raise click.UsageError(f"`{args[0]}` is a rule; did you mean `rubric-lint explain {args[0]}`?", ctx)
@@ -244,12 +253,12 @@ def reject_unknown_word(ctx: click.Context, commands: Iterable[str], args: list[
         raise click.UsageError(f"`{args[0]}` is neither a command nor an existing path{hint}", ctx)
 
 
-def word_unknown(name: str, known: Iterable[str]) -> str:
+def format_unknown(name: str, known: Iterable[str]) -> str:
     """Return a hint with the known names that are near to `name`; empty if there are none."""
-    return word_near(find_near(name, known))
+    return format_near(find_near(name, known))
 
 
-def word_near(names: Sequence[str]) -> str:
+def format_near(names: Sequence[str]) -> str:
     """Return a hint with the first of some names; empty if there are none."""
     near = [f"`{name}`" for name in names[:3]]
     return f"; did you mean {join_words(near, 'or')}?" if near else ""
@@ -314,6 +323,12 @@ class Option(click.Option):
     is_first = True
 
 
+def _list_help(options: Iterable[click.Option], ctx: click.Context) -> list[tuple[str, str]]:
+    """Return the names and the help of options, without those that are hidden."""
+    records = (option.get_help_record(ctx) for option in options)
+    return [record for record in records if record]
+
+
 class Command(click.Command):
     """A command with examples (command line to description) and exit codes (code to meaning) in its help.
 
@@ -349,13 +364,13 @@ class Command(click.Command):
         if ctx.meta.get(ALL):
             for group, options in self.group_options(ctx).items():
                 with formatter.section(group):
-                    formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+                    formatter.write_dl(_list_help(options, ctx))
             return
-        firsts = [each for each in self.get_params(ctx) if isinstance(each, Option) and each.is_first]
-        records = [record for each in firsts if (record := each.get_help_record(ctx))]
-        if records:
+        firsts = [param for param in self.get_params(ctx) if isinstance(param, Option) and param.is_first]
+        rows = _list_help(firsts, ctx)
+        if rows:
             with formatter.section("Options"):
-                formatter.write_dl([(names, _SENTENCE.sub(r"\1\2", text)) for names, text in records])
+                formatter.write_dl([(names, _SENTENCE.sub(r"\1\2", text)) for names, text in rows])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, and the exit codes or how to see them."""
@@ -377,7 +392,7 @@ class Command(click.Command):
         """Parse the arguments; point from an unknown option to the one to type."""
         if ALL in args and {"-h", "--help"} & {*args}:
             ctx.meta[ALL] = True
-            args = [each for each in args if each != ALL]
+            args = [argument for argument in args if argument != ALL]
         if self.takes_words:
             reject_unknown_word(ctx, (), args)
         try:
@@ -388,13 +403,16 @@ class Command(click.Command):
 
     def _suggest_option(self, ctx: click.Context, name: str) -> str:
         known = [opt for param in self.get_params(ctx) for opt in param.opts if opt.startswith("--")]
-        instead = INSTEAD.get(name, "")
-        longer = [opt for opt in known if opt.startswith(name) and name.startswith("--")]
         if name in GONE:
             return f"; {GONE[name]}"
+        instead = INSTEAD.get(name, "")
         if instead.partition(" ")[0] in {"rubric-lint", *known}:
             return f"; did you mean `{instead}`?"
-        return f"; did you mean `{longer[0]}`?" if len(longer) == 1 else word_unknown(name, known)
+        if name.startswith("--"):
+            longer = [opt for opt in known if opt.startswith(name)]
+            if len(longer) == 1:
+                return f"; did you mean `{longer[0]}`?"
+        return format_unknown(name, known)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end on Ctrl+C with one line, where click would write an empty one before it."""
@@ -509,11 +527,12 @@ class DefaultGroup(Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete commands, and the options and first argument of the default command."""
-        found: list[CompletionItem] = []
+        items: list[CompletionItem] = []
         with click.Context(self.default, parent=ctx, info_name=self.default.name, resilient_parsing=True) as inner:
             if not incomplete.startswith("-"):  # paths first: Bash drops the words before the request for file names
-                paths = (param for param in self.default.params if isinstance(param, click.Argument))
-                found += [item for param in paths for item in param.shell_complete(inner, incomplete)]
-            found += super().shell_complete(ctx, incomplete)
-            found += [item for item in self.default.shell_complete(inner, incomplete) if item.value != "--help"]
-        return found
+                for param in self.default.params:
+                    if isinstance(param, click.Argument):
+                        items += param.shell_complete(inner, incomplete)
+            items += super().shell_complete(ctx, incomplete)
+            items += [item for item in self.default.shell_complete(inner, incomplete) if item.value != "--help"]
+        return items

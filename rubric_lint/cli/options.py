@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from rubric_lint.cli.commands import Command, Exit, Option, word_near, word_unknown
+from rubric_lint.cli.commands import Command, Exit, Option, format_near, format_unknown
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import LIST_CHOICES
 from rubric_lint.model.messages import UserError, join_words, point_to_known
@@ -55,7 +55,7 @@ class AnyPath(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Let the shell complete file names."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415
+        from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
 
@@ -72,7 +72,7 @@ class Choice(click.Choice):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
         """Return the message for an unknown value: the known ones, and which of them may be meant."""
-        hint = word_unknown(str(value), self.choices) or self.hint
+        hint = format_unknown(str(value), self.choices) or self.hint
         return f"{value!r} is not one of {', '.join(self.choices)}{hint}"
 
 
@@ -85,7 +85,7 @@ class Finite(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number", param, ctx)
 
 
-class Spec(NamedTuple):
+class OptionSpec(NamedTuple):
     """An option: its group in the full help, what it takes, its help, and what `_TABLE` says more."""
 
     group: str
@@ -317,6 +317,9 @@ one of `_TYPES`; with a `*`, it can be repeated. `alone` is its value if none fo
 function, of this module or at `module:function`. What is `eager` acts at once and has no value.
 """
 
+_FLAG = "-"
+"""What a flag takes: nothing."""
+
 _TYPES: dict[str, tuple[click.ParamType, str]] = {
     "<share>": (Finite(0, 1, min_open=True, max_open=True), "SHARE"),
     "<positive>": (Finite(0, min_open=True), "N"),
@@ -327,15 +330,16 @@ _TYPES: dict[str, tuple[click.ParamType, str]] = {
 """The type of value that each word stands for, and how help shows such a value."""
 
 
-def _read_table(text: str) -> Iterator[tuple[str, Spec]]:
+def _read_table(text: str) -> Iterator[tuple[str, OptionSpec]]:
     group = ""
     for line in re.sub(r"\n {8}", " ", text).strip().split("\n"):
         if not line.startswith(" "):
             group = line
             continue
         head, _, help_text = line.strip().partition("  ")
-        key, takes, *more = [*head.split(), "-"] if " " not in head else head.split()
-        yield key, Spec(group, takes, help_text, dict(each.split("=") for each in more))
+        key, *words = head.split()
+        takes, *settings = words or [_FLAG]
+        yield key, OptionSpec(group, takes, help_text, dict(setting.split("=") for setting in settings))
 
 
 OPTIONS = dict(_read_table(_TABLE))
@@ -378,14 +382,14 @@ class Given(SimpleNamespace):
 
     def finder(self, overrides: Overrides | None = None) -> SettingsFinder:
         """Return a finder for the settings of files; raise SettingsError if the named settings file cannot be used."""
-        from rubric_lint.lint.project.settings import SettingsFinder  # noqa: PLC0415  (not needed by --help)
+        from rubric_lint.lint.project.settings import SettingsFinder
 
         return SettingsFinder(overrides, file=self.config, isolated=self.isolated)
 
 
 def repeat_command(context: click.Context, *files: str, without: Collection[str] = (), **more: Value) -> str:
     """Return the command line of a run, to run again: for other `files`, `without` some options, and with `more`."""
-    given, options = list[str](), dict[str, Value]()
+    arguments, options = list[str](), dict[str, Value]()
     for param in context.command.get_params(context):
         name = str(param.name)
         if name in without or context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
@@ -393,13 +397,13 @@ def repeat_command(context: click.Context, *files: str, without: Collection[str]
         value = context.meta.get(GIVEN, {}).get(name, context.params[name])
         words = [*map(str, value)] if isinstance(value, tuple) else [str(value)]
         if isinstance(param, click.Argument):
-            given += words
+            arguments += words
         else:
             options[max(param.opts, key=len).removeprefix("--")] = True if value is True else words
-    program, *command = context.command_path.split()
+    program, *words_of_command = context.command_path.split()
     # A program without a command runs the one with its name.
-    called = " ".join(command) or program.removeprefix("rubric-")
-    return suggest(called, *(files or given), **{**options, **more})
+    name_of_command = " ".join(words_of_command) or program.removeprefix("rubric-")
+    return suggest(name_of_command, *(files or arguments), **{**options, **more})
 
 
 def command(
@@ -420,40 +424,48 @@ def command(
     of all commands; `more` is what `Command` takes. A command that `writes_at_end` says on Ctrl+C that it has written
     nothing.
     """
+    params = _make_params(arguments, options)
+    rules = [*_read_clashes(f"{_CLASHES}{clashes}")]
+    reads_records = not {"map", "map:sides", "map:answers"}.isdisjoint(options.split())
 
     def make(function: Callable[[Given], Any]) -> Command:
-        firsts, _, others = options.partition("|")
-        params: list[click.Parameter] = []
-        for each in arguments.split():
-            number = -1 if each[-1] in "*+" else 1
-            is_required = each[-1] not in "?*"
-            params.append(click.Argument([each.rstrip("?*+")], nargs=number, required=is_required, type=AnyPath()))
-        params += [_make_option(each, is_first=True) for each in firsts.split()]
-        params += [
-            _make_option(each, is_first=False) for each in others.split() if each not in firsts.replace("!", "").split()
-        ]
-        rules = []
-        for line in filter(str.strip, f"{_CLASHES}{clashes}".splitlines()):
-            rule, mark, advice = line.strip().partition(";")
-            option, verb, *others_named = rule.split()
-            rules.append(Clash(option, verb == "needs", others_named, mark + advice))
+        call = partial(_run_and_describe, function) if reads_records else function
 
         def run(**values: Any) -> Any:
             _check_call(params, rules)
-            call = partial(_run_and_describe, function) if reads_records else function
             if not writes_at_end:
                 return call(Given(**values))
             with Progress(sys.stderr).reporting_interrupt(lambda: "before anything was written"):
                 return call(Given(**values))
 
-        reads_records = not {"map", "map:sides", "map:answers"}.isdisjoint(options.split())
         run.__module__ = function.__module__
         text = inspect.getdoc(function) or ""
         first = text.partition("\n\n")[0].replace("\n", " ")
-        called = name or function.__name__.replace("_", "-")
-        return Command(called, params=params, callback=run, help=text, short_help=short or first, **more)
+        name_of_command = name or function.__name__.replace("_", "-")
+        return Command(name_of_command, params=params, callback=run, help=text, short_help=short or first, **more)
 
     return make
+
+
+def _make_params(arguments: str, options: str) -> list[click.Parameter]:
+    """Return the arguments and options that `command` takes; an option on the first screen is there only once."""
+    params: list[click.Parameter] = []
+    for argument in arguments.split():
+        number = -1 if argument[-1] in "*+" else 1
+        is_required = argument[-1] not in "?*"
+        params.append(click.Argument([argument.rstrip("?*+")], nargs=number, required=is_required, type=AnyPath()))
+    firsts, _, others = options.partition("|")
+    params += [_make_option(option, is_first=True) for option in firsts.split()]
+    known = firsts.replace("!", "").split()
+    params += [_make_option(option, is_first=False) for option in others.split() if option not in known]
+    return params
+
+
+def _read_clashes(text: str) -> Iterator[Clash]:
+    for line in filter(str.strip, text.splitlines()):
+        rule, mark, advice = line.strip().partition(";")
+        option, verb, *others = rule.split()
+        yield Clash(option, verb == "needs", others, mark + advice)
 
 
 def _run_and_describe(function: Callable[[Given], Any], given: Given) -> Any:
@@ -480,54 +492,70 @@ _HINTS = {
 """What to do instead of an unknown value, by option."""
 
 
+_SHORT = {"output": ["-o"], "quiet": ["-q"]}
+"""The short names of options."""
+
+
 def _make_option(text: str, *, is_first: bool) -> Option:
+    """Return the option that a word of `command` names: `KEY`, `KEY!` or `KEY=choice,choice`."""
     key, _, choices = text.rstrip("!").partition("=")
-    name, is_required = key.partition(":")[0], text.endswith("!")
+    name = key.partition(":")[0]
     group, takes, help_text, more = OPTIONS[key]
-    several, takes = takes.endswith("*"), takes.removesuffix("*")
-    metavar = more.get("metavar")
-    names = choices.split(",") if choices else list(filter(None, takes.split("|"))) if "|" in takes else []
-    bounds = re.fullmatch(r"(\d+)\.\.(\d*)", takes)
-    settings: dict[str, Any] = {"required": is_required, "multiple": several, "metavar": metavar}
-    if names:
-        settings["type"] = Choice(names, _HINTS.get(key, ""))
-    elif takes == "-":
-        settings["is_flag"] = True
-    elif bounds:
-        settings["type"] = click.IntRange(int(bounds[1]), int(bounds[2]) if bounds[2] else None)
-        settings["metavar"] = "N"
-    elif takes in _TYPES:
-        settings["type"], shown = _TYPES[takes]
-        settings["metavar"] = metavar or shown
-    else:
-        settings["type"] = AnyPath() if takes in {"FILE", "DIR"} else None
-        settings["metavar"] = takes
-    if "alone" in more:
-        settings |= {"is_flag": False, "flag_value": more["alone"]}
-    if default := names[0] if choices else more.get("default"):
-        settings["default"] = default
-    if names and metavar:
+    names = choices.split(",") if choices else _list_names(takes.removesuffix("*"))
+    default = names[0] if choices else more.get("default")
+    if names and "metavar" in more:
         before, mark, after = help_text.partition("  [")
         help_text = f"{before.removesuffix('.')}: {join_words(names, 'or')}.{mark}{after}"
-    settings["show_default"] = default is not None and "[default" not in help_text
-    settings["callback"] = _load(more["reads"]) if "reads" in more else None
-    settings["shell_complete"] = globals()[more["completes"]] if "completes" in more else None
+    settings: dict[str, Any] = {
+        "required": text.endswith("!"),
+        "multiple": takes.endswith("*"),
+        "metavar": more.get("metavar"),
+        "show_default": default is not None and "[default" not in help_text,
+        "callback": _load(more["reads"]) if "reads" in more else None,
+        "shell_complete": globals()[more["completes"]] if "completes" in more else None,
+    }
+    if names:
+        settings["type"] = Choice(names, _HINTS.get(key, ""))
+    else:
+        settings |= _describe_value(takes.removesuffix("*"), more)
+    if "alone" in more:
+        settings |= {"is_flag": False, "flag_value": more["alone"]}
+    if default:
+        settings["default"] = default
     if "envvar" in more:
         settings |= {"envvar": more["envvar"], "show_envvar": True}
     if "eager" in more:
         settings |= {"is_eager": True, "expose_value": False}
-    short = {"output": "-o", "quiet": "-q"}.get(name)
-    names = [more.get("name") or name.replace("-", "_"), *([short] if short else []), f"--{name}"]
-    made = Option(names, help=help_text, **settings)
-    made.group, made.is_first = group, is_first
-    return made
+    declarations = [more.get("name") or name.replace("-", "_"), *_SHORT.get(name, []), f"--{name}"]
+    option = Option(declarations, help=help_text, **settings)
+    option.group, option.is_first = group, is_first
+    return option
+
+
+def _list_names(takes: str) -> list[str]:
+    """Return the names that an option takes; none if it takes something else. `ray|` has one."""
+    return [name for name in takes.split("|") if name] if "|" in takes else []
+
+
+def _describe_value(takes: str, more: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings of click for what an option takes, other than names to choose from."""
+    bounds = re.fullmatch(r"(\d+)\.\.(\d*)", takes)
+    if takes == _FLAG:
+        return {"is_flag": True}
+    if bounds:
+        highest = int(bounds[2]) if bounds[2] else None
+        return {"type": click.IntRange(int(bounds[1]), highest), "metavar": "N"}
+    if takes in _TYPES:
+        kind, metavar = _TYPES[takes]
+        return {"type": kind, "metavar": more.get("metavar") or metavar}
+    return {"type": AnyPath() if takes in {"FILE", "DIR"} else None, "metavar": takes}
 
 
 def read_mapping(values: tuple[str, ...]) -> dict[str, str]:
     """Return the columns of fields; most runs have none, and load nothing for it."""
     if not values:
         return {}
-    from rubric_lint.scoring.records import mapping  # noqa: PLC0415
+    from rubric_lint.scoring.records import mapping
 
     try:
         return mapping.read_mapping(values)
@@ -561,8 +589,11 @@ class Clash(NamedTuple):
 def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> None:
     """Reject a call with options that contradict each other or lack another one, by the first rule that is broken."""
     ctx = click.get_current_context()
-    read = [ctx.params.get(param.name or "") for param in params if param.name in _READ]
-    dashes = sum(each.count(STDIN) if isinstance(each, tuple) else each == STDIN for each in read if each is not None)
+    dashes = 0
+    for param in params:
+        value = ctx.params.get(param.name) if param.name in _READ else None
+        files = value if isinstance(value, tuple) else (value,)
+        dashes += files.count(STDIN)
     if dashes > 1:
         raise click.UsageError("stdin can be read only once")
     names = {name: param for param in params if isinstance(param, Option) for name in param.opts}
@@ -579,13 +610,14 @@ def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> No
         if needs and not any(map(is_given, others)):
             what = "the path -, which reads stdin" if others == [STDIN] else join_words(others, "or")
             raise click.UsageError(f"{option} requires {what}{advice}")
-        for other in () if needs else filter(is_given, others):
-            what = "used with stdin" if other == STDIN else f"combined with {other}"
-            raise click.UsageError(f"{option} cannot be {what}{advice}")
+        if not needs:
+            for other in filter(is_given, others):
+                what = "used with stdin" if other == STDIN else f"combined with {other}"
+                raise click.UsageError(f"{option} cannot be {what}{advice}")
 
 
 def _rules() -> Mapping[str, Rule]:
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
+    from rubric_lint.rules import BY_NAME
 
     return BY_NAME
 
@@ -594,9 +626,9 @@ def read_name(value: str) -> str:
     """Return the name of a rule; raise click.BadParameter when no rule has this name; it suggests the nearest one."""
     if value in _rules():
         return value
-    from rubric_lint.rules import find_near_rules  # noqa: PLC0415  (as above)
+    from rubric_lint.rules import find_near_rules
 
-    hint = word_near(find_near_rules(value)) or "; `rubric-lint explain` lists them"
+    hint = format_near(find_near_rules(value)) or "; `rubric-lint explain` lists them"
     raise click.BadParameter(f"unknown rule {value!r}{hint}")
 
 
@@ -629,12 +661,14 @@ def read_choices(values: tuple[str, ...]) -> tuple[str, ...]:
         click.BadParameter: when no rule has a choice of this name; it suggests the nearest one.
     """
     names = _split_names(values, "a choice")
-    for name in names:
-        from rubric_lint.rules import list_choices  # noqa: PLC0415  (not needed by --help)
+    if not names:
+        return ()
+    from rubric_lint.rules import list_choices
 
-        known = list_choices()
+    known = list_choices()
+    for name in names:
         if name not in {*known, LIST_CHOICES}:
-            hint = word_unknown(name, known) or f"; there are {', '.join(known)}"
+            hint = format_unknown(name, known) or f"; there are {', '.join(known)}"
             if os.path.exists(name):  # noqa: PTH110  (pathlib is slow to load)
                 hint = f"; write the path before --choose{hint}"
             raise click.BadParameter(f"unknown choice {name!r}{hint}")
@@ -652,7 +686,7 @@ def complete_name(_ctx: click.Context, _param: click.Parameter, incomplete: str)
 
 
 def _complete(known: Mapping[str, str], incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415
+    from click.shell_completion import CompletionItem
 
     before, comma, word = incomplete.rpartition(",")
     return [
@@ -692,7 +726,7 @@ def open_output(name: str, option: str) -> Iterator[TextIO]:
     Raises:
         click.UsageError: when the file cannot be written.
     """
-    from rubric_lint.lint.project.writing import WriteError, open_whole  # noqa: PLC0415  (most output goes to stdout)
+    from rubric_lint.lint.project.writing import WriteError, open_whole
 
     require_file_name(name, option)
     with ExitStack() as stack:
@@ -759,7 +793,7 @@ def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object
 
 def watch(paths: tuple[str, ...], show: Callable[..., object], *others: Any, **settings: Any) -> Exit:
     """Run again whenever files change, until the program is interrupted or cannot watch."""
-    from rubric_lint.lint.run.watching import Watch, WatchError  # noqa: PLC0415  (few runs watch)
+    from rubric_lint.lint.run.watching import Watch, WatchError
 
     try:
         Watch(paths, show, *others, **settings).run()
@@ -774,7 +808,7 @@ def require_rubric(name: str, known: Collection[str]) -> None:
         raise click.UsageError(f"no rubric is named `{name}`; {point_to_known(name, known)}")
 
 
-def load_given(given: FileArgument, finder: SettingsFinder) -> dict[str, LoadedRubric]:
+def load_argument_rubrics(argument: FileArgument, finder: SettingsFinder) -> dict[str, LoadedRubric]:
     """Return the rubrics of a file argument by name.
 
     Raises:
@@ -782,11 +816,11 @@ def load_given(given: FileArgument, finder: SettingsFinder) -> dict[str, LoadedR
         InvalidRubricsError: when they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError  # noqa: PLC0415
-    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models  # noqa: PLC0415
+    from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError
+    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models
 
     try:
-        return load_models(given.label, given.data, finder.for_file(given.path))
+        return load_models(argument.label, argument.data, finder.for_file(argument.path))
     except InvalidRubricError as wrong:
         raise InvalidRubricsError(*wrong.faults) from None
     except RubricError as wrong:

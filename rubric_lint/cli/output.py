@@ -92,14 +92,15 @@ def wants_color(choice: str) -> bool:
     """
     if choice != "auto":
         return choice == "always"
-    given = os.environ.get
-    if given("NO_COLOR"):
+    variable = os.environ.get
+    if variable("NO_COLOR"):
         return False
-    if force := given("FORCE_COLOR"):
+    force = variable("FORCE_COLOR")
+    if force:
         return force.lower() not in {"0", "false"}
-    if given("CLICOLOR_FORCE", "0") not in {"", "0"}:
+    if variable("CLICOLOR_FORCE", "0") not in {"", "0"}:
         return True
-    return sys.stdout.isatty() and given("TERM") != "dumb" and given("CLICOLOR") != "0"
+    return sys.stdout.isatty() and variable("TERM") != "dumb" and variable("CLICOLOR") != "0"
 
 
 def make_style(color: str = "auto", *, quiet: bool = False, is_file: bool = False) -> Style:
@@ -113,7 +114,7 @@ def columns() -> int:
     """Return the width of a row in terminal cells."""
     if not sys.stdout.isatty():
         return _COLUMNS
-    import shutil  # noqa: PLC0415  (it imports the compression modules)
+    import shutil
 
     return shutil.get_terminal_size().columns
 
@@ -141,10 +142,10 @@ def choose_by_ending(name: str | None, endings: Mapping[str, str], default: str)
     return endings.get(ending, default)
 
 
-def choose_format(asked: str | None, output_file: str | None) -> str:
+def choose_format(requested: str | None, output_file: str | None) -> str:
     """Return the requested format, or the default for where the report goes."""
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     if output_file is not None:
         return choose_by_ending(output_file, _ENDINGS, "full")
     if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -171,14 +172,14 @@ def open_report(name: str | None, progress: Progress, look: Style) -> Iterator[W
     yield write
 
 
-def spare(name: str | None, lint: "Lint") -> "Lint":
+def protect_rubrics(name: str | None, lint: "Lint") -> "Lint":
     """Wrap `lint` so that the report never replaces a file `name` that contains rubrics.
 
     The returned function raises click.UsageError when it does.
     """
     if name is None:
         return lint
-    from rubric_lint.lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File
 
     real = os.path.realpath(name)
 
@@ -201,7 +202,7 @@ def refuse_same_file(file: str, output: str | None) -> None:
 
 def has_content(file: "Path", data: bytes) -> bool:
     """Return whether a small file has this content; what cannot be read, or is not a regular file, does not."""
-    from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file  # noqa: PLC0415
+    from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 
     with suppress(OSError):
         return read_file(str(file), SMALL_LIMIT) == data
@@ -214,7 +215,7 @@ def write_result(data: bytes, output: str | None) -> int:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return Exit.CLEAN
-    from rubric_lint.lint.project.writing import WriteError, write_file  # noqa: PLC0415
+    from rubric_lint.lint.project.writing import WriteError, write_file
 
     try:
         write_file(output, data)

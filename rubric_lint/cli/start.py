@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 def _start(program: str) -> "NoReturn":
     end_on_interrupt()
-    from importlib import import_module  # noqa: PLC0415  (after Ctrl+C is taken care of)
+    from importlib import import_module
 
     cli = import_module(f"rubric_lint.cli.{program}.{program}").cli
     import_module("rubric_lint.cli.commands").launch(cli, f"rubric-{program}")

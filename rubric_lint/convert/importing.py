@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from rubric_lint.convert.export.entries import make_sound
 from rubric_lint.convert.export.suites import RUBRIC
-from rubric_lint.convert.export.target import Carried, CarriedCase, CaseKey, ExportError, ExportSource
-from rubric_lint.formats.sheets.cells import Table, TableError, UnreadableError, parse_rescale
+from rubric_lint.convert.export.target import CaseKey, ConvertedCase, ConvertedSuite, ExportError, ExportSource
+from rubric_lint.formats.sheets.cells import CellTable, TableError, UnreadableError, parse_rescale
 from rubric_lint.formats.sheets.columns import Choices, fold
 from rubric_lint.formats.sheets.reading import read_tables
-from rubric_lint.formats.sheets.rubrics import TableRubric, read_rubric, write_draft
+from rubric_lint.formats.sheets.rubrics import TableRubric, read_rubric, write_json
 from rubric_lint.lint.engine import examine
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Thresholds
@@ -23,6 +23,7 @@ _NAME = "table.rubric.json"
 
 
 NOTE = "note"
+"""The kind of a message that is not a finding."""
 
 
 class ChoiceError(ValueError):
@@ -30,11 +31,9 @@ class ChoiceError(ValueError):
 
 
 class ImportMessage(NamedTuple):
-    """What is said of a table, and where; of a whole file, `place` is empty.
+    """A message about a table, with its place; of a whole file, `place` is empty.
 
-    `kind` is `note` or a severity, `rule` the rule that found it, if one did.
-
-    An error is why nothing was imported.
+    `kind` is `note` or a severity, `rule` the rule that found it, if one did. An error is why nothing was imported.
     """
 
     place: str
@@ -44,8 +43,9 @@ class ImportMessage(NamedTuple):
 
     def word(self) -> str:
         """Return the message as the command prints it."""
+        place = f"{self.place}: " if self.place else ""
         rule = f"{self.kind} {self.rule}: " if self.rule else ""
-        return f"{f'{self.place}: ' if self.place else ''}{rule}{self.message}"
+        return f"{place}{rule}{self.message}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the message as JSON."""
@@ -65,17 +65,21 @@ class Imported(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the rubric file and the messages as JSON."""
-        return {"file": self.file, "text": self.text or None, "messages": [each.to_json() for each in self.messages]}
+        return {
+            "file": self.file,
+            "text": self.text or None,
+            "messages": [message.to_json() for message in self.messages],
+        }
 
 
-def choose(
+def read_choices(
     mapping: Iterable[tuple[str, str]],
     ignored: Iterable[str],
     rescale: str | None,
     only: str | None,
     header_row: int | None,
 ) -> Choices:
-    """Return what options say; `mapping` has pairs of a column and the field that it holds.
+    """Read the options of an import; `mapping` has pairs of a column and the field that it holds.
 
     Raises:
         ChoiceError: if one has a wrong form, or two contradict each other.
@@ -85,7 +89,8 @@ def choose(
         if fields.setdefault(fold(column), field) != field:
             raise ChoiceError(f"--map: column `{column}` cannot hold both `{fields[fold(column)]}` and `{field}`")
     left_out = frozenset(map(fold, ignored))
-    if both := fields.keys() & left_out:
+    both = fields.keys() & left_out
+    if both:
         raise ChoiceError(f"--map and --ignore-column both name the column `{min(both)}`")
     scale = parse_rescale(rescale) if rescale is not None else None
     if rescale is not None and scale is None:
@@ -111,7 +116,7 @@ def import_tables(
     Raises:
         ChoiceError: if no table has a column that an option names.
     """
-    tables: list[Table] = []
+    tables: list[CellTable] = []
     try:
         watch("reading", 0, 0)
         tables = read_tables(label, path, data, choices, Thresholds(settings.pass_at, settings.borderline_at))
@@ -120,40 +125,43 @@ def import_tables(
     except TableError as refusal:
         refused = [_error(refusal.place.full, refusal.message)]
         if len(tables) > 1:
-            named = list_names([table.name for table in tables], most=20)
-            told = f"the file has several tables: {named}; import one of them with --rubric"
-            refused.append(_error("", told))
+            names = list_names([table.name for table in tables], most=20)
+            refused.append(_error("", f"the file has several tables: {names}; import one of them with --rubric"))
         return Imported(label, "", tuple(refused), is_unreadable=isinstance(refusal, UnreadableError))
     return _write(label, rubrics, settings, watch, sum(len(table.rows) for table in tables))
 
 
 def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: Watch, total: int) -> Imported:
     """Lint the rubrics of the tables and write them unless one has errors; they have `total` rows."""
-    messages = [ImportMessage(note.place.full, NOTE, note.message) for each in read for note in each.notes]
+    messages: list[ImportMessage] = []
+    for table in read:
+        messages += [ImportMessage(note.place.full, NOTE, note.message) for note in table.notes]
     rubrics: dict[str, Rubric] = {}
     done = 0
-    for each in read:
+    for table in read:
         watch("checking", done, total)
-        messages += _examine(each, settings, rubrics)
-        done += each.rows
-    if any(each.kind == Severity.ERROR for each in messages):
+        messages += _examine(table, settings, rubrics)
+        done += table.rows
+    if any(message.kind == Severity.ERROR for message in messages):
         messages.append(_error("", "nothing was written: correct the table and import it again"))
         return Imported(label, "", tuple(messages))
     watch("writing", done, total)
-    texts = {each.name: each.texts for each in read}
-    cases: dict[CaseKey, CarriedCase] = {
-        (None, (name,)): CarriedCase(name, {"id": name, **each}) for name, each in texts.items()
-    }
-    sources = {name: ExportSource(place=(None, (name,))) for name in texts}
-    export = RUBRIC.write(rubrics, sources, Carried({}, cases, ()) if any(texts.values()) else None)
+    cases: dict[CaseKey, ConvertedCase] = {}
+    sources: dict[str, ExportSource] = {}
+    for table in read:
+        place = (None, (table.name,))
+        cases[place] = ConvertedCase(table.name, {"id": table.name, **table.texts})
+        sources[table.name] = ExportSource(place=place)
+    has_texts = any(table.texts for table in read)
+    export = RUBRIC.write(rubrics, sources, ConvertedSuite({}, cases, ()) if has_texts else None)
     return Imported(label, export.text, tuple(messages))
 
 
-def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
+def _examine(table: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
     """Lint the rubric of a table, and add it to those that can be written."""
-    draft = write_draft(each.entries)  # each of its lines has a place in the table
+    draft = write_json(table.entries)  # each of its lines has a place in the table
     source = Source(_NAME, draft.text)
-    version = VERSION_3 if each.is_of_version_3 else CURRENT
+    version = VERSION_3 if table.is_of_version_3 else CURRENT
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=version)
     examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
     is_faulty = False
@@ -161,22 +169,23 @@ def _examine(each: TableRubric, settings: FileSettings, rubrics: dict[str, Rubri
         is_faulty = is_faulty or finding.severity is Severity.ERROR
         place = draft.places[source.position(finding.span.start).line - 1]
         yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
-    at = each.entries.place.full
-    found = examined.rubrics
-    sound = [(document, rubric) for document, rubric in found if rubric.schema.is_valid(document.value(rubric.path))]
-    if each.name in rubrics:
-        yield _error(at, f"a second table is called `{each.name}`; choose one with --rubric")
-    elif is_faulty:
+    if table.name in rubrics:
+        message = f"a second table is called `{table.name}`; choose one with --rubric"
+        yield _error(table.entries.place.full, message)
         return
-    elif not sound:
-        yield _error(at, "the table has errors that a setting silences; fix them first")
+    if is_faulty:
+        return
+    for document, rubric in examined.rubrics:
+        if rubric.schema.is_valid(document.value(rubric.path)):
+            break
     else:
-        document, rubric = sound[0]
-        try:
-            rubrics[each.name], _ = make_sound(each.name, rubric, RUBRIC)
-        except ExportError as refusal:
-            place = draft.places[source.position(document.span(refusal.path).start).line - 1]
-            yield _error(place.full, refusal.message)
+        yield _error(table.entries.place.full, "the table has errors that a setting silences; fix them first")
+        return
+    try:
+        rubrics[table.name], _ = make_sound(table.name, rubric, RUBRIC)
+    except ExportError as refusal:
+        place = draft.places[source.position(document.span(refusal.path).start).line - 1]
+        yield _error(place.full, refusal.message)
 
 
 def _error(place: str, message: str) -> ImportMessage:
@@ -185,7 +194,8 @@ def _error(place: str, message: str) -> ImportMessage:
 
 def _refuse_unused(choices: Choices, rubrics: Collection[TableRubric]) -> None:
     """Check that a table has each column that an option names; raise ChoiceError if none has."""
-    used = frozenset[str]().union(*(each.used for each in rubrics))
-    if unused := sorted((choices.fields.keys() | choices.ignored) - used):
+    used = frozenset[str]().union(*(rubric.used for rubric in rubrics))
+    unused = sorted((choices.fields.keys() | choices.ignored) - used)
+    if unused:
         option_name = "--map" if unused[0] in choices.fields else "--ignore-column"
         raise ChoiceError(f"{option_name}: no table has a column `{unused[0]}`")

@@ -12,13 +12,14 @@ from typing import Any
 from rubric_lint.formats.agentv.convert import at_path
 from rubric_lint.formats.search.locate import find_claim
 from rubric_lint.lint.engine import DEFAULTS, Examined, build_rubrics, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, format_new_finding
+from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix
+from rubric_lint.lint.fix.new_findings import format_new_finding
 from rubric_lint.lint.project.settings import FileSettings
-from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark
+from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark, Thresholds
 from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.model.recognition import CRITERIA, FIELD
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.schema_files import VERSION_3, newest
+from rubric_lint.model.schema_files import VERSION_3, SchemaFile, newest
 from rubric_lint.model.suggest import suggest
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
@@ -51,13 +52,13 @@ def raise_file(
     if fixed.doubt or before.result.is_stopped:
         return fixed
     if not raised:
-        return replace(fixed, notes=(*fixed.notes, *_tell_others(name, before)))
-    if unmet := tuple(_find_obstacles(before, raised)):
-        return replace(fixed, unmet=unmet)
+        return replace(fixed, notes=(*fixed.notes, *_note_others(name, before)))
+    obstacles = tuple(_find_obstacles(before, raised))
+    if obstacles:
+        return replace(fixed, unmet=obstacles)
     text = _write(source, raised)
     if isinstance(text, RefusedChange):
-        finding = Finding(VERSION_3, Severity.ERROR, text.reason, text.span, text.document.pointer(text.path))
-        return replace(fixed, unmet=(Left(finding, text.reason),))
+        return replace(fixed, unmet=(_leave(text.document, text.path, text.reason, text.span),))
     source = source._replace(text=text)
     after = examine_file(name, source.to_bytes(text), _without_thresholds(settings))
     unmet = tuple(_find_new(before, after))
@@ -68,13 +69,20 @@ def raise_file(
         return replace(fixed, unmet=unmet, doubt=doubt, applied=() if doubt else fixed.applied)
     result = lint(name, source.to_bytes(text), settings)._replace(source=source)
     applied = (*fixed.applied, Applied(VERSION_3, "raised to version 3"))
-    has_moved = any(marks for _, found in raised for marks in found.values())
-    told = "its thresholds are in the file now: `pass` and `borderline` of the settings decide nothing there any more"
-    notes = (*fixed.notes, Note(told)) if has_moved else fixed.notes
-    return replace(fixed, result=result, applied=applied, notes=notes)
+    notes = list(fixed.notes)
+    if any(any(marks.values()) for _, marks in raised):
+        note = "its thresholds are in the file now: `pass` and `borderline` of the settings decide nothing there"
+        notes.append(Note(f"{note} any more"))
+    return replace(fixed, result=result, applied=applied, notes=tuple(notes))
 
 
-def _tell_others(name: str, examined: Examined) -> Iterator[Note]:
+def _leave(document: Document, path: Path, reason: str, span: Span | None = None) -> Left:
+    """Return what prevents raising a file: a value of a document, at its own place if there is no `span`."""
+    place = document.span(path) if span is None else span
+    return Left(Finding(VERSION_3, Severity.ERROR, reason, place, document.pointer(path)), reason)
+
+
+def _note_others(name: str, examined: Examined) -> Iterator[Note]:
     """Say how rubrics that are not in our format become such."""
     if any(rubric.dialect for _, rubric in examined.rubrics):
         yield Note(f"its rubrics are not in our format; `{suggest('convert', name, to='rubric')}` writes them so")
@@ -88,14 +96,17 @@ def _find_raised(examined: Examined, settings: FileSettings) -> list[tuple[Docum
     """Find the documents with rubrics of an older version, each with the marks that the settings give to these."""
     raised: list[tuple[Document, _Marks]] = []
     for document in examined.documents:
-        own = [rubric for each, rubric in examined.rubrics if each is document and rubric.view is None]
-        usual = {each.path: each.thresholds for each in build_rubrics(document, _without_thresholds(settings))}
-        if own:
-            raised.append((document, {each.path: [*_list_marks(each, usual.get(each.path))] for each in own}))
+        usual = {rubric.path: rubric.thresholds for rubric in build_rubrics(document, _without_thresholds(settings))}
+        marks = {}
+        for owner, rubric in examined.rubrics:
+            if owner is document and rubric.view is None:
+                marks[rubric.path] = list(_list_marks(rubric, usual.get(rubric.path)))
+        if marks:
+            raised.append((document, marks))
     return raised
 
 
-def _list_marks(rubric: Rubric, usual: Any) -> Iterator[tuple[str, Mark]]:
+def _list_marks(rubric: Rubric, usual: Thresholds | None) -> Iterator[tuple[str, Mark]]:
     """Yield the fields with the thresholds of a rubric, if they are others without the settings."""
     pass_at, borderline_at = rubric.thresholds
     if rubric.thresholds != usual:
@@ -111,9 +122,8 @@ def _find_obstacles(examined: Examined, raised: Sequence[tuple[Document, _Marks]
             yield Left(finding, f"{finding.message}; not raised to version 3 before its errors are fixed")
     for document, marks in raised:
         if document.part:
-            path, reason = next(iter(marks)), "a suite of AgentV names this file, and it reads no rubric of version 3"
-            finding = Finding(VERSION_3, Severity.ERROR, reason, document.span(path), document.pointer(path))
-            yield Left(finding, reason)
+            reason = "a suite of AgentV names this file, and it reads no rubric of version 3"
+            yield _leave(document, next(iter(marks)), reason)
 
 
 def _find_new(before: Examined, after: Examined) -> Iterator[Left]:
@@ -125,9 +135,7 @@ def _find_new(before: Examined, after: Examined) -> Iterator[Left]:
         if path and (new.number, path) not in known and len(after.rubrics) > len(before.rubrics):
             reason = f"`{path[-1]}` is not read as a rubric now, and would be in version 3; remove it, or let the file "
             reason += f"name the schema `{newest('suite', 'v2').bundled_id}` first"
-            document = documents[new.number]
-            finding = Finding(VERSION_3, Severity.ERROR, reason, document.span(path), document.pointer(path))
-            yield Left(finding, reason)
+            yield _leave(documents[new.number], path, reason)
 
 
 def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | RefusedChange:
@@ -155,12 +163,14 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
 
 
 def _find_versions(source: Source) -> Iterator[Span]:
+    """Find where the documents of a file name the version that they follow."""
     for document in read_documents(source)[0]:
-        if (span := find_version(document)) is not None:
+        span = find_version(document)
+        if span is not None:
             yield span
 
 
-def _choose_schema(marks: _Marks) -> Any:
+def _choose_schema(marks: _Marks) -> SchemaFile:
     return newest("rubric" if (FIELD,) in marks else "suite", VERSION_3)
 
 
@@ -177,15 +187,15 @@ def _move_marks(data: Any, path: Path, fields: Sequence[tuple[str, Mark]]) -> No
 
 def _find_doubt(before: Examined, after: Examined) -> str:
     """Return why the new text does not say what the old one did with its settings; empty if it does."""
-    then, now = (Counter(finding.rule for finding in each.result.findings) for each in (before, after))
+    old_counts = Counter(finding.rule for finding in before.result.findings)
+    new_counts = Counter(finding.rule for finding in after.result.findings)
     for finding in after.result.findings:
-        if now[finding.rule] > then[finding.rule]:
+        if new_counts[finding.rule] > old_counts[finding.rule]:
             return format_new_finding(after.result, finding)
-    pairs = zip(before.rubrics, after.rubrics, strict=False)
-    is_same = len(before.rubrics) == len(after.rubrics) and all(
-        _describe(old) == _describe(new) and new.version == VERSION_3 for (_, old), (_, new) in pairs
-    )
-    return "" if is_same else "a rubric would be scored differently"
+    old_rubrics = [_describe(rubric) for _, rubric in before.rubrics]
+    new_rubrics = [_describe(rubric) for _, rubric in after.rubrics]
+    is_raised = all(rubric.version == VERSION_3 for _, rubric in after.rubrics)
+    return "" if is_raised and old_rubrics == new_rubrics else "a rubric would be scored differently"
 
 
 def _describe(rubric: Rubric) -> Any:

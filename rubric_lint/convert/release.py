@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
-from rubric_lint.formats.agentv.convert import SCALE, SUITES, Converted, convert, find_blockers
-from rubric_lint.formats.agentv.parts import Unmet, find_unloaded, is_of_agentv, is_suite, is_template
+from rubric_lint.formats.agentv.convert import RELEASE_CHECKS, SCALE, Converted, convert, find_blockers
+from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite, is_suite_of_agentv, is_template
 from rubric_lint.formats.agentv.releases import RELEASES, Release
 from rubric_lint.formats.agentv.suites import EVAL_FILES
-from rubric_lint.formats.agentv.unconvertible import find_custom, find_other_files, is_foreign, is_read_as_it_is
+from rubric_lint.formats.agentv.unconvertible import find_custom, find_unconverted_files, is_foreign, is_read_as_it_is
 from rubric_lint.formats.search.locate import find_claim_span
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
@@ -30,14 +30,6 @@ from rubric_lint.source.patch import RefusedChange, former_path, write_all
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Edit, Source, UndecodableError, splice
-
-
-class Trouble(NamedTuple):
-    """Why a rewriting is in doubt, and the offset of the cause in the new text."""
-
-    doubt: str
-    at: int
-
 
 _WHOLE = (
     "nothing is rewritten before these are changed, and others may be found then: "
@@ -64,13 +56,13 @@ def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
 
 def _is_agentvs(document: Document, rubrics: list[Rubric]) -> bool:
     if not rubrics:
-        return is_of_agentv(document)
-    if any(each.is_version_3 for each in rubrics):
+        return is_suite_of_agentv(document)
+    if any(rubric.is_version_3 for rubric in rubrics):
         return False  # which no release reads in its place
-    own = [each for each in rubrics if not each.dialect or each.dialect.startswith("agentv")]
+    own = [rubric for rubric in rubrics if not rubric.dialect or rubric.dialect.startswith("agentv")]
     lists = suite_lists("cases")
     is_row = isinstance(document.data, list) or document.source.name.lower().endswith(".jsonl")
-    is_inside = any(not lists.isdisjoint(map(str, each.path)) for each in own)  # also cases of inner suites
+    is_inside = any(not lists.isdisjoint(map(str, rubric.path)) for rubric in own)  # also cases of inner suites
     return bool(own) and (is_row or is_inside or is_suite(document) or is_template(document))
 
 
@@ -95,26 +87,30 @@ def rewrite(
     enabled = frozenset(BY_NAME) if settings.enabled is None else settings.enabled
     settings = settings._replace(enabled=enabled - DEPRECATIONS, implicit_required=unsaid_is_required)
     fixed = fix(name, data, settings, unsafe=unsafe, choices=choices)
-    wanted = RELEASES[target]
+    release = RELEASES[target]
     if not fixed.result.source.text:  # the linter does not read files in which nothing speaks of rubrics
         with suppress(UndecodableError):
             source = Source.from_bytes(name, data)
             fixed = replace(fixed, before=source, result=fixed.result._replace(source=source))
-    file = _File(fixed.result.source, settings)
-    rewriting = _Rewriting(replace(fixed, is_suite=True), wanted, settings, file)
+    file = _SuiteFile(fixed.result.source, settings)
+    rewriting = _Rewriting(replace(fixed, is_suite=True), release, settings, file)
     if name.lower().endswith(EVAL_FILES) and not fixed.result.findings:
-        faults = read_documents(file.source)[1]
-        found = [Finding("syntax", Severity.ERROR, fault.message, fault.span, "") for fault in faults]
-        if found:
-            return replace(rewriting.fixed, unmet=tuple(Left(each, each.message) for each in found))
+        unmet = tuple(
+            Left(Finding("syntax", Severity.ERROR, fault.message, fault.span, ""), fault.message)
+            for fault in read_documents(file.source)[1]
+        )
+        if unmet:
+            return replace(rewriting.fixed, unmet=unmet)
     if fixed.doubt or not file.suites:
         return fixed
     fixed = rewriting.fixed
-    reason = f"not rewritten for {wanted.title} before its errors are fixed"
+    reason = f"not rewritten for {release.title} before its errors are fixed"
     errors = [Left(finding, f"{finding.message}; {reason}") for finding in _find_obstacles(fixed.result, settings)]
-    if unmet := rewriting.find_later() or tuple(errors):
+    unmet = rewriting.find_later() or tuple(errors)
+    if unmet:
         return replace(fixed, unmet=unmet, notes=tuple(rewriting.find_outdated()))
-    if unmet := rewriting.find_obstacles():
+    unmet = rewriting.find_obstacles()
+    if unmet:
         return replace(fixed, unmet=unmet, notes=(Note(_WHOLE),))
     rewritten = rewriting.run()
     if rewritten.is_changed and fixed.before.to_bytes(fixed.before.text) != data:
@@ -138,7 +134,14 @@ def _find_obstacles(result: Result, settings: FileSettings) -> Iterator[Finding]
             yield finding
 
 
-class _File:
+class _ProofFailure(NamedTuple):
+    """Why a rewriting is in doubt, and the offset of the cause in the new text."""
+
+    reason: str
+    offset: int
+
+
+class _SuiteFile:
     """The documents of a file, and the rubrics in them that are or may become AgentV's."""
 
     def __init__(self, source: Source, settings: FileSettings) -> None:
@@ -160,13 +163,17 @@ class _File:
     def suites(self) -> list[Document]:
         """The documents that have rubrics, and the suites of AgentV without any; of JSON Lines, all or none."""
         is_part = bool(self._settings.part)  # of a suite that names the file
-        found = [each for each in self.documents if is_part or each in self.rubrics or is_of_agentv(each)]
+        found = [
+            document
+            for document in self.documents
+            if is_part or document in self.rubrics or is_suite_of_agentv(document)
+        ]
         if found and self.source.name.lower().endswith(".jsonl"):
             return [document for document in self.documents if isinstance(document.data, dict)]
         return found
 
     @cached_property
-    def meanings(self) -> list["_Meant"]:
+    def meanings(self) -> list["_RubricMeaning"]:
         """What all rubrics mean; a checklist criterion must be met or not."""
         return [_find_meaning(document, rubric) for document, found in self.rubrics.items() for rubric in found]
 
@@ -178,7 +185,7 @@ class _Rewriting:
     fixed: Fixed
     target: Release
     settings: FileSettings
-    file: _File
+    file: _SuiteFile
 
     def find_later(self) -> tuple[Left, ...]:
         """Find the first place in each document that shows a later release than the target."""
@@ -201,7 +208,7 @@ class _Rewriting:
         found: list[Left] = []
         if suites[0].number is not None and not self.file.source.name.lower().endswith(".jsonl"):
             reason = f"{self.target.title} loads no file with several documents; write each to a file of its own"
-            found.append(self._leave(suites[-1], Unmet(reason, (), Part.HEAD)))
+            found.append(self._leave(suites[-1], Blocker(reason, (), Part.HEAD)))
         for document in suites:
             blockers = find_blockers(document, self.file.rubrics.get(document, []), self.target)
             found += [self._leave(document, blocker) for blocker in blockers]
@@ -210,34 +217,38 @@ class _Rewriting:
     def run(self) -> Fixed:
         """Convert the suites, write them, and prove that their rubrics mean the same."""
         suites = self.file.suites
-        notes = tuple(self._tell())
+        notes = tuple(self._list_notes())
         converted = [convert(document, self.file.rubrics.get(document, []), self.target) for document in suites]
-        if blockers := [self._leave(each.document, blocker) for each in converted for blocker in each.blockers]:
+        blockers: list[Left] = []
+        for suite in converted:
+            blockers += [self._leave(suite.document, blocker) for blocker in suite.blockers]
+        if blockers:
             return replace(self.fixed, unmet=_sort(blockers))
-        text = write_all([(each.document, each.data) for each in converted])
+        text = write_all([(suite.document, suite.data) for suite in converted])
         if isinstance(text, RefusedChange):
-            refusal = Unmet(text.reason, text.path, Part.VALUE)
+            refusal = Blocker(text.reason, text.path, Part.VALUE)
             return replace(self.fixed, unmet=(self._leave(text.document, refusal),))
         numbers = {document.number for document in suites}
-        new = _File(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
+        new = _SuiteFile(self._name_schema(self.file.source._replace(text=text), numbers), self.settings)
         after = [document for document in new.documents if document.number in numbers]
         found = [
-            (each.document, unmet._replace(path=_find_former(each, unmet.path)))
-            for document, each in zip(after, converted, strict=True)
+            (suite.document, unmet._replace(path=_find_former(suite, unmet.path)))
+            for document, suite in zip(after, converted, strict=True)
             for unmet in find_unloaded(document, self.target)
         ]
-        if unread := [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]:
+        unread = [self._leave(document, unmet) for document, unmet in found if not unmet.is_note]
+        if unread:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
-        find_gaps = SUITES[self.target.name].find_gaps
+        find_gaps = RELEASE_CHECKS[self.target.name].find_gaps
         gaps = _sort(self._leave(document, gap) for document in after for gap in find_gaps(document))
         if new.source.text == self.file.source.text:
             return replace(self.fixed, unmet=gaps, notes=seldom_meant)
         data = new.source.to_bytes(new.source.text)
         result = lint(new.source.name, data, self.settings)._replace(source=new.source)
-        trouble = self._find_fault(result, new) or self._find_misreading(new)
-        if trouble:
-            return self._doubt(trouble, after, converted)
+        failure = self._find_fault(result, new) or self._find_misreading(new)
+        if failure:
+            return self._refuse(failure, after, converted)
         applied = (*self.fixed.applied, Applied(self.target.name, f"converted to {self.target.title}"))
         return replace(self.fixed, result=result, applied=applied, unmet=gaps, notes=notes + seldom_meant)
 
@@ -258,59 +269,60 @@ class _Rewriting:
             edits.append(Edit(span, f"{quote}{url}{quote}"))
         return source._replace(text=splice(source.text, edits))
 
-    def _doubt(self, trouble: Trouble, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:
+    def _refuse(self, failure: _ProofFailure, after: Sequence[Document], converted: Sequence[Converted]) -> Fixed:
         """Return the file as it was, with the reason for the doubt and where its cause was before."""
         at = None
-        for document, each in zip(after, converted, strict=True):
-            if document.preamble.start <= trouble.at:
-                old = former_path(each.data, document.find_path(trouble.at))
-                at = self._find_place(each.document, old, Part.VALUE)
-        return replace(self.fixed, doubt=trouble.doubt, doubt_at=at, applied=())
+        for document, suite in zip(after, converted, strict=True):
+            if document.preamble.start <= failure.offset:
+                old = former_path(suite.data, document.find_path(failure.offset))
+                at = self._find_place(suite.document, old, Part.VALUE)
+        return replace(self.fixed, doubt=failure.reason, doubt_at=at, applied=())
 
-    def _find_fault(self, result: Result, new: _File) -> Trouble | None:
+    def _find_fault(self, result: Result, new: _SuiteFile) -> _ProofFailure | None:
         """Return why a reader of the target would fail on the result; None if it would not."""
         for finding in result.findings:
             if finding.severity is Severity.ERROR and finding.rule != "repeated-case":
                 doubt = f"there would be a new finding, {finding.rule}: {finding.message}"
-                return Trouble(doubt, finding.span.start)
+                return _ProofFailure(doubt, finding.span.start)
         for document, rubrics in new.rubrics.items():
             for rubric in rubrics:
                 # Where the target reads `rubrics`, their words need not mark them as AgentV's.
                 is_plain = self.target.reads_beside and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
                 if rubric.dialect not in self.target.dialects and not is_plain:
                     doubt = f"it would not be recognized as a suite for {self.target.title}"
-                    return Trouble(doubt, document.span(rubric.path, Part.VALUE).start)
+                    return _ProofFailure(doubt, document.span(rubric.path, Part.VALUE).start)
         return None
 
-    def _find_misreading(self, new: _File) -> Trouble | None:
+    def _find_misreading(self, new: _SuiteFile) -> _ProofFailure | None:
         """Return why a rubric would be read differently; more may be read, such as rubrics of other systems.
 
         Strings among assertions may lose what showed us whose they are; AgentV still reads them.
         """
-        meant = self.file.meanings
-        now = new.meanings if meant else []
-        missing = Counter(each.rubric for each in meant if not each.is_plain)
-        missing.subtract(each.rubric for each in now)
-        known = {each.rubric for each in meant}
-        for each in now:
-            if not each.is_plain and (each.rubric not in known or missing[each.rubric] < 0):
-                return Trouble("a rubric would be scored differently", each.at)
+        old_meanings = self.file.meanings
+        new_meanings = new.meanings if old_meanings else []
+        missing = Counter(meaning.rubric for meaning in old_meanings if not meaning.is_plain)
+        missing.subtract(meaning.rubric for meaning in new_meanings)
+        known = {meaning.rubric for meaning in old_meanings}
+        for meaning in new_meanings:
+            if not meaning.is_plain and (meaning.rubric not in known or missing[meaning.rubric] < 0):
+                return _ProofFailure("a rubric would be scored differently", meaning.offset)
         for rubric, count in missing.items():
             if count > 0:
                 doubt = f"{self.target.title} would not read `{rubric[0].id}` and the criteria beside it as intended"
-                return Trouble(doubt, 0)
+                return _ProofFailure(doubt, 0)
         return None
 
-    def _tell(self) -> Iterator[Note]:
+    def _list_notes(self) -> Iterator[Note]:
         """Yield what the target reads otherwise, and what is in other files, which stay as they are."""
         rubrics = [rubric for found in self.file.rubrics.values() for rubric in found]
-        if scales := sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics):
+        scales = sum(rubric.shape is Shape.HOLISTIC for rubric in rubrics)
+        if scales:
             yield Note(
                 f"{counted(scales, 'holistic scale is', 'holistic scales are')} now the bands of one criterion, "
                 f"`{SCALE}`: scores stay the same, judges answer in `checks`"
             )
-        entries = [each for rubric in rubrics if not rubric.dialect for each in rubric.criteria]
-        checks = [each.fields or {} for each in entries if each.is_check]
+        entries = [criterion for rubric in rubrics if not rubric.dialect for criterion in rubric.criteria]
+        checks = [criterion.fields or {} for criterion in entries if criterion.is_check]
         count = sum(not fields.keys() & {"required", "required_min_score"} for fields in checks)
         if count and self.settings.implicit_required:
             them = "it" if count == 1 else "them"
@@ -319,18 +331,19 @@ class _Rewriting:
                 f"requires {them}, so nothing is written; to make {them} optional, run this on the original suite with "
                 "--unsaid optional"
             )
-        if idle := sum(fields.get("required_min_score") == 0 for fields in checks):
+        idle = sum(fields.get("required_min_score") == 0 for fields in checks)
+        if idle:
             yield Note(
                 f"{counted(idle, 'criterion has', 'criteria have')} `required_min_score: 0`, which is no gate here, so "
                 "`required: false` is written: AgentV before February 2026 required them all; if that is meant, remove "
                 "it"
             )
         for document in self.file.suites:
-            yield from map(Note, SUITES[self.target.name].list_assumptions(document))
-            for outside in (*find_other_files(document), *find_custom(document)):
+            yield from map(Note, RELEASE_CHECKS[self.target.name].list_assumptions(document))
+            for outside in (*find_unconverted_files(document), *find_custom(document)):
                 yield self._note(document, outside)
 
-    def _note(self, document: Document, unmet: Unmet) -> Note:
+    def _note(self, document: Document, unmet: Blocker) -> Note:
         return Note(unmet.reason, self._find_place(document, unmet.path, unmet.part))
 
     def _find_place(self, document: Document, path: Path, part: Part) -> int:
@@ -344,7 +357,7 @@ class _Rewriting:
         documents = self.file.documents if source == self.file.source else read_documents(source)[0]
         return {document.number: document for document in documents}
 
-    def _leave(self, document: Document, unmet: Unmet) -> Left:
+    def _leave(self, document: Document, unmet: Blocker) -> Left:
         span, place = document.nearest_span(unmet.path, unmet.part), document.pointer(unmet.path)
         return Left(Finding(self.target.name, Severity.ERROR, unmet.reason, span, place), unmet.reason)
 
@@ -363,12 +376,12 @@ def _find_former(converted: Converted, path: Path) -> Path:
 
 
 def _sort(found: Iterable[Left]) -> tuple[Left, ...]:
-    """Return what is left in the order of the text, each reason once at a place."""
-    reasons = {(each.finding.span, each.reason): each for each in found}
+    """Sort obstacles in the order of the text, with each reason once at a place."""
+    reasons = {(unfixed.finding.span, unfixed.reason): unfixed for unfixed in found}
     return tuple(reasons[key] for key in sorted(reasons))
 
 
-class Read(NamedTuple):
+class AgentVCriterion(NamedTuple):
     """A criterion as AgentV reads it; `gate` is the lowest score out of 10 that meets it, or None."""
 
     id: str
@@ -378,33 +391,36 @@ class Read(NamedTuple):
     bands: tuple[tuple[int, int, str], ...] = ()
 
 
-class _Meant(NamedTuple):
+class _RubricMeaning(NamedTuple):
     """What a rubric means, its offset in the text, and whether it is strings, which no rewriting changes."""
 
-    rubric: tuple[Read, ...]
-    at: int
+    rubric: tuple[AgentVCriterion, ...]
+    offset: int
     is_plain: bool
 
 
-def _find_meaning(document: Document, rubric: Rubric) -> _Meant:
+def _find_meaning(document: Document, rubric: Rubric) -> _RubricMeaning:
     meant = tuple(map(_as_read, rubric.entries))
     if rubric.shape is Shape.HOLISTIC:
         scale = rubric.scales[0]
-        meant = (Read(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
-    view = rubric.view
-    places = [view.place(entry.path) if view else entry.path for entry in rubric.entries]
+        meant = (AgentVCriterion(SCALE, None, 1.0, scale.gate or None, _read_bands(scale)),)
+    places = [rubric.place(entry.path) for entry in rubric.entries]
     is_plain = all(isinstance(document.value(place), str) for place in places)
-    return _Meant(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
+    return _RubricMeaning(meant, document.span(rubric.path, Part.VALUE).start, is_plain)
 
 
-def _as_read(entry: Criterion) -> Read:
+def _as_read(entry: Criterion) -> AgentVCriterion:
     """Return the meaning of a criterion in the form of AgentV's own reading."""
-    is_checklist = entry.scale is None
-    gate = (HIGHEST if entry.gate else None) if is_checklist else entry.gate or None
+    gate = entry.gate or None  # nothing misses a gate of 0
+    if gate and entry.scale is None:
+        gate = HIGHEST
     bands = _read_bands(entry.scale) if entry.scale else ()
     outcome = entry.outcome and name_variables(entry.outcome)
-    return Read(entry.id, outcome, float(entry.weight if entry.weight is not None else 1), gate, bands)
+    weight = 1.0 if entry.weight is None else float(entry.weight)
+    return AgentVCriterion(entry.id, outcome, weight, gate, bands)
 
 
 def _read_bands(scale: Scale) -> tuple[tuple[int, int, str], ...]:
-    return tuple((int(b.lower or 0), int(b.upper or 0), name_variables(b.outcome or "")) for b in scale.bands)
+    return tuple(
+        (int(band.lower or 0), int(band.upper or 0), name_variables(band.outcome or "")) for band in scale.bands
+    )

@@ -17,7 +17,7 @@ from rubric_lint.judge.prompt import Message, divide, order_criteria, output_sch
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.verdict import WHOLE, ParseOptions
+from rubric_lint.scoring.records.parse_options import WHOLE, ParseOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
@@ -38,17 +38,18 @@ def find_repeated(
         other = owners[first_case]
         if own.key != other.key:  # also if one has several rubrics, whose names differ from that of the other
             reported.add(own.key)
-            code, values = "second-case", {"field": own.field, "name": shorten(own.name)}
-            above, above_at = rubrics[first_case][0], (*other.key[1], other.field)
-            place, part = (*own.key[1], own.field), Part.ENTRY
+            related = _relate(rubrics[first_case][0], other.name_path, Part.ENTRY)
+            values = {"field": own.field, "name": shorten(own.name)}
+            yield Problem("second-case", *_own_place(document, own.name_path, Part.ENTRY), values, related), document
         elif first != at:
-            code, values = "second-rubric", {"name": shorten(name)}
-            above, above_at = rubrics[first][0], rubrics[first][1].path
-            place, part = rubric.path, Part.KEY
-        else:
-            continue
-        earlier = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-        yield Problem(code, *_own_place(document, place, part), values, (earlier,)), document
+            earlier_document, earlier = rubrics[first]
+            related = _relate(earlier_document, earlier.path, Part.KEY)
+            place = _own_place(document, rubric.path, Part.KEY)
+            yield Problem("second-rubric", *place, {"name": shorten(name)}, related), document
+
+
+def _relate(document: Document, path: Path, part: Part) -> tuple[RelatedPlace]:
+    return (RelatedPlace("the first one", (), span=document.span(*_own_place(document, path, part))),)
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
@@ -66,12 +67,9 @@ def find_names(file: str, rubrics: Sequence[tuple[Document, Rubric]]) -> list[tu
     owners = [_read_owner(*pair) for pair in rubrics]
     graders = Counter((owner.key, owner.inner) for owner in owners if owner.inner)
     if len(graders) < graders.total():  # other systems run several graders of one name: their places name them here
-        owners = [
-            owner._replace(inner=owner.places)
-            if rubric.view is not None and graders[owner.key, owner.inner] > 1
-            else owner
-            for (_, rubric), owner in zip(rubrics, owners, strict=True)
-        ]
+        for at, ((_, rubric), owner) in enumerate(zip(rubrics, owners, strict=True)):
+            if rubric.view is not None and graders[owner.key, owner.inner] > 1:
+                owners[at] = owner._replace(inner=owner.places)
     named = _join(owners, rubrics, stem)
     count = Counter(name for name, *_ in named)
     if len(count) < len(named):
@@ -85,7 +83,8 @@ def _tell_apart(
 ) -> list["_Owner"]:
     """Name those that are `alike`, and others of their cases, after all of their places if nobody named them."""
     keys = {owner.key for owner, is_alike in zip(owners, alike, strict=True) if is_alike}
-    cases = Counter(name for _, name in {(owner.key, owner.name) for owner in owners})
+    named_cases = {(owner.key, owner.name) for owner in owners}
+    cases = Counter(name for _, name in named_cases)
     within = Counter((owner.key, owner.inner) for owner in owners)
     renamed = []
     for owner, (_, rubric), is_alike in zip(owners, rubrics, alike, strict=True):
@@ -113,7 +112,9 @@ def _join(
         inner = owner.inner if count[owner.key] > 1 or not owner.name else ()
         view = rubric.view
         own = [view.name] if view and view.name and view.name not in inner else []
-        otherwise = (len(rubrics) > 1 and view is not None and "/".join(map(str, rubric.path))) or stem
+        otherwise = stem
+        if len(rubrics) > 1 and view is not None:
+            otherwise = "/".join(map(str, rubric.path)) or stem
         name = "/".join([owner.name, *inner] if owner.name else [*inner, *own]) or otherwise
         is_one_of_several = bool(owner.name) and count[owner.key] > 1
         case = owner.name if is_one_of_several and len(keys[owner.name]) == 1 else ""
@@ -135,6 +136,11 @@ class _Owner(NamedTuple):
     inner: tuple[str, ...]
     field: str
     places: tuple[str, ...]
+
+    @property
+    def name_path(self) -> Path:
+        """The path at which the case has its name."""
+        return (*self.key[1], self.field)
 
 
 def _read_owner(document: Document, rubric: Rubric) -> _Owner:

@@ -21,7 +21,7 @@ _COMMENT = f"# $schema: {BASE}rubric-{CURRENT}.schema.json"
 
 
 def build_alias_graph(document: Document, rubrics: Collection[Path] = (), *, is_claimed: bool = False) -> AliasGraph:
-    """Return what is shared in a document, given the paths of its rubrics.
+    """Build the graph of what a document uses in several places, given the paths of its rubrics.
 
     `is_claimed`: the name of the file or the settings say that its rubrics are ours.
     """
@@ -60,7 +60,8 @@ class FixBuilder:
 
     def build(self, document: Document, problem: Problem) -> Fixes:
         """Return the plain fix of a problem and its choices, or what is in the way of all of them."""
-        if (aliases := self._graphs.get(document)) is None:
+        aliases = self._graphs.get(document)
+        if aliases is None:
             paths = self._paths.get(document, ())
             aliases = self._graphs[document] = build_alias_graph(document, paths, is_claimed=self._is_claimed)
         plain, obstacle, choices = None, "", list[Fix]()

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import describe
 from rubric_lint.model.schema import RubricSchema, schema_of
+from rubric_lint.model.schema_problems import find_violations
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
@@ -39,8 +40,6 @@ def _check(document: Document) -> Iterator[tuple[str, Problem]]:
         return
     reported: set[Path] = set()
     if not schema.is_valid(data):
-        from rubric_lint.model.schema_problems import find_violations  # noqa: PLC0415  (sound files need no words)
-
         for rule, problem in find_violations(schema, document, (), data):
             reported.add(problem.path)
             yield rule, problem
@@ -48,7 +47,8 @@ def _check(document: Document) -> Iterator[tuple[str, Problem]]:
     for number, test in enumerate(_list_tests(document)):
         if isinstance(test, dict):
             yield from _check_ids(document, ("tests", number), test, firsts, reported)
-            if isinstance(expect := test.get("expect"), dict):
+            expect = test.get("expect")
+            if isinstance(expect, dict):
                 yield from _check_scores(document, ("tests", number, "expect"), expect, reported)
 
 
@@ -56,15 +56,19 @@ def _check_ids(
     document: Document, path: Path, test: dict[str, Any], firsts: dict[tuple[type, Any], Path], reported: set[Path]
 ) -> Iterator[tuple[str, Problem]]:
     for field in ("id", "group"):
+        place: Path = (*path, field)
         # To JSON Schema 1.0 is an integer, but ids are compared as they are written: 1.0 is neither 1 nor "1.0".
-        if (place := (*path, field)) not in reported and type(test.get(field)) is float:
+        if place not in reported and type(test.get(field)) is float:
             values = {"field": field, "found": document.written_at(place)}
             yield "schema", Problem("decimal-id", place, values=values)
     name, place = test.get("id"), (*path, "id")
     if isinstance(name, str | int) and not isinstance(name, bool):
         first = firsts.setdefault((type(name), name), place)
         if first != place:
-            yield "duplicate-id", Problem("test", place, values={"id": name}, related=(Place("the first one", first),))
+            yield (
+                "duplicate-id",
+                Problem("test", place, values={"id": name}, related=(RelatedPlace("the first one", first),)),
+            )
 
 
 def _check_scores(
@@ -72,11 +76,14 @@ def _check_scores(
 ) -> Iterator[tuple[str, Problem]]:
     parts: dict[Path, Any] = {(field,): expect[field] for field in ("score", "rubric_score") if field in expect}
     for field in ("groups", "criteria"):
-        if isinstance(found := expect.get(field), dict):
-            parts |= {(field, name): value for name, value in found.items()}
+        named = expect.get(field)
+        if isinstance(named, dict):
+            parts |= {(field, name): value for name, value in named.items()}
     for steps, value in parts.items():
-        place = (*path, *steps)
-        numbers = {(*place, at): bound for at, bound in enumerate(value)} if isinstance(value, list) else {place: value}
+        place = path + steps
+        numbers: dict[Path, Any] = {place: value}
+        if isinstance(value, list):
+            numbers = {(*place, at): bound for at, bound in enumerate(value)}
         for at, number in numbers.items():
             # The fast validator finds NaN within any bounds.
             if at not in reported and type(number) is float and not isfinite(number):

@@ -12,11 +12,11 @@ from rubric_lint.model.criterion import (
     LOWEST,
     Criterion,
     Mark,
-    Reader,
     Replacement,
     Scale,
     Shape,
     Thresholds,
+    ValueSource,
     build_criterion,
     unescape_criterion,
 )
@@ -36,7 +36,7 @@ Made = TypeVar("Made")
 NO_SCORES = range(0)
 
 
-class Outcome(NamedTuple):
+class OutcomeText(NamedTuple):
     """The text of one outcome.
 
     `of` is what it belongs to: a band (`scores` are those that are certainly in it), a level (with its number `level`
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
         return self.of in ("band", "level")
 
 
-new_outcome = partial(tuple.__new__, Outcome)
+new_outcome = partial(tuple.__new__, OutcomeText)
 """Makes an outcome of its fields in order, without a call in Python: there is one for every few words of a rubric."""
 
 LONGEST_LABEL = 60
@@ -143,10 +143,14 @@ class Rubric(_RubricFields):
         return self.view.dialect.name if self.view else ""
 
     @property
+    def root(self) -> "Group | None":
+        """The root of its groups and conditions; None without any, as before version 3."""
+        return (self.view.tree or self.view.outline) if self.view else None
+
+    @property
     def groups(self) -> "tuple[Group, ...]":
         """The groups at any depth, in document order; none before version 3."""
-        root = self.view and (self.view.tree or self.view.outline)
-        return tuple(root.groups) if root else ()
+        return tuple(self.root.groups) if self.root else ()
 
     @property
     def refusal(self) -> tuple[Path, str] | None:
@@ -159,6 +163,10 @@ class Rubric(_RubricFields):
     def schema(self) -> RubricSchema:
         """The schema of the value as it is written."""
         return schema_of(self.view.schema) if self.view and self.dialect else schema_for(self.version)
+
+    def place(self, path: Path) -> Path:
+        """Return where in the document a path in the rubric is."""
+        return self.view.place(path) if self.view else path
 
     def read_value(self, document: Document) -> Any:
         """Return the value as it is written; if it is a whole document, without the name of its schema."""
@@ -230,7 +238,7 @@ class Rubric(_RubricFields):
     @cached_property
     def entries_by_place(self) -> Mapping[Path, Criterion]:
         """The entries by their paths in the document."""
-        return {self.view.place(entry.path) if self.view else entry.path: entry for entry in self.entries}
+        return {self.place(entry.path): entry for entry in self.entries}
 
     @cached_property
     def outdated(self) -> tuple[tuple[Path, Mapping[str, Any], str], ...]:
@@ -274,7 +282,7 @@ class Rubric(_RubricFields):
         return {}
 
     @cached_property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[OutcomeText, ...]:
         """Every outcome that is a string: of bands, levels and criteria."""
         found = [
             new_outcome((outcome, place, "band", scores, None, None))
@@ -284,7 +292,7 @@ class Rubric(_RubricFields):
         ]
         for criterion in self.criteria:
             found += [
-                Outcome(level.outcome, level.outcome_path, "level", level=level.number, name=level.name)
+                OutcomeText(level.outcome, level.outcome_path, "level", level=level.number, name=level.name)
                 for level in criterion.levels or ()
                 if level.outcome is not None
             ]
@@ -345,7 +353,7 @@ def build_rubric(
     With a `view`, build the model of the translated value; the rules of its dialect override the settings. So does the
     threshold of the suite, which `around` has, with the `doubts` of a rubric of our format.
     """
-    reader: Reader = document
+    reader: ValueSource = document
     is_template = False
     if view:
         from rubric_lint.source.nunjucks import RENDERS  # noqa: PLC0415  (most rubrics are ours)
@@ -376,8 +384,8 @@ def build_rubric(
     ]
     if view and view.ids:
         built = [
-            each._replace(id=view.ids[index], weight=view.weights[index])
-            for each, (index, _) in zip(built, sound, strict=True)
+            criterion._replace(id=view.ids[index], weight=view.weights[index])
+            for criterion, (index, _) in zip(built, sound, strict=True)
         ]
     return Rubric(
         path=path,

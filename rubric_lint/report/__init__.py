@@ -32,7 +32,7 @@ REPORTERS: Mapping[str, MakeReporter] = {
     "github": _late("machine", "GitHub"),
     "gitlab": _late("machine", "GitLab"),
     "junit": _late("machine", "JUnit"),
-    "agent": _late("machine", "Agent"),
+    "agent": _late("machine", "AgentLines"),
     "vscode": _late("machine", "VSCode"),
 }
 """The formats, by their `--format` names."""

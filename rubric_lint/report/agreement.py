@@ -29,7 +29,7 @@ from rubric_lint.assess.measure.labelled import format_ungrouped_outputs
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.assess.measure.shares import SLIPS, Shares
 from rubric_lint.model.messages import join_words, render_report
-from rubric_lint.report.terminal import Column, draw, name_answer, shorten_name, wrap
+from rubric_lint.report.terminal import TextColumn, draw, name_answer, shorten_name, wrap
 
 VERSION = 1
 """The version of the JSON report, as `schemas/agreement/v1.json` describes it."""
@@ -51,8 +51,8 @@ _LEGEND = (
 """What the figures of all sections are."""
 
 
-def word_legend(agreements: Sequence[Agreement]) -> list[str]:
-    """Return what the figures of all sections are."""
+def format_legend(agreements: Sequence[Agreement]) -> list[str]:
+    """Return the lines that explain the figures of all sections."""
     units = _UNITS if any(agreement.has_texts for agreement in agreements) else _NO_UNITS
     return [line.format(units=units) for line in _LEGEND]
 
@@ -65,7 +65,7 @@ class Section(NamedTuple):
     """A part of the report: its title, empty for one that goes on with the last; a table, and notes below it."""
 
     title: str
-    columns: Sequence[Column] = ()
+    columns: Sequence[TextColumn] = ()
     notes: Sequence[str] = ()
 
 
@@ -77,15 +77,15 @@ def choose_shown(agreements: Sequence[Agreement]) -> tuple[Sequence[Agreement], 
     """Return the rubrics to show, those with the most answers if there are many, and what to say of the others."""
     if len(agreements) <= _MOST_SHOWN + 1:
         return agreements, ()
-    together, *each = agreements
-    shown = sorted(each, key=lambda agreement: -agreement.answers)[:_MOST_SHOWN]
+    together, *others = agreements
+    shown = sorted(others, key=lambda agreement: -agreement.answers)[:_MOST_SHOWN]
     most = count_answers(shown[-1].answers)
-    left = f"{len(each) - _MOST_SHOWN:,} more rubrics, each with {most} or fewer; --format json has all of them."
+    left = f"{len(others) - _MOST_SHOWN:,} more rubrics, each with {most} or fewer; --format json has all of them."
     return (together, *shown), (left,)
 
 
 def describe(agreement: Agreement) -> str:
-    """Return what was rated, and by whom."""
+    """Describe a rubric, the number of its answers, and who rated them."""
     raters = join_words([f"{shorten_name(name)} ({role}, {n:,})" for name, role, n in agreement.raters])
     name = f"{shorten_name(agreement.name)} ({agreement.rubric.shape if agreement.rubric else 'verdicts'})"
     return f"{name}: {count_answers(agreement.answers)}, rated by {raters}"
@@ -119,16 +119,19 @@ def is_few(comparison: RaterComparison) -> bool:
     return all(compared.answers < LEAST for compared in comparison.measures)
 
 
-def _word_left_out(comparison: RaterComparison) -> Iterator[str]:
+def _format_left_out(comparison: RaterComparison) -> Iterator[str]:
     """Yield of each conditional criterion to how many answers it does not apply; such ratings are compared nowhere."""
     for compared in comparison.measures:
         left_out = compared.not_applicable
         if not left_out or not left_out.every + left_out.some:
             continue
-        parts = [f"{left_out.every:,} by all"] if left_out.every else []
-        ones = zip(comparison.raters, left_out.by, strict=True)
+        parts = []
+        if left_out.every:
+            parts.append(f"{left_out.every:,} by all")
         alone = "alone" if len(comparison.raters) == 2 else "and not by all"
-        parts += [f"{n:,} by {shorten_name(name, 30)} {alone}" for name, n in ones if n]
+        for rater, n in zip(comparison.raters, left_out.by, strict=True):
+            if n:
+                parts.append(f"{n:,} by {shorten_name(rater, 30)} {alone}")
         name = shorten_name(compared.measure.name)
         yield f"{name} does not apply to some answers, which are not compared: {join_words(parts)}."
 
@@ -136,19 +139,19 @@ def _word_left_out(comparison: RaterComparison) -> Iterator[str]:
 def _count(comparison: RaterComparison, notes: Sequence[str]) -> Section:
     """Return the counts of a comparison: ratings that are the same, and bad and good answers that a judge tells."""
     measures = comparison.measures
-    pairs = [each.pair for each in measures if each.pair]
-    columns = [Column("criterion", [_name(each.measure) for each in measures])]
+    pairs = [compared.pair for compared in measures if compared.pair]
+    columns = [TextColumn("criterion", [_name(compared.measure) for compared in measures])]
     if pairs:
-        columns.append(Column("same", [_counted_share(pair.exact) for pair in pairs]))
+        columns.append(TextColumn("same", [_counted_share(pair.exact) for pair in pairs]))
     else:
-        columns.append(Column("n", [f"{each.answers:,}" for each in measures]))
+        columns.append(TextColumn("n", [f"{compared.answers:,}" for compared in measures]))
     gates = [pair.gate for pair in pairs]
     if any(gates):
         columns += [
-            Column("bad caught", [_bounded(gate.shares.bad_caught) if gate else "" for gate in gates]),
-            Column("good passed", [_bounded(gate.shares.good_passed) if gate else "" for gate in gates]),
+            TextColumn("bad caught", [_bounded(gate.shares.bad_caught) if gate else "" for gate in gates]),
+            TextColumn("good passed", [_bounded(gate.shares.good_passed) if gate else "" for gate in gates]),
         ]
-    return Section(_title(comparison), columns, [*_word_left_out(comparison), *notes])
+    return Section(_title(comparison), columns, [*_format_left_out(comparison), *notes])
 
 
 _FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough figures, {FIRM} firm ones."
@@ -156,58 +159,59 @@ _FEW = f"Fewer than {LEAST} answers show no more than counts; {LEAST} give rough
 
 def _title(comparison: RaterComparison) -> str:
     raters = [shorten_name(name, 30) for name in comparison.raters]
-    if comparison.between is Between.LABEL:
-        return f"{raters[1]} against the labels of {raters[0]}{_MEDIAN if comparison.raters[0] == LABEL else ''}"
-    return f"{comparison.between.capitalize()}: {join_words(raters)}"
+    if comparison.between is not Between.LABEL:
+        return f"{comparison.between.capitalize()}: {join_words(raters)}"
+    title = f"{raters[1]} against the labels of {raters[0]}"
+    return f"{title} (the median of each answer)" if comparison.raters[0] == LABEL else title
 
 
 def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Section:
     measures = comparison.measures
-    figures = [(each.measure, list(each.figures.values())) for each in measures]
-    notes = [*_explain(figures), *_word_left_out(comparison)]
+    figures = [(compared.measure, list(compared.figures.values())) for compared in measures]
+    notes = [*_explain(figures), *_format_left_out(comparison)]
     if comparison.between is Between.LABEL and chosen is LabelSelection.BY_VERDICT:
         notes.append("Labels were chosen by the judge's verdict, so no figure here holds for all answers.")
     is_pair = any(compared.pair for compared in measures)
     alphas = [compared.alpha for compared in measures]
     names = [_name(compared.measure) for compared in measures]
-    found = [Column("criterion", names), Column("n", [f"{compared.answers:,}" for compared in measures])]
+    found = [TextColumn("criterion", names), TextColumn("n", [f"{compared.answers:,}" for compared in measures])]
     if is_pair:
-        found.append(Column("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures]))
-    found += [Column("alpha", list(map(_value, alphas))), Column(INTERVAL, list(map(_interval, alphas)))]
+        found.append(
+            TextColumn("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures])
+        )
+    found += [TextColumn("alpha", list(map(_value, alphas))), TextColumn(INTERVAL, list(map(_interval, alphas)))]
     if is_pair:
-        found.append(Column("kappa", [_value(compared.kappa) for compared in measures], 2))
+        found.append(TextColumn("kappa", [_value(compared.kappa) for compared in measures], 2))
     if any("bias" in compared.figures for compared in measures):
         biases = [compared.figures.get("bias") for compared in measures]
-        found += [Column("bias", list(map(_signed, biases))), Column(INTERVAL, list(map(_interval, biases)), 1)]
+        found += [TextColumn("bias", list(map(_signed, biases))), TextColumn(INTERVAL, list(map(_interval, biases)), 1)]
     return Section(_title(comparison), found, notes)
 
 
 def _count_caught(measures: Sequence[ScaleComparison], runs: int) -> Section:
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
-    caught, passed = [gate.shares.bad_caught for gate in gates], [gate.shares.good_passed for gate in gates]
-    are_known = [not gate.is_void for gate in gates]
     names = [compared.measure.name for compared in measures]
     columns = [
-        Column("criterion", names),
-        Column("bad caught", list(map(_bounded, caught))),
-        Column(INTERVAL, [_bounds(each) if known else "" for each, known in zip(caught, are_known, strict=True)], 1),
-        Column("good passed", list(map(_bounded, passed))),
-        Column(INTERVAL, [_bounds(each) if known else "" for each, known in zip(passed, are_known, strict=True)], 2),
+        TextColumn("criterion", names),
+        TextColumn("bad caught", [_bounded(gate.shares.bad_caught) for gate in gates]),
+        TextColumn(INTERVAL, ["" if gate.is_void else _bounds(gate.shares.bad_caught) for gate in gates], 1),
+        TextColumn("good passed", [_bounded(gate.shares.good_passed) for gate in gates]),
+        TextColumn(INTERVAL, ["" if gate.is_void else _bounds(gate.shares.good_passed) for gate in gates], 2),
     ]
     reasons: dict[str, list[str]] = {}
     for name, gate in zip(names, gates, strict=True):
-        for note in (gate.reason, *_word_gate(gate)):
+        for note in [gate.reason, *_format_gate(gate)]:
             reasons.setdefault(note, []).append(shorten_name(name))
     notes = [f"{join_words(several)}: {reason}" for reason, several in reasons.items()]
-    return Section("", columns, [*notes, *_word_labels(gates[-1].shares, runs)])
+    return Section("", columns, [*notes, *_format_labels(gates[-1].shares, runs)])
 
 
-def _word_gate(gate: GateMeasure) -> Iterator[str]:
+def _format_gate(gate: GateMeasure) -> Iterator[str]:
     """Yield what is bad without a gate, and of how many answers nobody knows whether they are."""
     if gate.is_void:
         return
     if gate.cut:
-        yield f"without a gate, labels {gate.cut.word(is_bad=True)} are bad"
+        yield f"without a gate, labels {gate.cut.describe(is_bad=True)} are bad"
     if gate.inapplicable and gate.inapplicable.judge:
         count = count_answers(gate.inapplicable.judge)
         yield f"by the judge alone it does not apply to {count}, which lower bounds count against the judge"
@@ -218,7 +222,7 @@ def _word_gate(gate: GateMeasure) -> Iterator[str]:
         yield f"{lacking}, which lower bounds count against the judge"
 
 
-def _word_labels(shares: Shares, runs: int) -> Iterator[str]:
+def _format_labels(shares: Shares, runs: int) -> Iterator[str]:
     """Yield how labels count in the shares of the verdict."""
     people = shares.people
     if people.tied:
@@ -238,14 +242,14 @@ def _word_labels(shares: Shares, runs: int) -> Iterator[str]:
 
 def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
     """Return how judges treat the answers of each group, by the verdict."""
-    caught, passed = [each.shares.bad_caught for each in groups], [each.shares.good_passed for each in groups]
+    caught, passed = [group.shares.bad_caught for group in groups], [group.shares.good_passed for group in groups]
     columns = [
-        Column("group", [str(each.group) for each in groups]),
-        Column("judge", [shorten_name(each.judge, 20) for each in groups]),
-        Column("bad caught", list(map(_bounded, caught))),
-        Column(INTERVAL, list(map(_bounds, caught)), 1),
-        Column("good passed", list(map(_bounded, passed))),
-        Column(INTERVAL, list(map(_bounds, passed)), 2),
+        TextColumn("group", [str(group.group) for group in groups]),
+        TextColumn("judge", [shorten_name(group.judge, 20) for group in groups]),
+        TextColumn("bad caught", list(map(_bounded, caught))),
+        TextColumn(INTERVAL, list(map(_bounds, caught)), 1),
+        TextColumn("good passed", list(map(_bounded, passed))),
+        TextColumn(INTERVAL, list(map(_bounds, passed)), 2),
     ]
     title = "Verdicts by group; all groups share 5%"
     return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
@@ -272,12 +276,12 @@ def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[st
                 places = reasons.setdefault(figure.reason, {})
                 places.setdefault(shorten_name(_name(measure).strip()), []).append(_STATISTICS[figure.statistic])
     for reason, places in reasons.items():
-        of = "; ".join(f"{measure} ({', '.join(names)})" for measure, names in places.items())
-        is_of_all = sum(map(len, places.values())) == total
-        yield f"{reason[0].upper()}{reason[1:]}{'' if is_of_all else f': {of}'}."
+        sentence = f"{reason[0].upper()}{reason[1:]}"
+        if sum(map(len, places.values())) < total:
+            sentence += ": " + "; ".join(f"{measure} ({', '.join(names)})" for measure, names in places.items())
+        yield f"{sentence}."
 
 
-_MEDIAN = " (the median of each answer)"
 _STATISTICS = {
     "kappa": "kappa",
     "kappa_quadratic": "kappa",
@@ -289,19 +293,21 @@ _STATISTICS = {
 
 
 def _show_rates(rate: PassRate) -> Section:
+    judge, labels = shorten_name(rate.judge), rate.labels_alone
     if rate.judged.n < LEAST:
-        told = (f"by the labels: {_counted_share(rate.labels_alone)}",) if rate.labels_alone else ()
-        return Section(f"Passed by {shorten_name(rate.judge)}: {_counted_share(rate.judged)}", notes=told)
-    title = f"Pass rate by {shorten_name(rate.judge)}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
+        notes = [f"by the labels: {_counted_share(labels)}"] if labels else []
+        return Section(f"Passed by {judge}: {_counted_share(rate.judged)}", notes=notes)
+    title = f"Pass rate by {judge}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
     alone = f"- ({rate.labels_reason})"
-    if labels := rate.labels_alone:
+    if labels:
         alone = f"{_percent(labels)} {_limits(labels)} of {count_answers(labels.n)}"
     value, low, high, method, reason = rate.corrected
     corrected = f"- ({reason})"
     if value is not None:
+        how = _METHODS[method or ""]
         limits = "" if low is None or high is None else f" [{low:.1%}, {high:.1%}]"
-        corrected = f"{value:.1%}{limits} ({_METHODS[method or '']}{f'; {reason}' if reason else ''})"
-    return Section(title, notes=(f"labels alone: {alone}", f"corrected: {corrected}"))
+        corrected = f"{value:.1%}{limits} ({how}; {reason})" if reason else f"{value:.1%}{limits} ({how})"
+    return Section(title, notes=[f"labels alone: {alone}", f"corrected: {corrected}"])
 
 
 _METHODS = {
@@ -315,16 +321,16 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
     title = f"Which is right, {one} or {two}, on {count_answers(contests[0].answers)} with a label"
     differences = [contest.nearer for contest in contests]
     columns = [
-        Column("criterion", [_name(contest.measure) for contest in contests]),
-        Column("only first", [f"{contest.first_right:,}" for contest in contests]),
-        Column("only second", [f"{contest.second_right:,}" for contest in contests]),
+        TextColumn("criterion", [_name(contest.measure) for contest in contests]),
+        TextColumn("only first", [f"{contest.first_right:,}" for contest in contests]),
+        TextColumn("only second", [f"{contest.second_right:,}" for contest in contests]),
     ]
     if contests[0].answers < LEAST:
         return Section(title, columns)
     columns += [
-        Column("mid-p", [_number(contest.mid_p) for contest in contests]),
-        Column("first nearer by", list(map(_signed, differences))),
-        Column(INTERVAL, list(map(_interval, differences)), 1),
+        TextColumn("mid-p", [_number(contest.mid_p) for contest in contests]),
+        TextColumn("first nearer by", list(map(_signed, differences))),
+        TextColumn(INTERVAL, list(map(_interval, differences)), 1),
     ]
     notes = list(_explain((contest.measure, [contest.nearer]) for contest in contests))
     if any(contest.mid_p is None for contest in contests):
@@ -334,14 +340,14 @@ def _show_contests(judges: Sequence[str], contests: Sequence[Contest]) -> Sectio
 
 def _show_flips(rater: str, several: Sequence[SampleFlips]) -> Section:
     title = f"Samples of {shorten_name(rater, 20)}: how often two differ, in {count_answers(several[0].answers)}"
-    figures = [each.flips for each in several]
+    figures = [of_criterion.flips for of_criterion in several]
     columns = [
-        Column("criterion", [_name(each.measure) for each in several]),
-        Column("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
+        TextColumn("criterion", [_name(of_criterion.measure) for of_criterion in several]),
+        TextColumn("flips", [_number(figure.value, "{:.1%}") for figure in figures]),
     ]
     if several[0].answers < LEAST:
         return Section(title, columns)
-    columns.append(Column(INTERVAL, list(map(_interval, figures))))
+    columns.append(TextColumn(INTERVAL, list(map(_interval, figures))))
     return Section(title, columns)
 
 
@@ -357,26 +363,27 @@ def _number(value: float | None, form: str = "{:.3f}") -> str:
     text, least = form.format(value), 0.001  # the last digit, in percent too
     if 0 < value < 1 and text == form.format(0):
         return f"<{form.format(least)}"
-    return f">{form.format(1 - least)}" if value < 1 and text == form.format(1) else text
+    if value < 1 and text == form.format(1):
+        return f">{form.format(1 - least)}"
+    return text
 
 
 def _value(figure: Figure | None) -> str:
     return "" if figure is None else _number(figure.value)
 
 
-def _points(figure: Figure | None, form: str = "{:.2f}") -> str:
-    """Write a figure in points, which may be above 1."""
-    return "" if figure is None else "-" if figure.value is None else form.format(figure.value)
-
-
 def _signed(figure: Figure | None) -> str:
-    return _points(figure, "{:+.2f}")
+    """Write a difference in points, which may be above 1."""
+    if figure is None:
+        return ""
+    return "-" if figure.value is None else f"{figure.value:+.2f}"
 
 
 def _interval(figure: Figure | None) -> str:
     if figure is None or figure.low is None or figure.high is None:
         return ""
-    return f"{'rough ' if figure.rough else ''}[{figure.low:.2f}, {figure.high:.2f}]"
+    interval = f"[{figure.low:.2f}, {figure.high:.2f}]"
+    return f"rough {interval}" if figure.rough else interval
 
 
 def _percent(share: Share) -> str:
@@ -391,7 +398,7 @@ def _limits(share: Share) -> str:
     return f"[{share.interval[0]:.1%}, {share.interval[1]:.1%}]" if share.interval else ""
 
 
-class Findings(NamedTuple):
+class AgreementReport(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
     agreements: Sequence[Agreement]
@@ -400,48 +407,61 @@ class Findings(NamedTuple):
     breaches: Sequence[Breach]
 
 
-def as_json(findings: Findings) -> str:
+def as_json(findings: AgreementReport) -> str:
     """Return the JSON report."""
-    agreements, invalid, left_out, breaches = findings
-    about = {"version": VERSION}
-    found = {"agreements": agreements, "breaches": breaches, "invalid": invalid, "left_out": left_out}
-    return render_report({**about, **found})
+    report = {
+        "version": VERSION,
+        "agreements": findings.agreements,
+        "breaches": findings.breaches,
+        "invalid": findings.invalid,
+        "left_out": findings.left_out,
+    }
+    return render_report(report)
 
 
-def as_text(findings: Findings, columns: int, most: int = 10) -> Iterator[str]:
+def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator[str]:
     """Yield the lines of the tables, each at most `columns` cells wide unless its figures alone need more.
 
     `most` disagreements are listed.
     """
     shown, left = choose_shown(findings.agreements)
     for number, agreement in enumerate(shown):
-        yield from [""] if number else []
-        yield from wrap(describe(agreement), columns)
-        for title, table, notes in sections_of(agreement):
+        if number:
             yield ""
-            yield from wrap(title, columns) if title else ()
-            yield from draw(table, columns) if table else ()
-            for note in notes:
-                yield from wrap(note, columns, "  ")
+        yield from wrap(describe(agreement), columns)
+        for section in sections_of(agreement):
+            yield ""
+            yield from _list_lines(section, columns)
         if agreement.rubric:
             yield ""
             yield from _show_disagreements(agreement.disagreements, columns, most)
-    has_figures = not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons)
-    legend = (*left, *(word_legend(shown) if has_figures else ()))
-    yield from [""] if legend else []
+    legend = list(left)
+    if not all(is_few(comparison) for agreement in shown for comparison in agreement.comparisons):
+        legend += format_legend(shown)
+    if legend:
+        yield ""
     for line in legend:
         yield from wrap(line, columns)
+
+
+def _list_lines(section: Section, columns: int) -> Iterator[str]:
+    if section.title:
+        yield from wrap(section.title, columns)
+    if section.columns:
+        yield from draw(section.columns, columns)
+    for note in section.notes:
+        yield from wrap(note, columns, "  ")
 
 
 def _show_disagreements(listed: DisagreementList, columns: int, most: int) -> Iterator[str]:
     if not listed.total:
         yield "No disagreement."
         return
-    yield f"{listed.total:,} disagreement{'' if listed.total == 1 else 's'}, the worst first"
+    yield f"{listed.total:,} {'disagreement' if listed.total == 1 else 'disagreements'}, the worst first"
     worst = listed.worst[:most]
-    for each in worst:
-        yield f"  {each.kind}: {shorten_name(each.id, 24)}, {shorten_name(each.criterion, 36)}"
-        for rater, value, verdict, reason in each.ratings:
+    for disagreement in worst:
+        yield f"  {disagreement.kind}: {shorten_name(disagreement.id, 24)}, {shorten_name(disagreement.criterion, 36)}"
+        for rater, value, verdict, reason in disagreement.ratings:
             said = f": {' '.join(reason.split())}" if reason else ""
             yield shorten_name(f"    {rater} {name_answer(value)} ({verdict}){said}", columns)
     if listed.total > len(worst):
@@ -449,8 +469,8 @@ def _show_disagreements(listed: DisagreementList, columns: int, most: int) -> It
         yield from wrap(more, columns, "  ")
 
 
-def describe_findings(findings: Findings) -> dict[str, Any]:
-    """Return what templates show of the agreement, and what it does not rest on."""
+def describe_findings(findings: AgreementReport) -> dict[str, Any]:
+    """Return the values of the template: the rubrics to show, and what the agreement does not rest on."""
     shown, left = choose_shown(findings.agreements)
     return {
         "shown": shown,
@@ -462,7 +482,7 @@ def describe_findings(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _fold(columns: Sequence[Column]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _fold(columns: Sequence[TextColumn]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the name and the cells of each column, each with its interval of the next column, or without."""
     for column, following in zip_longest(columns, columns[1:]):
         if column.name != INTERVAL:

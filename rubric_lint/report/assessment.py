@@ -31,17 +31,17 @@ from rubric_lint.model.messages import counted, join_words, list_names, render_r
 from rubric_lint.model.suggest import Value, suggest
 from rubric_lint.report.terminal import Style, Write, cut, wrap
 from rubric_lint.report.trust import (
-    Given,
+    RunInputs,
     count_more,
     count_without_verdict,
     find_least_of,
+    format_faults,
+    format_headline,
+    format_lack,
+    format_notes,
+    format_shares,
     list_evidence,
     list_unlabelled,
-    word_faults,
-    word_headline,
-    word_lack,
-    word_notes,
-    word_shares,
 )
 from rubric_lint.rules.rows import find_row
 from rubric_lint.scoring.ids import Key
@@ -67,64 +67,76 @@ _FEWEST = 10
 _ROLES = {Trust.TRUSTED: "fix", Trust.NOT_TRUSTED: "error", Trust.UNDECIDED: "warning"}
 
 
-class Step(NamedTuple):
+class NextStep(NamedTuple):
     """What to do next, and the command for it, if there is one."""
 
     text: str
     command: str = ""
 
 
-def word_probes(found: Assessment) -> Iterator[tuple[str, str]]:
+def format_probes(found: Assessment) -> Iterator[tuple[str, str]]:
     """Yield each way in which answers were made worse, and what the judge made of that."""
-    for each in found.probes.kinds if found.probes and found.probes.answers else ():
-        n = each.most.n
-        parts = []
-        if each.rewarded:
-            most = max(each.find(name).rose for name in each.rewarded)
-            parts.append(f"rewarded by {name_measures(each.rewarded)} (better in {most} of {n})")
-        if each.fell:
-            most = max(each.find(name).fell for name in each.fell)
-            parts.append(f"noticed by {name_measures(each.fell)} (worse in {most} of {n})")
-        if others := [name for name in each.rose if name not in each.rewarded]:
-            parts.append(f"{name_measures(others)} better: look whether that is right")
-        if each.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
-            parts.append(f"{'not rewarded' if PROBES[each.kind].adds else 'nothing notices it'}: {format_most(each)}")
-        elif not parts and each.outcome is ProbeOutcome.NOT_MADE:
-            parts.append("no answer can be changed in this way")
-        elif not parts and not n:
-            parts.append("no variant has a valid output")
-        elif not parts:
-            parts.append(_word_undecided(each))
-        yield each.kind, "; ".join(parts)
+    if found.probes and found.probes.answers:
+        for probed in found.probes.kinds:
+            yield probed.kind, "; ".join(_list_effects(probed))
 
 
-def _word_undecided(probed: ProbeResult) -> str:
-    """Return what a probe shows of which chance may be all: the criterion that moves most, with both of its sides."""
-    n, adds = probed.most.n, PROBES[probed.kind].adds
-    most = max(probed.counts, key=lambda each: each.rose if adds else each.fell)
-    does, reverse = ("better", "worse") if adds else ("worse", "better")
-    counts = (most.rose, most.fell) if adds else (most.fell, most.rose)
-    seen = f"{name_measures([most.criterion])} {does} in {counts[0]} of {n} answers and {reverse} in {counts[1]}"
-    more = f"; {probed.needed} answers would decide" if probed.needed and probed.needed <= MOST_LABELS else ""
-    return f"inconclusive: {seen}, which may be chance{more}"
+def _list_effects(probed: ProbeResult) -> list[str]:
+    """Return what a way to make answers worse does to the judgements."""
+    n = probed.most.n
+    parts = []
+    if probed.rewarded:
+        most = max(probed.find(name).rose for name in probed.rewarded)
+        parts.append(f"rewarded by {name_measures(probed.rewarded)} (better in {most} of {n})")
+    if probed.fell:
+        most = max(probed.find(name).fell for name in probed.fell)
+        parts.append(f"noticed by {name_measures(probed.fell)} (worse in {most} of {n})")
+    others = [name for name in probed.rose if name not in probed.rewarded]
+    if others:
+        parts.append(f"{name_measures(others)} better: look whether that is right")
+    if probed.outcome in {ProbeOutcome.UNNOTICED, ProbeOutcome.RESISTED}:
+        effect = "not rewarded" if PROBES[probed.kind].adds else "nothing notices it"
+        parts.append(f"{effect}: {format_most(probed)}")
+    if parts:
+        return parts
+    if probed.outcome is ProbeOutcome.NOT_MADE:
+        return ["no answer can be changed in this way"]
+    return [_format_undecided(probed)] if n else ["no variant has a valid output"]
+
+
+def _format_undecided(probed: ProbeResult) -> str:
+    """Describe what may be chance: the criterion that moves most, and how often it moves to each side."""
+    n = probed.most.n
+    if PROBES[probed.kind].adds:
+        most = max(probed.counts, key=lambda count: count.rose)
+        moves = f"better in {most.rose} of {n} answers and worse in {most.fell}"
+    else:
+        most = max(probed.counts, key=lambda count: count.fell)
+        moves = f"worse in {most.fell} of {n} answers and better in {most.rose}"
+    text = f"inconclusive: {name_measures([most.criterion])} {moves}, which may be chance"
+    if probed.needed and probed.needed <= MOST_LABELS:
+        text += f"; {probed.needed} answers would decide"
+    return text
 
 
 def _head_probes(probes: RubricProbes) -> str:
-    parts = [f"Probes: {counted(probes.answers, 'answer') if probes.answers else 'no answer'} made worse on purpose"]
+    answers = counted(probes.answers, "answer") if probes.answers else "no answer"
+    parts = [f"RubricProbes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
         (probes.invalid, "variant", "without a valid output"),
     ):
-        parts += [f"not counted: {counted(count, noun)} {why}"] if count else []
+        if count:
+            parts.append(f"not counted: {counted(count, noun)} {why}")
     return "; ".join(parts)
 
 
-def _word_untested(untested: Untested, found: Assessment) -> str:
-    have = {"answers": found.review.answers}.get(untested.unit)
-    now = "" if have is None else f" (now {have})"
+def _format_untested(untested: Untested, found: Assessment) -> str:
     unit = _UNITS.get(untested.unit, untested.unit)
-    return f"{untested.needed} {unit}{now} would show {find_row(untested.rule).shows}"
+    if untested.unit == "answers":
+        unit += f" (now {found.review.answers})"
+    return f"{untested.needed} {unit} would show {find_row(untested.rule).shows}"
 
 
 _UNITS = {
@@ -135,25 +147,23 @@ _UNITS = {
 """Plainer words for what there must be more of."""
 
 
-def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
+def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
     """Yield what to do next."""
     review, reasons = found.review, set(found.reasons)
     again = _repeat(found, given)
     if Reason.ERRORS in reasons:
-        errors = [each for each in list_evidence(found) if each.severity is Severity.ERROR]
-        tests = dict.fromkeys(each.file for each in errors if each.rule == "unmet-expectation")
+        errors = [evidence for evidence in list_evidence(found) if evidence.severity is Severity.ERROR]
+        tests = dict.fromkeys(error.file for error in errors if error.rule == "unmet-expectation")
         command = suggest("test", *tests, **given.settings) if tests else suggest("check", found.file, **given.settings)
-        yield Step("Fix the errors, then run this again.", command)
+        yield NextStep("Fix the errors, then run this again.", command)
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
     elif given.ending:
         yield _go_on(given, given.ending)
         yield from _list_fixes(found)
-    elif Reason.NOT_JUDGED in reasons and any(
-        each.rubric is None for each in given.unmatched if each.file in given.results
-    ):
+    elif Reason.NOT_JUDGED in reasons and _have_unnamed_rubrics(given):
         text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
-        yield Step(text, suggest("assess", given.rubric, given.answers, **again, labels=given.labels))
+        yield NextStep(text, suggest("assess", given.rubric, given.answers, **again, labels=given.labels))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
         text = "Have a model judge the answers, or name recorded outputs with --results."
         yield _judge_all(text, found, given)
@@ -161,46 +171,53 @@ def list_steps(found: Assessment, given: Given) -> Iterator[Step]:
         text = "Try another model. Rewording the rubric, or `improve`, will not help before that."
         yield _judge_all(text, found, given._replace(again=""))
     else:
-        if any(each.outputs for each in review.invalid):
+        if any(record.outputs for record in review.invalid):
             yield _ask_again(given)
         if found.worst and found.worst.shares.unasked and Reason.SHARES_REACHED not in reasons:
-            yield _judge_all(_word_unasked(found, found.worst, given), found, given)
+            yield _judge_all(_format_unasked(found, found.worst, given), found, given)
         yield from _list_fixes(found)
         yield from _list_steps_of_labels(found, given, again)
         yield from _list_steps_by_group(found, given, again)
 
 
-def _list_fixes(found: Assessment) -> Iterator[Step]:
-    if found.list(Standing.FIX) or any(is_against(each, found) for each in found.evidence):
-        yield Step("Fix what is listed above, then judge the answers again.")
+def _have_unnamed_rubrics(given: RunInputs) -> bool:
+    """Return whether a result says nowhere of which rubric it is."""
+    return any(records.rubric is None for records in given.unmatched if records.file in given.results)
 
 
-def _go_on(given: Given, ending: LimitedRun) -> Step:
+def _list_fixes(found: Assessment) -> Iterator[NextStep]:
+    if found.list(Standing.FIX) or any(is_against(evidence, found) for evidence in found.evidence):
+        yield NextStep("Fix what is listed above, then judge the answers again.")
+
+
+def _go_on(given: RunInputs, ending: LimitedRun) -> NextStep:
     """Return the step to judge what a limit left: the first answers of a file are no random sample to label."""
     if ending.goes_on:
-        return Step(
+        return NextStep(
             "Have the answers judged that are left, with the same command, before people label any.", given.again
         )
-    return Step("Have the answers judged that are left: it says above what has to change first.")
+    return NextStep("Have the answers judged that are left: it says above what has to change first.")
 
 
-def _word_unasked(found: Assessment, worst: JudgeShares, given: Given) -> str:
+def _format_unasked(found: Assessment, worst: JudgeShares, given: RunInputs) -> str:
     """Return which labelled answers to have judged; whether one that is in no record exists, only the reader knows."""
     lacking = "no output" if found.asked.runs == 1 else f"fewer than {found.asked.runs} outputs"
     names = list_names(worst.name_all(worst.shares.missing))
     text = f"Have the labelled answers judged that have {lacking}: {names}."
-    is_unknown = given.answers in given.results and any(each.reason == NO_RESULT for each in found.review.left_out)
-    return f"{text} If they are not of these answers, remove the labels." if is_unknown else text
+    reasons = {left_out.reason for left_out in found.review.left_out}
+    if given.answers in given.results and NO_RESULT in reasons:
+        text += " If they are not of these answers, remove the labels."
+    return text
 
 
-def _repeat(found: Assessment, given: Given) -> dict[str, Value]:
+def _repeat(found: Assessment, given: RunInputs) -> dict[str, Value]:
     """Return the options that assess the same answers and results, and ask for the same."""
     usual = f"{given.answers.removesuffix('.jsonl')}.judged.jsonl"
     is_known = tuple(given.results) in {(), (usual,), (given.answers,)}  # the answers name the results then
     return {"results": () if is_known else given.results, **_list_asked(found.asked, given)}
 
 
-def _list_asked(asked: AssessOptions, given: Given) -> dict[str, Value]:
+def _list_asked(asked: AssessOptions, given: RunInputs) -> dict[str, Value]:
     """Return the options that say how to read the files, ask for other than the usual, and choose the settings."""
     usual, options = AssessOptions(), dict[str, Value](map=given.mapping)
     if asked.target != usual.target:
@@ -215,74 +232,79 @@ def _list_asked(asked: AssessOptions, given: Given) -> dict[str, Value]:
 
 
 def _list_label_scales(asked: AssessOptions) -> list[str]:
-    return [
-        f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in asked.label_scales.items()
-    ]
+    scales = asked.label_scales.items()
+    return [f"{person}={low}..{high}" if person else f"{low}..{high}" for person, (low, high) in scales]
 
 
-def _list_steps_of_labels(found: Assessment, given: Given, again: Mapping[str, Value]) -> Iterator[Step]:
+def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[str, Value]) -> Iterator[NextStep]:
     """Yield the steps that labels need: more of them, others, or a second person."""
     reasons, worst = set(found.reasons), found.worst
     files, labelled = (given.rubric, given.answers), {**again, "labels": given.labels or [_name_sheet(given)]}
     compared = {"labels": given.labels, "by": found.asked.by or None, **_list_asked(found.asked, given)}
     if Reason.LABEL_SCALE in reasons and found.doubted:
-        scales = [*_list_label_scales(found.asked), found.doubted.proposed]
-        yield Step(
-            "Say on which scale the labels are.", suggest("assess", *files, **{**labelled, "label_scale": scales})
-        )
+        options = {**labelled, "label_scale": [*_list_label_scales(found.asked), found.doubted.proposed]}
+        yield NextStep("Say on which scale the labels are.", suggest("assess", *files, **options))
     elif Reason.LABELS_REFUSED in reasons:
-        what = [REFUSALS[each.reason] for each in found.review.left_out if each.reason in REFUSALS]
-        what += ["correct the values"] if any(each.is_label for each in found.review.invalid) else []
-        text = f"Correct the labels that are refused ({join_words(what)}), then run this again."
-        yield Step(text, suggest("assess", *files, **labelled))
+        corrections = [REFUSALS[left_out.reason] for left_out in found.review.left_out if left_out.reason in REFUSALS]
+        if any(record.is_label for record in found.review.invalid):
+            corrections.append("correct the values")
+        text = f"Correct the labels that are refused ({join_words(corrections)}), then run this again."
+        yield NextStep(text, suggest("assess", *files, **labelled))
     elif Reason.PEOPLE_DISAGREE in reasons and worst:
         names = worst.name_all(worst.shares.people.split)
         ratings = found.review.ratings
         count = len(list_among_people(ratings, found.asked.line, all_split=True)) if ratings else 0
         text = f"Read these {len(names)} answers together first: {list_names(names, 5)}."
-        yield Step(text, suggest("agree", given.rubric, *given.results, **compared, worst=str(count)))
+        yield NextStep(text, suggest("agree", given.rubric, *given.results, **compared, worst=str(count)))
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
-        names = worst.name_all(worst.shares.single)
-        if names:
-            differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
-            second = "Let a second person label these before you blame the judge"
-            yield Step(f"{differ}. {second}: {list_names(names, 5)}.")
-        if worst.shares.differing:
-            command = suggest("agree", given.rubric, *given.results, **compared)
-            yield Step("Read the answers on which people and the judge differ.", command)
-    unused = {each.file for each in found.review.invalid} | {each.file for each in given.unmatched}
-    are_unusable = given.labels and (found.review.left_out or not unused.isdisjoint(given.labels))
-    if Reason.NO_LABELS in reasons and are_unusable:
+        yield from _list_steps_where_differing(worst, suggest("agree", given.rubric, *given.results, **compared))
+    if Reason.NO_LABELS in reasons and _has_unusable_labels(found, given):
         text = "No label could be used: correct the labels, then run this again."
-        yield Step(text, suggest("assess", *files, **labelled))
+        yield NextStep(text, suggest("assess", *files, **labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.SEPARATE} & reasons:
         count = min(max(_USUAL_SAMPLE, 2 * find_least_of(found)), found.review.answers)
         yield _draw(found, given, count, "answer")
         command = suggest("assess", *files, **again, labels=_name_sheet(given))
-        yield Step("Run this again with the labels.", "" if _is_undrawable(found, given) else command)
+        yield NextStep("Run this again with the labels.", "" if _is_undrawable(found, given) else command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
 
 
-def _list_steps_to_more(found: Assessment, given: Given, labelled: Mapping[str, Value]) -> Iterator[Step]:
+def _has_unusable_labels(found: Assessment, given: RunInputs) -> bool:
+    unused = {record.file for record in found.review.invalid} | {record.file for record in given.unmatched}
+    return bool(given.labels) and (bool(found.review.left_out) or not unused.isdisjoint(given.labels))
+
+
+def _list_steps_where_differing(worst: JudgeShares, command: str) -> Iterator[NextStep]:
+    """Yield the steps for answers on which people and the judge differ, which `command` lists."""
+    names = worst.name_all(worst.shares.single)
+    if names:
+        differ = f"The judge and `{worst.shares.people.main}` differ on {counted(len(names), 'answer')}"
+        second = "Let a second person label these before you blame the judge"
+        yield NextStep(f"{differ}. {second}: {list_names(names, 5)}.")
+    if worst.shares.differing:
+        yield NextStep("Read the answers on which people and the judge differ.", command)
+
+
+def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[str, Value]) -> Iterator[NextStep]:
     """Yield the steps to the labels that decide: first to what those that there are lack."""
     missing = list_unlabelled(found)
     if missing:
         text = f"Add {list_names(missing)} to the labels, or a column `verdict`, then run this again."
-        yield Step(text, suggest("assess", given.rubric, given.answers, **labelled))
+        yield NextStep(text, suggest("assess", given.rubric, given.answers, **labelled))
         return
     without_verdict = count_without_verdict(found)
     if without_verdict:
         look = found.asked.look + 1
         command = suggest("assess", given.rubric, given.answers, **labelled, look=str(look))
         text = f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again."
-        yield Step(text, command if look <= MOST_LOOKS else "")
+        yield NextStep(text, command if look <= MOST_LOOKS else "")
         return
     if not found.lacks_outputs:
         yield from _list_steps_to_others(found, given, labelled)
 
 
-def _list_steps_to_others(found: Assessment, given: Given, labelled: Mapping[str, Value]) -> Iterator[Step]:
+def _list_steps_to_others(found: Assessment, given: RunInputs, labelled: Mapping[str, Value]) -> Iterator[NextStep]:
     """Yield the steps to more labels: those of answers that are judged first."""
     more = count_more(found)
     if more is None and found.worst:
@@ -290,37 +312,50 @@ def _list_steps_to_others(found: Assessment, given: Given, labelled: Mapping[str
         least = find_least_of(found, found.asked.look + 1)
         rare = find_rare(bad, good, least)
         if rare:
-            yield Step(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
+            yield NextStep(f"Collect more answers that are {rare}, and have all of them judged and labelled.")
             return
         if min(bad, good) < least and not is_beyond(least):
             more = max(count_to_least(bad, good, least) - bad - good, _FEWEST)
     if more is None:
-        yield Step("Ask for less with --target, fix the rubric, or change the judge.")
+        yield NextStep("Ask for less with --target, fix the rubric, or change the judge.")
         return
     if found.asked.look >= MOST_LOOKS:
-        yield Step(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
+        yield NextStep(f"This was look {MOST_LOOKS}, the last one: start anew with other answers.")
         return
-    ratings = found.review.ratings
-    labelled_so_far = ratings.judged & set[Key]().union(*ratings.people.values()) if ratings else set[Key]()
-    spare = found.review.answers - len(labelled_so_far)
+    yield from _list_steps_to_label(found, given, labelled, more)
+
+
+def _list_steps_to_label(
+    found: Assessment, given: RunInputs, labelled: Mapping[str, Value], more: int
+) -> Iterator[NextStep]:
+    """Yield the steps to `more` labels: first of judged answers without one, then of new answers."""
+    look = found.asked.look + 1
+    unlabelled = _count_unlabelled(found)
     command = ""
-    if spare > 0:
-        yield _draw(found, given, min(more, spare), "more answer")
-        labels = [*given.labels, _name_sheet(given)]
+    if unlabelled > 0:
+        yield _draw(found, given, min(more, unlabelled), "more answer")
         if not _is_undrawable(found, given):
-            options = {**labelled, "labels": labels, "look": str(found.asked.look + 1)}
+            options = {**labelled, "labels": [*given.labels, _name_sheet(given)], "look": str(look)}
             command = suggest("assess", given.rubric, given.answers, **options)
-    if more > spare:
-        also = " besides" if spare > 0 else ""
-        what = counted(more - spare, "more answer")
+    if more > unlabelled:
+        what = counted(more - unlabelled, "more answer")
         if found.has_questions:
-            what = f"answers to {counted(more - spare, 'more question')}"
-        yield Step(f"Collect {what}{also}{_word_rarer(found)}, and have all of them judged and labelled.")
-    text = f"Run this again with all labels and --look {found.asked.look + 1}, as these data were seen before."
-    yield Step(text, command)
+            what = f"answers to {counted(more - unlabelled, 'more question')}"
+        if unlabelled > 0:
+            what += " besides"
+        yield NextStep(f"Collect {what}{_format_rarer(found)}, and have all of them judged and labelled.")
+    yield NextStep(f"Run this again with all labels and --look {look}, as these data were seen before.", command)
 
 
-def _word_rarer(found: Assessment) -> str:
+def _count_unlabelled(found: Assessment) -> int:
+    """Return the number of judged answers without a label."""
+    ratings = found.review.ratings
+    if ratings is None:
+        return found.review.answers
+    return found.review.answers - len(ratings.judged & set[Key]().union(*ratings.people.values()))
+
+
+def _format_rarer(found: Assessment) -> str:
     """Return how many of the rarer class would be enough, if only that one is missing; else nothing."""
     shares, least = found.worst.shares if found.worst else None, find_least_of(found, found.asked.look + 1)
     if shares is None or found.needed is not None:
@@ -332,26 +367,28 @@ def _word_rarer(found: Assessment) -> str:
     return f", or {missing}"
 
 
-def _list_steps_by_group(found: Assessment, given: Given, again: Mapping[str, Value]) -> Iterator[Step]:
+def _list_steps_by_group(found: Assessment, given: RunInputs, again: Mapping[str, Value]) -> Iterator[NextStep]:
     """Yield the step to look at groups of answers, if there are any and nobody has."""
     if found.worst and found.fields and not found.asked.by:
         command = suggest("assess", given.rubric, given.answers, **again, labels=given.labels, by=found.fields[0])
         names = join_words([f"`{name}`" for name in found.fields[:4]], "or")
-        yield Step(f"See whether the judge is as good in each group of answers, by {names}.", command)
+        yield NextStep(f"See whether the judge is as good in each group of answers, by {names}.", command)
 
 
-def _name_sheet(given: Given) -> str:
+def _name_sheet(given: RunInputs) -> str:
     """Return a name for a sheet to draw that no sheet of labels has."""
     return _name_new("labels", ".csv", given.labels)
 
 
-def _name_new(stem: str, ending: str, taken: Collection[str] = ()) -> str:
+def _name_new(stem: str, ending: str, used: Collection[str] = ()) -> str:
     """Return a name that no file has yet."""
-    names = itertools.chain([f"{stem}{ending}"], (f"{stem}-{number}{ending}" for number in itertools.count(2)))
-    return next(name for name in names if name not in taken and not Path(name).exists())
+    name, numbers = f"{stem}{ending}", itertools.count(2)
+    while name in used or Path(name).exists():
+        name = f"{stem}-{next(numbers)}{ending}"
+    return name
 
 
-def _ask_again(given: Given) -> Step:
+def _ask_again(given: RunInputs) -> NextStep:
     """Return the step for invalid outputs; with other options than before, `judge` needs a new file of results."""
     text = "Have the answers judged into a new file, with --per-criterion, a larger --max-tokens, or another model"
     options = {"map": given.mapping, **given.settings, "output": _name_new("again", ".jsonl"), **given.endpoint}
@@ -359,7 +396,7 @@ def _ask_again(given: Given) -> Step:
     return _judge(f"{text}; asking again the same way will not help.", command, given)
 
 
-def _judge_all(text: str, found: Assessment, given: Given) -> Step:
+def _judge_all(text: str, found: Assessment, given: RunInputs) -> NextStep:
     """Return the step to have the answers judged: as in this run, or into a file that no other judge has written."""
     options = _repeat(found, given)
     if given.results:
@@ -371,67 +408,76 @@ def _judge_all(text: str, found: Assessment, given: Given) -> Step:
     return _judge(text, given.again or command, given)
 
 
-def _judge(text: str, command: str, given: Given) -> Step:
+def _judge(text: str, command: str, given: RunInputs) -> NextStep:
     """Return a step to judge answers, with a command only for those that can be read: results are no answers."""
     if given.answers in given.results:
-        return Step(text)
+        return NextStep(text)
     if given.fault_of_judge:
-        return Step(f"{text} `--model` cannot read the answers yet: {given.fault_of_judge}.")
-    return Step(text, command)
+        return NextStep(f"{text} `--model` cannot read the answers yet: {given.fault_of_judge}.")
+    return NextStep(text, command)
 
 
-def _lack_texts(found: Assessment, given: Given) -> bool:
+def _lack_texts(found: Assessment, given: RunInputs) -> bool:
     """Return whether the answers are results without their texts."""
     table = found.review.table
     return given.answers in given.results and table is not None and None in table.lengths
 
 
-def _is_undrawable(found: Assessment, given: Given) -> bool:
+def _is_undrawable(found: Assessment, given: RunInputs) -> bool:
     """Return whether no sheet can be drawn from the answers, for more than that their texts are elsewhere."""
     return bool(given.fault_of_labels) and not _lack_texts(found, given)
 
 
-def _draw(found: Assessment, given: Given, count: int, what: str) -> Step:
+def _draw(found: Assessment, given: RunInputs, count: int, what: str) -> NextStep:
     """Return the step to label answers; the command draws them from answers that it can read."""
     text = f"Let people label {counted(count, what)} drawn at random"
     if _lack_texts(found, given):
-        return Step(f"{text}. `{given.answers}` has no text in `answer`: `labels` needs a file with them.")
+        return NextStep(f"{text}. `{given.answers}` has no text in `answer`: `labels` needs a file with them.")
     if given.fault_of_labels:
-        return Step(f"{text}. `labels` cannot read the answers yet: {given.fault_of_labels}.")
+        return NextStep(f"{text}. `labels` cannot read the answers yet: {given.fault_of_labels}.")
     # Others are of no use, or not random. Labels that are left out, too, may leave no answer to draw.
-    left_out = sum(each.count for each in found.review.left_out)
+    left_out = sum(left_out_records.count for left_out_records in found.review.left_out)
     are_known = Reason.FEW_LABELS in found.reasons and left_out < found.review.answers - found.review.labelled
     labels = given.labels if are_known else ()
     options = {"results": given.results, "labels": labels, "map": given.mapping}
     options |= {"sample": str(count), "output": _name_sheet(given)}
     command = suggest("labels", given.rubric, given.answers, **options, **given.settings)
-    rare = ""
-    if found.worst and found.worst.shares.people.labelled:
-        caught, passed = found.worst.shares.bad_caught, found.worst.shares.good_passed
-        if not caught.n:
-            rare = "fail"
-        elif not passed.n:
-            rare = "pass"
-    warning = f" Of those labelled so far people {rare} none, so the draw may hold none either." if rare else ""
-    return Step(f"{text}.{warning}", command)
+    return NextStep(f"{text}.{_warn_of_rare(found)}", command)
 
 
-def as_text(several: Sequence[Assessment], given: Given, look: Style, write: Write) -> None:
+def _warn_of_rare(found: Assessment) -> str:
+    """Say that people fail or pass none of the answers labelled so far, if that is so."""
+    if not found.worst or not found.worst.shares.people.labelled:
+        return ""
+    if not found.worst.shares.bad_caught.n:
+        rare = "fail"
+    elif not found.worst.shares.good_passed.n:
+        rare = "pass"
+    else:
+        return ""
+    return f" Of those labelled so far people {rare} none, so the draw may hold none either."
+
+
+def as_text(several: Sequence[Assessment], given: RunInputs, look: Style, write: Write) -> None:
     """Write the page: first the answers, what to fix and what to do, then the evidence."""
     room = min(look.columns, _WIDEST)
     for number, found in enumerate(several):
-        write("\n" * (number > 0))
+        if number:
+            write("\n")
         for line in _write_first(found, given, look, room):
             write(f"{line}\n")
-    details = [line for found in several for line in _write_details(found, room)]
-    details += [line for text in given.records for line in wrap(visible(text), room, "  ")]
+    details: list[str] = []
+    for found in several:
+        details += _write_details(found, room)
+    for text in given.records:
+        details += wrap(visible(text), room, "  ")
     if details:
         write("\nDetails\n")
         for line in details:
             write(f"{line}\n")
 
 
-def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Iterator[str]:
+def _write_first(found: Assessment, given: RunInputs, look: Style, room: int) -> Iterator[str]:
     review = found.review
     yield cut(visible(f"{found.file}:{found.line}: {found.rubric}"), room)
     if review.answers:
@@ -440,19 +486,20 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
         judges = list_names(review.judges, 2)
         yield from wrap(visible(f"{counted(review.answers, 'answer')} judged by {judges}{people}"), room)
     yield ""
-    for line in wrap(visible(word_headline(found)), room):
+    for line in wrap(visible(format_headline(found)), room):
         yield look.paint(_ROLES[found.trust], line)
-    for text in (*word_shares(found), *word_notes(found, given)):
+    for text in [*format_shares(found), *format_notes(found, given)]:
         yield from wrap(visible(text), room, "  ")
     yield ""
     yield from _write_standings(found, look, room)
     yield ""
     if found.probes:
         yield from wrap(_head_probes(found.probes), room)
-        for kind, text in word_probes(found):
-            first, *others = (line[_NAMED:] for line in wrap(visible(text), room, " " * _NAMED))
-            yield f"{f'  {kind}':<{_NAMED}}{first}"
-            yield from (f"{' ' * _NAMED}{line}" for line in others)
+        for kind, text in format_probes(found):
+            indent = " " * _NAMED
+            first, *others = wrap(visible(text), room, indent)
+            yield f"  {kind}".ljust(_NAMED) + first.removeprefix(indent)
+            yield from (indent + line.removeprefix(indent) for line in others)
         yield ""
     for number, step in enumerate(list_steps(found, given)):
         yield from wrap(visible(f"{'Then' if number else 'Next'}: {step.text}"), room)
@@ -461,15 +508,20 @@ def _write_first(found: Assessment, given: Given, look: Style, room: int) -> Ite
 
 
 def _write_standings(found: Assessment, look: Style, room: int) -> Iterator[str]:
-    rows = [f"line {each.line}: {each.id}: {word_faults(each.findings)}" for each in found.list(Standing.FIX)]
-    rows += [f"line {each.line}: {word_faults([each])}" for each in found.evidence if is_against(each, found)]
+    rows = [
+        f"line {criterion.line}: {criterion.id}: {format_faults(criterion.findings)}"
+        for criterion in found.list(Standing.FIX)
+    ]
+    against = [evidence for evidence in found.evidence if is_against(evidence, found)]
+    rows += [f"line {evidence.line}: {format_faults([evidence])}" for evidence in against]
     yield from _write_rows(Standing.FIX, _shorten(rows), look.paint("error", "fix"), room)
     groups: dict[str, list[str]] = {}
-    for each in found.list(Standing.INCONCLUSIVE):
-        groups.setdefault(word_lack(each, found), []).append(each.id)
+    for criterion in found.list(Standing.INCONCLUSIVE):
+        groups.setdefault(format_lack(criterion, found), []).append(criterion.id)
     unknown = [f"{list_names(names, 4)}: {lack}" for lack, names in groups.items()]
     yield from _write_rows(Standing.INCONCLUSIVE, _shorten(unknown), look.paint("warning", "inconclusive"), room)
-    if keep := [each.id for each in found.list(Standing.KEEP)]:
+    keep = [criterion.id for criterion in found.list(Standing.KEEP)]
+    if keep:
         yield from _write_rows(Standing.KEEP, [list_names(keep, 8)], look.paint("fix", "keep"), room)
 
 
@@ -480,12 +532,14 @@ def _shorten(rows: list[str]) -> list[str]:
 def _write_rows(standing: Standing, rows: Sequence[str], painted: str, room: int) -> Iterator[str]:
     """Yield rows below the word that they stand for."""
     width = len(Standing.INCONCLUSIVE) + 2
-    for number, text in enumerate(rows):
-        first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), " " * width))
-        start = f"{painted}{' ' * (width - len(standing))}" if number == 0 else " " * width
+    indent = " " * width
+    start = painted + " " * (width - len(standing))
+    for text in rows:
+        first, *others = (line[width:] for line in wrap(visible(text), room - len(_CUT), indent))
         yield f"{start}{first}"
+        start = indent
         if others:
-            yield f"{' ' * width}{others[0]}{_CUT * (len(others) > 1)}"
+            yield f"{indent}{others[0]}{_CUT if len(others) > 1 else ''}"
 
 
 _CUT = " ..."
@@ -494,57 +548,61 @@ _NAMED = 17
 """The columns for the name of a probe."""
 
 
-def _word_cuts(found: Assessment) -> Iterator[str]:
+def _format_cuts(found: Assessment) -> Iterator[str]:
     """Yield which labels are bad where no gate says it."""
     cuts: dict[str, list[str]] = {}
-    for criterion in found.criteria if find_void(found) is None else ():
-        if criterion.cut:
-            cuts.setdefault(criterion.cut.word(is_bad=True), []).append(criterion.id)
+    if find_void(found) is None:
+        for criterion in found.criteria:
+            if criterion.cut:
+                cuts.setdefault(criterion.cut.describe(is_bad=True), []).append(criterion.id)
     for values, names in cuts.items():
         yield f"without a gate, labels {values} are bad: {list_names(names)}"
 
 
 def _write_details(found: Assessment, room: int) -> Iterator[str]:
     """Yield every finding, then what is not tested yet and what was, each once with the criteria."""
-    for each in list_evidence(found):
-        yield from wrap(visible(_word_evidence(each)), room, "  ")
-    lacks: dict[str, list[str]] = {}
-    quiet: dict[str, list[str]] = {}
-    for criterion in found.criteria:
-        for lack in criterion.untested:
-            text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
-            names = lacks.setdefault(text, [])
-            names += [] if criterion.id in names else [criterion.id]
-        for rule in criterion.nothing_found_by:
-            quiet.setdefault(rule, []).append(criterion.id)
-    whole = next((each for each in found.review.criteria if each.criterion is None), None)
-    for lack in whole.untested if whole else ():
-        text = f"{lack.reason}; {_word_untested(lack, found)} ({lack.rule})"
-        lacks.setdefault(text, []).append(_WHOLE)
-    for rule in whole.quiet if whole else ():
-        quiet.setdefault(rule, []).append(_WHOLE)
+    notes = [_format_evidence(evidence) for evidence in list_evidence(found)]
     keep = len(found.list(Standing.KEEP))
     if keep:
         wrong = f"{float(ERROR * keep):.3g} of {counted(keep, 'criterion', 'criteria')} to keep"
-        yield from wrap(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst", room, "  ")
-    notes = [*_word_cuts(found), *(f"not tested yet: {list_names(names)}: {text}" for text, names in lacks.items())]
-    notes += [f"nothing found by {rule}: {list_names(names)}" for rule, names in quiet.items()]
+        notes.append(f"each `keep` is wrong in at most 1 of {1 / ERROR} such checks: {wrong} at worst")
+    notes += [*_format_cuts(found), *_list_tests(found)]
     for note in notes:
         yield from wrap(visible(note), room, "  ")
 
 
-def _word_evidence(each: Evidence) -> str:
-    return f"{each.file}:{each.line}:{each.column} {each.severity} {each.rule}: {each.statement}"
+def _list_tests(found: Assessment) -> Iterator[str]:
+    """Yield which rules had too few data for which criteria, and which rules found nothing."""
+    untested: dict[str, dict[str, None]] = {}
+    quiet: dict[str, list[str]] = {}
+    tested = [(criterion.id, criterion.untested, criterion.nothing_found_by) for criterion in found.criteria]
+    tested += [(_WHOLE, review.untested, review.quiet) for review in found.review.criteria if review.criterion is None]
+    for name, lacks, rules in tested:
+        for lack in lacks:
+            text = f"{lack.reason}; {_format_untested(lack, found)} ({lack.rule})"
+            untested.setdefault(text, {})[name] = None
+        for rule in rules:
+            quiet.setdefault(rule, []).append(name)
+    for text, names in untested.items():
+        yield f"not tested yet: {list_names(list(names))}: {text}"
+    for rule, of_criteria in quiet.items():
+        yield f"nothing found by {rule}: {list_names(of_criteria)}"
+
+
+def _format_evidence(evidence: Evidence) -> str:
+    return (
+        f"{evidence.file}:{evidence.line}:{evidence.column} {evidence.severity} {evidence.rule}: {evidence.statement}"
+    )
 
 
 _WHOLE = "the rubric as a whole"
 
 
-class Assessed(NamedTuple):
+class AssessmentReport(NamedTuple):
     """The assessments of the rubrics of a file, and what the run was given."""
 
     assessments: Sequence[Assessment]
-    given: Given
+    given: RunInputs
 
 
 _MOST_RUBRICS = 20
@@ -559,8 +617,8 @@ _CLASSES: dict[Trust | Standing, str] = {
 """The colors of a page."""
 
 
-def describe_assessments(assessed: Assessed) -> dict[str, Any]:
-    """Return what the template of a page shows: the first rubrics, those that are not trusted before the others."""
+def describe_assessments(assessed: AssessmentReport) -> dict[str, Any]:
+    """Return the values of the template of a page: the first rubrics, those that are not trusted before the others."""
     several, given = assessed
     order = [Trust.NOT_TRUSTED, Trust.UNDECIDED, Trust.TRUSTED]
     ranked = sorted(several, key=lambda found: order.index(found.trust))
@@ -568,14 +626,14 @@ def describe_assessments(assessed: Assessed) -> dict[str, Any]:
         {
             "rubric": found.rubric,
             "trust": found.trust,
-            "headline": word_headline(found).partition(": ")[2],
-            "told": [*word_shares(found), *word_notes(found, given)],
+            "headline": format_headline(found).partition(": ")[2],
+            "notes": [*format_shares(found), *format_notes(found, given)],
             "criteria": [
-                (each, _why(each, found), [_word_evidence(one) for one in each.findings])
+                (criterion, _why(criterion, found), [_format_evidence(one) for one in criterion.findings])
                 for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP)
-                for each in found.list(standing)
+                for criterion in found.list(standing)
             ],
-            "evidence": [_word_evidence(each) for each in found.evidence],
+            "evidence": [_format_evidence(evidence) for evidence in found.evidence],
             "steps": [*list_steps(found, given)],
         }
         for found in ranked[:_MOST_RUBRICS]
@@ -589,28 +647,30 @@ _SPECIAL = re.compile(r"([\\|<>*_\[\]#])")
 def _quote(text: str) -> str:
     """Escape a text for a cell of a Markdown table; names in backticks stay code."""
     parts = visible(" ".join(text.split())).split("`")
-    return "`".join(part if number % 2 else _SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts)).replace(
-        "@", "@\N{ZERO WIDTH SPACE}"
-    )
+    parts[::2] = [_SPECIAL.sub(r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts).replace("@", "@\N{ZERO WIDTH SPACE}")
 
 
 _MARKS = {Trust.TRUSTED: "✅", Trust.NOT_TRUSTED: "❌", Trust.UNDECIDED: "❔"}
 
 
-def as_markdown(several: Sequence[Assessment], given: Given, _look: Style, write: Write) -> None:
+def as_markdown(several: Sequence[Assessment], given: RunInputs, _look: Style, write: Write) -> None:
     """Write a comment for a pull request."""
     for found in several:
         write(f"### {_MARKS[found.trust]} {_quote(found.rubric)}: {found.trust}\n\n")
-        write(f"{_quote(word_headline(found))}\n\n")
-        for text in (*word_shares(found), *word_notes(found, given)):
+        write(f"{_quote(format_headline(found))}\n\n")
+        for text in [*format_shares(found), *format_notes(found, given)]:
             write(f"- {_quote(text)}\n")
         write("\n| | criterion | why |\n|---|---|---|\n")
         for standing in (Standing.FIX, Standing.INCONCLUSIVE, Standing.KEEP):
-            for each in found.list(standing):
-                write(f"| {standing} | {_quote(each.id)} (line {each.line}) | {_quote(_why(each, found))} |\n")
+            for criterion in found.list(standing):
+                place = f"{_quote(criterion.id)} (line {criterion.line})"
+                write(f"| {standing} | {place} | {_quote(_why(criterion, found))} |\n")
         _write_more(found, write)
         for step in list_steps(found, given):
-            write(f"\n{_quote(step.text)}\n" + (f"\n```sh\n{step.command}\n```\n" if step.command else ""))
+            write(f"\n{_quote(step.text)}\n")
+            if step.command:
+                write(f"\n```sh\n{step.command}\n```\n")
         write("\n")
     if given.records:
         write("<details><summary>Notes on records</summary>\n\n")
@@ -623,7 +683,7 @@ def _write_more(found: Assessment, write: Write) -> None:
     """Write what was asked for beside the assessment."""
     if found.probes:
         write(f"\n{_head_probes(found.probes)}\n\n| probe | shows |\n|---|---|\n")
-        for kind, text in word_probes(found):
+        for kind, text in format_probes(found):
             write(f"| {kind} | {_quote(text)} |\n")
 
 
@@ -631,11 +691,11 @@ def _why(criterion: Criterion, found: Assessment) -> str:
     if criterion.standing is Standing.KEEP:
         return "catches enough bad answers and passes enough good ones on it"
     if criterion.standing is Standing.INCONCLUSIVE:
-        return word_lack(criterion, found)
-    return word_faults(criterion.findings)
+        return format_lack(criterion, found)
+    return format_faults(criterion.findings)
 
 
-def as_json(several: Sequence[Assessment], given: Given, _look: Style, write: Write) -> None:
+def as_json(several: Sequence[Assessment], given: RunInputs, _look: Style, write: Write) -> None:
     """Write the JSON report."""
     rubrics = [{**found.to_json(), "next": list(list_steps(found, given))} for found in several]
     report = {"version": VERSION, "rubrics": rubrics, "ignored": given.ignored, "unmatched": given.unmatched}

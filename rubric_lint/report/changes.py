@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import click
 
 from rubric_lint.assess.agreement.reading import LeftOut
 from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
-from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangeKind, OutputEffect, OutputEffects, Value
+from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangedValue, ChangeKind, OutputEffect, OutputEffects
 from rubric_lint.model.finding import Finding
 from rubric_lint.model.messages import counted, escape, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
@@ -24,7 +25,7 @@ MOST = 20
 """How many outputs the text and Markdown reports list; the JSON report lists all."""
 
 
-class Comparison(NamedTuple):
+class DiffReport(NamedTuple):
     """The names of both files, the changes, and the effects on judge outputs if there were any.
 
     Of a branch, also the findings on changed lines, the rubric tests that do not hold, and what was not compared, with
@@ -46,13 +47,13 @@ class Comparison(NamedTuple):
         return not (self.changes or self.findings or self.tests or self.skipped)
 
 
-def word(change: Change) -> tuple[str, str, str]:
+def format_change(change: Change) -> tuple[str, str, str]:
     """Return the subject of a change and both sides in words; a missing side is empty."""
     subject, describe = _WORDS[change.what]
     if change.what is ChangeKind.SCORES:
         subject = name_scores(change.scores)
     elif change.what is ChangeKind.SHARE and change.new and len(change.new["shares"]) > 1:
-        groups = sum("group" in each for each in change.new["shares"])
+        groups = sum("group" in share for share in change.new["shares"])
         in_groups = f"{counted(groups, 'group')} and " if groups else ""
         subject = f"shares of {in_groups}{counted(len(change.new['shares']) - groups, 'criterion', 'criteria')}"
     elif "critical_failure" in (change.new or change.old or {}):
@@ -65,33 +66,34 @@ def word(change: Change) -> tuple[str, str, str]:
     return subject, old, new
 
 
-def _outcome(side: Value) -> str:
+def _outcome(side: ChangedValue) -> str:
     return side["outcome"] or "none"
 
 
-def _shares(side: Value) -> str:
+def _shares(side: ChangedValue) -> str:
     """Describe the shares of several criteria: one figure if all are equal, else the first few."""
     shares = side["shares"]
     figures = [_share(share) for share in shares]
-    if len(set(figures)) == 1:
-        each = " each" if len(figures) > 1 else ""
-        return f"{figures[0]}{each}" if each else f"{shares[0]['id']} {figures[0]}"
+    if len(figures) > 1 and len(set(figures)) == 1:
+        return f"{figures[0]} each"
     return _first([f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)])
 
 
 def _first(items: Sequence[str]) -> str:
-    more = [f"{len(items) - _LISTED} more"] if len(items) > _LISTED else []
-    return join_words([*items[:_LISTED], *more])
+    listed = list(items[:_LISTED])
+    if len(items) > _LISTED:
+        listed.append(f"{len(items) - _LISTED} more")
+    return join_words(listed)
 
 
 _LISTED = 5
 
 
-def _share(side: Value) -> str:
+def _share(side: ChangedValue) -> str:
     return f"{percent(Fraction(side['share']))} (weight {side['weight']:g})"
 
 
-def _criterion(side: Value) -> str:
+def _criterion(side: ChangedValue) -> str:
     if "critical_failure" in side:
         return str(side["outcome"])
     gate = "" if side["gate"] is None else f", gate {side['gate']}"
@@ -99,31 +101,33 @@ def _criterion(side: Value) -> str:
     return f"{outcome}{_share(side)}{gate}"
 
 
-def _level(side: Value) -> str:
+def _level(side: ChangedValue) -> str:
     named = f"{side['name']}: " if side["name"] else ""
     return f"{named}{side['outcome'] or 'not described'} (worth {side['score']:.3g})"
 
 
-def _rubric(side: Value) -> str:
+def _rubric(side: ChangedValue) -> str:
     return f"{side['shape'].replace('_', ' ')}, {counted(side['criteria'], 'criterion', 'criteria')}"
 
 
-def _grades(side: Value) -> str:
+def _grades(side: ChangedValue) -> str:
     return ", ".join(f"{name} from {_mark(side, least)}" for name, least in side["grades"].items())
 
 
-def _gate(side: Value) -> str:
+def _gate(side: ChangedValue) -> str:
     gate = side["gate"]
-    return "none" if gate is None else _mark(side, gate) if "ends" in side else str(gate)
+    if gate is None:
+        return "none"
+    return _mark(side, gate) if "ends" in side else str(gate)
 
 
-def _mark(side: Value, mark: float) -> str:
+def _mark(side: ChangedValue, mark: float) -> str:
     """Write a mark in units of the scale on which it is, if it is a share of one."""
     worst, best = side.get("ends", (0, 1))
     return f"{worst + mark * (best - worst):g}"
 
 
-_WORDS: Mapping[ChangeKind, tuple[str, Callable[[Value], str]]] = {
+_WORDS: Mapping[ChangeKind, tuple[str, Callable[[ChangedValue], str]]] = {
     ChangeKind.RUBRIC_ADDED: ("rubric", _rubric),
     ChangeKind.RUBRIC_REMOVED: ("rubric", _rubric),
     ChangeKind.RUBRIC_RENAMED: ("name", lambda side: str(side["name"])),
@@ -147,22 +151,12 @@ _WORDS: Mapping[ChangeKind, tuple[str, Callable[[Value], str]]] = {
 }
 
 
-def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
+def as_text(comparison: DiffReport, *, color: bool = False) -> Iterator[str]:
     """Yield the lines of the text report."""
     for name, changes in groupby(comparison.changes, lambda change: change.rubric):
         yield _paint(f"rubric {visible(name or '')}", color, bold=True)
         for change in changes:
-            subject, old, new = (visible(text.replace("\n", " ")) for text in word(change))
-            about = f"{visible(change.criterion)}: " if change.criterion else ""
-            where = f" ({visible(_where(change))})" if any(change.places) else ""
-            if change.old is None and change.what is not ChangeKind.SCORES:
-                yield _paint(f"  + {about}{subject}: {new}{where}", color, fg="green")
-            elif change.new is None and change.what is not ChangeKind.SCORES:
-                yield _paint(f"  - {about}{subject}: {old}{where}", color, fg="red")
-            else:
-                yield f"  ~ {about}{subject}{where}"
-                yield _paint(f"      - {old or _NOT_ALLOWED}", color, fg="red")
-                yield _paint(f"      + {new or _NOT_ALLOWED}", color, fg="green")
+            yield from _list_change(change, color)
     yield _count(comparison)
     if comparison.effects:
         yield ""
@@ -171,28 +165,44 @@ def as_text(comparison: Comparison, *, color: bool = False) -> Iterator[str]:
             yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
         if len(comparison.effects.changed) > MOST:
             yield f"  and {len(comparison.effects.changed) - MOST} more; --format json lists all"
-        yield from (f"  {line}" for line in _word_left_out(comparison.effects))
+        yield from (f"  {line}" for line in _format_left_out(comparison.effects))
     for title, found in _list_findings(comparison):
-        yield from ("", _paint(title, color, bold=True))
-        yield from (
-            f"  {place} {finding.severity} {finding.rule}: {visible(finding.message)}" for place, finding in found
-        )
+        yield ""
+        yield _paint(title, color, bold=True)
+        for place, finding in found:
+            yield f"  {place} {finding.severity} {finding.rule}: {visible(finding.message)}"
     if comparison.skipped:
-        yield from ("", _paint("Not compared", color, bold=True))
+        yield ""
+        yield _paint("Not compared", color, bold=True)
         yield from (f"  {visible(line)}" for line in comparison.skipped)
 
 
-def _list_findings(comparison: Comparison) -> Iterator[tuple[str, list[tuple[str, Finding]]]]:
+def _list_change(change: Change, color: bool) -> Iterator[str]:
+    """Yield the lines of a change: one for what is new or gone, both sides of anything else."""
+    subject, old, new = (visible(text.replace("\n", " ")) for text in format_change(change))
+    if change.criterion:
+        subject = f"{visible(change.criterion)}: {subject}"
+    where = f" ({visible(_where(change))})" if any(change.places) else ""
+    if change.old is None and change.what is not ChangeKind.SCORES:
+        yield _paint(f"  + {subject}: {new}{where}", color, fg="green")
+    elif change.new is None and change.what is not ChangeKind.SCORES:
+        yield _paint(f"  - {subject}: {old}{where}", color, fg="red")
+    else:
+        yield f"  ~ {subject}{where}"
+        yield _paint(f"      - {old or _NOT_ALLOWED}", color, fg="red")
+        yield _paint(f"      + {new or _NOT_ALLOWED}", color, fg="green")
+
+
+def _list_findings(comparison: DiffReport) -> Iterator[tuple[str, list[tuple[str, Finding]]]]:
     """Yield the title and the findings, with their places, of each section that has some."""
     sections = ("Findings on changed lines", comparison.findings), ("Tests that do not hold", comparison.tests)
     for title, found in sections:
-        if found:
-            places = (source.position(finding.span.start) for source, finding in found)
-            named = [
-                (f"{visible(source.name)}:{place.line}", finding)
-                for (source, finding), place in zip(found, places, strict=True)
-            ]
-            yield f"{title}: {len(found)}", named
+        placed = []
+        for source, finding in found:
+            line = source.position(finding.span.start).line
+            placed.append((f"{visible(source.name)}:{line}", finding))
+        if placed:
+            yield f"{title}: {len(placed)}", placed
 
 
 def _where(change: Change) -> str:
@@ -207,19 +217,22 @@ def _paint(text: str, color: bool, **style: Any) -> str:
     return click.style(text, **style) if color else text
 
 
-def _count(comparison: Comparison) -> str:
+def _count(comparison: DiffReport) -> str:
     old, new = visible(comparison.old), visible(comparison.new)
-    if comparison.is_branch:
-        several = counted(len({change.rubric for change in comparison.changes}), "rubric")
-        what = f"{counted(len(comparison.changes), 'change')} in meaning in {several}" if comparison.changes else ""
-        left = f" ({counted(len(comparison.skipped), 'file')} not compared)" if comparison.skipped else ""
-        if left and not what:  # "no change" would be read as the answer
-            return f"Unknown what changes in meaning since {old}{left}."
-        return f"{what or 'No change in meaning'} since {old}{left}."
-    if not comparison.changes:
+    changes = counted(len(comparison.changes), "change")
+    rubrics = counted(len({change.rubric for change in comparison.changes}), "rubric")
+    if not comparison.is_branch:
+        if comparison.changes:
+            return f"{changes} in {rubrics} from {old} to {new}."
         return f"No change in meaning from {old} to {new}."
-    rubrics = len({change.rubric for change in comparison.changes})
-    return f"{counted(len(comparison.changes), 'change')} in {counted(rubrics, 'rubric')} from {old} to {new}."
+    skipped = ""
+    if comparison.skipped:
+        skipped = f" ({counted(len(comparison.skipped), 'file')} not compared)"
+    if comparison.changes:
+        return f"{changes} in meaning in {rubrics} since {old}{skipped}."
+    if skipped:  # "no change" would be read as the answer
+        return f"Unknown what changes in meaning since {old}{skipped}."
+    return f"No change in meaning since {old}."
 
 
 def _summary(effects: OutputEffects) -> str:
@@ -229,8 +242,9 @@ def _summary(effects: OutputEffects) -> str:
     read = counted(effects.outputs, "output")
     if not moved:
         changed = len(effects.changed)
-        scores = f", {counted(changed, 'score')} {'does' if changed == 1 else 'do'}" if changed else ""
-        return f"{read}: no verdict changes{scores}."
+        if not changed:
+            return f"{read}: no verdict changes."
+        return f"{read}: no verdict changes, {counted(changed, 'score')} {'does' if changed == 1 else 'do'}."
     kinds = ", ".join(f"{old or INVALID} -> {new or INVALID} {count}" for (old, new), count in moved.items())
     return f"{read}: {counted(sum(moved.values()), 'verdict')} changed: {kinds}."
 
@@ -238,9 +252,9 @@ def _summary(effects: OutputEffects) -> str:
 _ORDER = (*Verdict, None)
 
 
-def _word_left_out(effects: OutputEffects) -> Iterator[str]:
+def _format_left_out(effects: OutputEffects) -> Iterator[str]:
     """Yield the lines on the outputs that are invalid by a version."""
-    return word_left_out(effects.count_to_json()["left_out"], _VERSIONS)
+    return format_left_out(effects.count_to_json()["left_out"], _VERSIONS)
 
 
 _VERSIONS = {BEFORE: "the old version", NOW: "the new version", BOTH: "both versions"}
@@ -251,10 +265,15 @@ def _name(effect: OutputEffect) -> str:
 
 
 def _side(effect: OutputEffect, which: str) -> str:
-    return word_result(effect.to_json()[which])
+    return format_result(effect.to_json()[which])
 
 
-def word_result(data: Mapping[str, Any]) -> str:
+def _verdict(effect: OutputEffect, which: str) -> str:
+    verdict: str = effect.to_json()[which]["verdict"]
+    return verdict
+
+
+def format_result(data: Mapping[str, Any]) -> str:
     """Return the verdict and the score of a result as in the JSON report."""
     score = "" if data["score"] is None else f" {data['score']:.3f}"
     return f"{data['verdict']}{score}"
@@ -265,7 +284,7 @@ def _reason(effect: OutputEffect) -> str:
     return f" ({visible(fault.message)})" if fault else ""
 
 
-def as_markdown(comparison: Comparison) -> Iterator[str]:
+def as_markdown(comparison: DiffReport) -> Iterator[str]:
     """Yield the lines of a Markdown comment for a pull request; the first one marks it, so that it can be renewed."""
     if comparison.is_branch:
         yield MARK
@@ -277,13 +296,14 @@ def as_markdown(comparison: Comparison) -> Iterator[str]:
     if comparison.effects:
         yield from _write_effects(comparison.effects, is_branch=comparison.is_branch)
     for title, found in _list_findings(comparison):
-        yield from ("", f"**{title}**", "")
+        yield from ["", f"**{title}**", ""]
         rows = ((place, str(finding.severity), finding.rule, finding.message) for place, finding in found[:MOST])
         yield from table(("place", "severity", "rule", "message"), rows)
         if len(found) > MOST:
-            yield from ("", f"And {len(found) - MOST} more; `rubric-lint diff` lists them.")
+            yield from ["", f"And {len(found) - MOST} more; `rubric-lint diff` lists them."]
     if comparison.skipped:
-        yield from ("", "**Not compared**", "", *(f"- {escape(line)}" for line in comparison.skipped))
+        yield from ["", "**Not compared**", ""]
+        yield from (f"- {escape(line)}" for line in comparison.skipped)
 
 
 def _write_effects(effects: OutputEffects, *, is_branch: bool) -> Iterator[str]:
@@ -292,16 +312,16 @@ def _write_effects(effects: OutputEffects, *, is_branch: bool) -> Iterator[str]:
     yield escape(_summary(effects))
     changed = effects.changed
     if is_branch:  # where the score alone changes, nobody has to look
-        changed = [each for each in changed if each.to_json()["old"]["verdict"] != each.to_json()["new"]["verdict"]]
+        changed = [effect for effect in changed if _verdict(effect, "old") != _verdict(effect, "new")]
     if changed:
+        rows = [(_name(effect), _side(effect, "old"), _side(effect, "new") + _reason(effect)) for effect in changed]
         yield ""
-        rows = ((_name(each), _side(each, "old"), _side(each, "new") + _reason(each)) for each in changed[:MOST])
-        yield from table(("output", "before", "after"), rows)
+        yield from table(("output", "before", "after"), rows[:MOST])
     if len(changed) > MOST:
         yield ""
         yield f"And {len(changed) - MOST} more; `--format json` lists all."
-    for line in _word_left_out(effects):
-        yield from ("", f"{escape(line)}.")
+    for line in _format_left_out(effects):
+        yield from ["", f"{escape(line)}."]
 
 
 MARK = "<!-- rubric-lint diff -->"
@@ -309,13 +329,13 @@ MARK = "<!-- rubric-lint diff -->"
 
 
 def _row(change: Change) -> tuple[str, ...]:
-    subject, old, new = word(change)
+    subject, old, new = format_change(change)
     if change.what is ChangeKind.SCORES:
         old, new = old or _NOT_ALLOWED, new or _NOT_ALLOWED
     return change.rubric or "", change.criterion or "", subject, old, new, _where(change)
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: DiffReport) -> str:
     """Return the JSON report, as `schemas/diff/v1.json` describes it."""
     report: dict[str, Any] = {
         "version": VERSION,
@@ -346,40 +366,47 @@ _MOST_CRITERIA = 5
 """The most criteria to list of one answer."""
 
 
-def word_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
+def format_comparison(found: Mapping[str, Any], other: str) -> Iterator[str]:
     """Yield the lines on a comparison as in the JSON report: counts, the answers that got worse, and the criteria."""
     counts = f"{found['worse']:,} worse, {found['better']:,} better, {found['same']:,} the same"
     means = "" if found["old_mean"] is None else f"; mean score {found['old_mean']:.3f} -> {found['new_mean']:.3f}"
     yield f"compared with {visible(other)}: {counted(found['answers'], 'answer')}: {counts}{means}"
     for answer in found["worse_answers"][:MOST]:
         name = answer["id"] if isinstance(answer["id"], str) else json.dumps(answer["id"], ensure_ascii=False)
-        fell = []
-        for each in answer["criteria"][:_MOST_CRITERIA]:
-            missed = ", gate missed" if each["gate_missed"] else ""
-            fell.append(f"{visible(each['id'])} {name_answer(each['old'])} -> {name_answer(each['new'])}{missed}")
-        more = len(answer["criteria"]) - len(fell)
-        fell += [f"{more} more"] if more else []
-        fell += [f"gate of {visible(name)} missed" for name in answer.get("groups_missed", ())]
-        told = join_words(fell) or "no criterion is worse, the rubric differs"
-        yield f"  worse: {visible(name)}: {word_result(answer['old'])} -> {word_result(answer['new'])} ({told})"
+        why = _format_worse(answer) or "no criterion is worse, the rubric differs"
+        yield f"  worse: {visible(name)}: {format_result(answer['old'])} -> {format_result(answer['new'])} ({why})"
     if found["worse"] > MOST:
         yield f"  ... and {found['worse'] - MOST:,} more that got worse; --format json lists them"
-    worse = sorted((each for each in found["criteria"] if each["worse"]), key=lambda each: -each["worse"])
-    for each in worse[:MOST]:
-        before, now = each["old_gates_missed"], each["new_gates_missed"]
-        mean = f"mean {each['old_mean']:.3f} -> {each['new_mean']:.3f}"
+    worse = [criterion for criterion in found["criteria"] if criterion["worse"]]
+    worse.sort(key=itemgetter("worse"), reverse=True)
+    for criterion in worse[:MOST]:
+        before, now = criterion["old_gates_missed"], criterion["new_gates_missed"]
+        mean = f"mean {criterion['old_mean']:.3f} -> {criterion['new_mean']:.3f}"
         gates = f", gate missed {before} -> {now}" if before or now else ""
-        counts = f"worse in {counted(each['worse'], 'answer')}, better in {each['better']:,}"
-        yield f"  criterion {visible(each['id'])}: {counts}; {mean}{gates}"
+        counts = f"worse in {counted(criterion['worse'], 'answer')}, better in {criterion['better']:,}"
+        yield f"  criterion {visible(criterion['id'])}: {counts}; {mean}{gates}"
     if len(worse) > MOST:
         yield f"  ... and {len(worse) - MOST:,} more criteria; --format json lists them"
-    yield from (f"  {line}" for line in word_left_out(found["left_out"], NAMES_OF_RUNS))
+    yield from (f"  {line}" for line in format_left_out(found["left_out"], NAMES_OF_RUNS))
 
 
-def word_left_out(left_out: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[str]:
+def _format_worse(answer: Mapping[str, Any]) -> str:
+    """List the criteria that got worse in one answer, and the groups whose gate is missed now; empty if none did."""
+    parts = []
+    for criterion in answer["criteria"][:_MOST_CRITERIA]:
+        part = f"{visible(criterion['id'])} {name_answer(criterion['old'])} -> {name_answer(criterion['new'])}"
+        parts.append(f"{part}, gate missed" if criterion["gate_missed"] else part)
+    more = len(answer["criteria"]) - len(parts)
+    if more:
+        parts.append(f"{more} more")
+    parts += [f"gate of {visible(name)} missed" for name in answer.get("groups_missed", ())]
+    return join_words(parts)
+
+
+def format_left_out(left_out: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines on the records that are not compared, as in the JSON report; `names` are those of the runs."""
-    for each in left_out[:MOST]:
-        reason = LeftOut(each["reason"], each["count"], each["records"])
-        yield f"not compared: {names[each['run']]}: {visible(str(reason))}"
+    for entry in left_out[:MOST]:
+        reason = LeftOut(entry["reason"], entry["count"], entry["records"])
+        yield f"not compared: {names[entry['run']]}: {visible(str(reason))}"
     if len(left_out) > MOST:
         yield f"not compared: {len(left_out) - MOST:,} more reasons; --format json lists them"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rubric_lint.lint.run.summary import format_hard_links, format_nothing_read, format_skipped
+from rubric_lint.lint.run.summary import format_hard_links, format_nothing_read, format_skipped, join_notes
 from rubric_lint.model.messages import counted
 from rubric_lint.report.line_diff import write_unified
 from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
@@ -25,26 +25,27 @@ VERSION = 1
 """The version of the JSON report."""
 
 
-def word_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
+def format_outcome(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
     """Yield the report lines of one file; none if there was nothing to fix."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if outcome.is_changed:
+        would_be, did_fix = ("would be ", "would fix") if is_dry else ("", "fixed")
         fixes = [applied for applied in fixed.applied if applied is not fixed.conversion]
         if fixed.conversion:
-            yield f"{name}: {'would be ' if is_dry else ''}{visible(fixed.conversion.title)}"
+            yield f"{name}: {would_be}{visible(fixed.conversion.title)}"
         if fixes:
-            yield f"{name}: {'would fix' if is_dry else 'fixed'} {counted(len(fixes), 'finding')}"
+            yield f"{name}: {did_fix} {counted(len(fixes), 'finding')}"
         for (rule, title), count in sorted(Counter(fixes).items()):
             yield f"  {count} x {visible(title)} ({rule})"
-    yield from word_troubles(outcome)
+    yield from format_troubles(outcome)
 
 
-def word_troubles(outcome: FixOutcome) -> Iterator[str]:
+def format_troubles(outcome: FixOutcome) -> Iterator[str]:
     """Yield a line for each thing that could not be fixed in a file."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.left_out and not fixed.doubt:
         yield f"{name}: some fixes were skipped; with them, {visible(fixed.left_out)}"
-    yield from word_refusals(outcome, "left unchanged")
+    yield from format_refusals(outcome, "left unchanged")
     for note in fixed.notes:
         yield f"{name}{write_place(fixed, note.at)}: {visible(note.message)}"
     if not (fixed.doubt or outcome.failure):
@@ -57,36 +58,40 @@ def word_troubles(outcome: FixOutcome) -> Iterator[str]:
 
 def write_place(fixed: Fixed, at: int | None) -> str:
     """Return `:line:column` of an offset in the original text; empty if there is none."""
-    return "" if at is None else f":{fixed.before.position(at).line}:{fixed.before.position(at).column}"
+    if at is None:
+        return ""
+    line, column, _ = fixed.before.position(at)
+    return f":{line}:{column}"
 
 
 def as_data(outcome: FixOutcome) -> dict[str, Any]:
     """Return the entry of one file in the JSON report."""
     fixed = outcome.fixed
     kinds = sorted(Counter(fixed.applied).items()) if outcome.is_changed else []
-    notes = [
-        {"message": message, **({} if at is None else {"start": fixed.before.position(at)._asdict()})}
-        for message, at in fixed.notes
-    ]
-    return {
+    data = {
         "file": outcome.name.encode("utf-8", "replace").decode(),
         "changed": outcome.is_changed,
         "fixes": [{"rule": rule, "title": title, "count": count} for (rule, title), count in kinds],
-        "left": [
-            {
-                "rule": finding.rule,
-                "reason": reason,
-                "path": finding.pointer,
-                "start": fixed.result.source.position(finding.span.start)._asdict(),
-            }
-            for finding, reason in (() if outcome.failure else fixed.left(**outcome.wish._asdict()))
-        ],
+        "left": [] if outcome.failure else _list_unfixed(outcome),
         "left_out": fixed.left_out or None,
-        **({"notes": notes} if notes else {}),
-        "error": fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None),
-        **({} if fixed.doubt_at is None else {"start": fixed.before.position(fixed.doubt_at)._asdict()}),
-        "other_links": outcome.others,
     }
+    if fixed.notes:
+        data["notes"] = [{"message": message, **_describe_place(fixed, at)} for message, at in fixed.notes]
+    data["error"] = fixed.doubt or outcome.failure or next((fault.message for fault in fixed.faults()), None)
+    return {**data, **_describe_place(fixed, fixed.doubt_at), "other_links": outcome.others}
+
+
+def _list_unfixed(outcome: FixOutcome) -> list[dict[str, Any]]:
+    """Return the findings that are left in a file, with the reason why each was not fixed."""
+    unfixed = []
+    for finding, reason in outcome.fixed.left(**outcome.wish._asdict()):
+        start = outcome.fixed.result.source.position(finding.span.start)._asdict()
+        unfixed.append({"rule": finding.rule, "reason": reason, "path": finding.pointer, "start": start})
+    return unfixed
+
+
+def _describe_place(fixed: Fixed, at: int | None) -> dict[str, Any]:
+    return {} if at is None else {"start": fixed.before.position(at)._asdict()}
 
 
 def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
@@ -108,8 +113,8 @@ def as_report(files: list[dict[str, Any]], totals: FixTotals) -> str:
         counts["passed_over"] = len(totals.skipped.dead)
     if totals.skipped.outside:
         counts["outside"] = len(totals.skipped.outside)
-    told = [each for each in files if any(each.get(key) for key in ("changed", "left", "left_out", "notes", "error"))]
-    return dump({"version": VERSION, "summary": counts, "files": told}, indent=1) + "\n"
+    reported = [file for file in files if any(map(file.get, ("changed", "left", "left_out", "notes", "error")))]
+    return dump({"version": VERSION, "summary": counts, "files": reported}, indent=1) + "\n"
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -141,34 +146,32 @@ def _quote(path: str) -> str:
     """Return a path as Git writes it in a diff: quoted if it contains invisible or special characters."""
     if visible(path) == path and not set('"\\') & set(path):
         return path
-    told = [
-        "".join(f"\\{byte:03o}" for byte in os.fsencode(char)) if visible(char) != char or char in '"\\#' else char
-        for char in path
-    ]
-    return f'"{"".join(told)}"'
+    quoted = ""
+    for char in path:
+        if visible(char) != char or char in '"\\#':
+            quoted += "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+        else:
+            quoted += char
+    return f'"{quoted}"'
 
 
-_COLOURS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}
+_COLORS: dict[str, dict[str, Any]] = {"+": {"fg": "green"}, "-": {"fg": "red"}, "@": {"fg": "cyan"}}
 
 
 def _paint(line: str, *, color: bool) -> str:
     text = line.rstrip("\r\n")
     end = line[len(text) :] or "\n\\ No newline at end of file\n"
-    if color:  # for humans: a patch has no colors
-        text = shown(text)
-    if color and not line.startswith(" "):
-        is_head = line.startswith(("+++ ", "--- "))
-        text = click.style(text, **({"bold": True} if is_head else _COLOURS.get(line[:1], {})))
+    if not color:
+        return text + end
+    text = shown(text)  # for humans: a patch has no colors
+    if line.startswith(("+++ ", "--- ")):
+        text = click.style(text, bold=True)
+    elif not line.startswith(" "):
+        text = click.style(text, **_COLORS.get(line[:1], {}))
     return text + end
 
 
-def word_formatted(outcome: FixOutcome, *, is_dry: bool) -> Iterator[str]:
-    """Yield the line of a file that is formatted, if it is."""
-    if outcome.is_changed:
-        yield f"{visible(outcome.name)}: {'would be formatted' if is_dry else 'formatted'}"
-
-
-def word_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
+def format_refusals(outcome: FixOutcome, what: str) -> Iterator[str]:
     """Yield a line for each reason why a file is as it was, which `what` says, and for its hard links."""
     fixed, name = outcome.fixed, visible(outcome.name)
     if fixed.doubt:
@@ -186,7 +189,7 @@ def count_foreign(outcome: FixOutcome) -> int:
     return outcome.fixed.foreign if isinstance(outcome.fixed, Formatted) else 0
 
 
-def word_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
+def format_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
     """Return a summary of all files, which have `foreign` rubrics of other systems."""
     read, refused = counted(totals.files, "file"), totals.faults - totals.crashes
     more = [
@@ -196,7 +199,7 @@ def word_totals(totals: FixTotals, foreign: int, *, is_dry: bool) -> str:
         *totals.format_unreadable(),
         (totals.crashes, f"{counted(totals.crashes, 'file')} left unchanged because rubric-lint crashed"),
     ]
-    notes = "; ".join(note for count, note in more if count)
+    notes = join_notes(more)
     left_alone = refused + totals.unreadable + totals.broken + totals.crashes
     if not totals.files:
         text = format_nothing_read("read", totals.scope, has_notes=bool(notes))

@@ -28,17 +28,17 @@ from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import word_gate
 from rubric_lint.model.messages import join_words
-from rubric_lint.report.agreement import Findings, describe_findings, word_legend
-from rubric_lint.report.assessment import Assessed, describe_assessments
+from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
+from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
     BELOW,
     MOST_ANSWERS,
     MOST_TEXT,
     PageAnswers,
-    Texts,
+    RecordTexts,
+    format_more,
     name_id,
     name_row,
-    word_more,
 )
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
@@ -96,7 +96,7 @@ def _make_environment() -> Environment:
         find_texts=_find_texts,
         list_outline=list_outline,
         link_grades=_link_grades,
-        word_more=word_more,
+        format_more=format_more,
     )
     return environment
 
@@ -109,9 +109,9 @@ def _render(template: str, *, script: str = "", **values: Any) -> Iterator[str]:
     return found.generate(version=__version__, script=Markup(script), **values)  # noqa: S704 (our own)
 
 
-def render_agreement(findings: Findings, title: str) -> str:
+def render_agreement(findings: AgreementReport, title: str) -> str:
     """Render the page of agreement."""
-    found, note = describe_findings(findings), " ".join(word_legend(findings.agreements))
+    found, note = describe_findings(findings), " ".join(format_legend(findings.agreements))
     return "".join(
         _render("agreement.html", kind="Agreement of judges and people", title=title, note=note, agreement=found)
     )
@@ -128,7 +128,7 @@ _MOST_CRITERIA = 200
 _MOST_COLUMNS = 25
 
 
-class Extras(NamedTuple):
+class PageContent(NamedTuple):
     """What a page may say besides the scores.
 
     `made` is its date, `repeated` the number of records with the id of an earlier one, `other` the name of the run that
@@ -141,8 +141,8 @@ class Extras(NamedTuple):
     repeated: int = 0
     agentv: tuple[str, ...] = ()
     other: str = ""
-    agreement: Findings | None = None
-    assessed: Assessed | str = ""
+    agreement: AgreementReport | None = None
+    assessed: AssessmentReport | str = ""
     results: str = ""
     command: str = ""
 
@@ -189,7 +189,7 @@ class HtmlReport:
         self,
         rubrics: Mapping[str, ScoringRubric],
         other: OtherRun | None = None,
-        other_texts: Texts | None = None,
+        other_texts: RecordTexts | None = None,
         *,
         worst: int = 10,
         most: int = MOST_ANSWERS,
@@ -232,7 +232,7 @@ class HtmlReport:
         """Remove the temporary files; a page that is written has removed them already."""
         self._answers.close()
 
-    def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: Extras) -> None:
+    def write(self, write: Callable[[str], object], totals: Totals, title: str, extras: PageContent) -> None:
         """Write the page; `totals` are those of the same results. Call it once, after the last one."""
         self._answers.finish()
         if self._other:
@@ -255,129 +255,155 @@ class HtmlReport:
         for part in page:
             write(part)
 
-    def _describe_run(self, totals: Totals, extras: Extras) -> dict[str, Any]:
-        """Return what the template shows of this run."""
-        shown = [rubric for rubric in totals.rubrics.values() if rubric.scored]
-        scored, gates = len(shown), [each.gate for rubric in shown for each in rubric.rubric.criteria]
-        if scored > _MOST_RUBRICS:
-            shown = sorted(shown, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
+    def _describe_run(self, totals: Totals, extras: PageContent) -> dict[str, Any]:
+        """Return the values of the template that are about this run."""
+        scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
         places = {name: place for place, name in enumerate(totals.rubrics)}
+        shown = [(places[rubric.rubric.name], rubric) for rubric in scored]
+        if len(scored) > _MOST_RUBRICS:
+            lowest = sorted(scored, key=lambda rubric: rubric.mean or 0)[:_MOST_RUBRICS]
+            shown = [(places[rubric.rubric.name], rubric) for rubric in lowest]
         worst = [entry[-1] for entry in sorted(self._worst, reverse=True)]
-        names = {
-            each.rubric.name: f"Criteria of {each.rubric.name}" if len(shown) > 1 else "Criteria" for each in shown
-        }
-        parts = [
+        gates = [criterion.gate for rubric in scored for criterion in rubric.rubric.criteria]
+        sections: list[tuple[str, str, object]] = [
             ("assessment", "Assessment", extras.assessed),
             ("distribution", "Distribution", shown),
-            *((f"rubric-{places[name]}", title, True) for name, title in names.items()),
+        ]
+        for place, rubric in shown:
+            title = f"Criteria of {rubric.rubric.name}" if len(shown) > 1 else "Criteria"
+            sections.append((f"rubric-{place}", title, True))
+        sections += [
             ("comparison", "Comparison", self._other),
             ("agreement", "Agreement", extras.agreement),
             ("worst", "Worst answers", worst),
             ("invalid", "Invalid outputs", self._invalid),
             ("answers", "Answers", True),
         ]
-        facts = [*_list_facts(totals, self._origin, extras.made), *(("AgentV", told) for told in extras.agentv)]
-        facts += [("Outputs", told) for told in totals.reading.word()]
-        counts = [(str(verdict), totals.verdicts[verdict]) for verdict in Verdict]
-        unscored = [("unscored", totals.unscored)] if totals.unscored else []
         return {
-            "facts": [*facts, ("Compared with", extras.other)] if self._other else facts,
-            "parts": [(anchor, name) for anchor, name, is_there in parts if is_there],
+            "facts": self._list_facts(totals, extras),
+            "parts": [(anchor, title) for anchor, title, is_there in sections if is_there],
             "figures": [*_list_figures(totals)],
-            "shares": [*counts, ("invalid", totals.invalid), *unscored],
+            "shares": _list_shares(totals),
             "distribution": _chart_scores(self._bins, totals),
             "has_gates": any(gate is not None for gate in gates),
-            "shown": [(places[each.rubric.name], each) for each in shown],
-            "scored": scored,
+            "shown": shown,
+            "scored": len(scored),
             "agreement": describe_findings(extras.agreement) if extras.agreement else {},
-            "legend": " ".join(word_legend(extras.agreement.agreements)) if extras.agreement else "",
+            "legend": " ".join(format_legend(extras.agreement.agreements)) if extras.agreement else "",
             "assessments_shown": [] if isinstance(extras.assessed, str) else describe_assessments(extras.assessed),
             "worst": worst,
             "invalid": self._invalid,
             "first": [*self._answers.list_first(_MOST_FIRST)],
         }
 
+    def _list_facts(self, totals: Totals, extras: PageContent) -> list[tuple[str, str]]:
+        facts = [*_list_facts(totals, self._origin, extras.made)]
+        facts += [("AgentV", line) for line in extras.agentv]
+        facts += [("Outputs", line) for line in totals.reading.format_lines()]
+        if self._other:
+            facts.append(("Compared with", extras.other))
+        return facts
+
     def _describe_comparison(self) -> dict[str, Any] | None:
-        """Return what the template shows of the other run."""
+        """Return the values of the template that are about the other run."""
         other, rubrics = self._other, [*self._rubrics.values()]
         if other is None:
             return None
         worse, better = other.count_flips()
-        figures = []
-        if both := other.both:
-            changed = float((other.sum_now - other.sum_was) / both)
-            figures = [
-                _Figure("Valid in both", f"{both:,}"),
-                _Figure("Worse verdict", f"{worse:,}", count=worse, view="flip=worse"),
-                _Figure("Better verdict", f"{better:,}", count=better, view="flip=better"),
-                _Figure("Mean score", f"{changed:+.3f}", f"{format_score(other.sum_was / both)} before"),
-            ]
         criteria = [*_compare_criteria(other, rubrics)]
         if len(criteria) > _MOST_CRITERIA:
             criteria.sort(key=lambda row: -row["pair"].lower - row["pair"].higher)
-        ours = {each.id for rubric in rubrics for each in rubric.criteria}
-        theirs = {each.id for rubric in other.rubrics for each in rubric.criteria}
-        lonely = [  # criteria that only one of the runs has: which one, the first of them, and the number of the others
-            (where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0))
-            for where, names in (("this", ours - theirs), ("the other", theirs - ours))
-            if names and theirs
-        ]
-        flips = [("worse", worse, other.worse), ("better", better, other.better)]
+        verdicts: list[Verdict | None] = [*Verdict]
+        if any(None in pair for pair in other.verdicts):
+            verdicts.append(None)
+        flips = []
+        for kind, count, answers in (("worse", worse, other.worse), ("better", better, other.better)):
+            firsts = islice(answers, _MOST_FIRST)
+            flips.append((kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict]))
+        alone = []
+        for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there")):
+            if count:
+                alone.append((count, f"{_count(count, 'answer')} only in {run} run.", view))
         return {
-            "versions": _word_versions(other, rubrics),
-            "figures": figures,
-            "verdicts": [name for name in (*Verdict, None) if name or any(None in pair for pair in other.verdicts)],
+            "versions": _format_versions(other, rubrics),
+            "figures": _list_figures_of_both(other, worse, better),
+            "verdicts": verdicts,
             "criteria": criteria,
             "most_criteria": _MOST_CRITERIA,
-            "flips": [
-                (kind, count, [flip for flip in firsts if flip.was.verdict is not flip.now.verdict])
-                for kind, count, each in flips
-                for firsts in [[*islice(each, _MOST_FIRST)]]
-            ],
-            "lonely": lonely,
-            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.word_left_out(_MOST_NAMES)],
-            "alone": [
-                (count, f"{_count(count, 'answer')} only in {run} run.", view)
-                for count, run, view in (
-                    (other.only_here, "this", "flip=here"),
-                    (other.only_there, "the other", "flip=there"),
-                )
-                if count
-            ],
+            "flips": flips,
+            "lonely": [*_list_lonely_criteria(other, rubrics)],
+            "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.format_left_out(_MOST_NAMES)],
+            "alone": alone,
         }
 
-    def _describe_rubrics(self, extras: Extras) -> dict[str, Any]:
-        """Return what the script needs besides the answers."""
-        data: dict[str, Any] = {
-            "rubrics": [
-                {
-                    "name": rubric.name,
-                    "hash": rubric.hash,
-                    "verdicts": [*Verdict] if len({*rubric.model.thresholds}) > 1 else [Verdict.PASS, Verdict.FAIL],
-                    "criteria": [
-                        {
-                            "id": each.id,
-                            "column": f"{CRITERION}{each.id}" if fold_column(each.id) in LABEL_FIELDS else each.id,
-                            "label": label_criterion(rubric, each),
-                            "outcome": each.outcome or "",
-                            **({"failure": True} if each.is_failure else {}),
-                            "grades": [
-                                [name_answer(grade.answer), grade.gate_met, grade.outcome or ""]
-                                for grade in each.all_grades
-                            ],
-                        }
-                        for each in rubric.criteria
-                    ],
-                    "outline": [*list_outline(rubric)],
-                    "grades": _name_grades(rubric),
-                    "units": rubric.word_units,
-                }
-                for rubric in self._rubrics.values()
-            ],
-        }
+    def _describe_rubrics(self, extras: PageContent) -> dict[str, Any]:
+        """Return the data that the script needs besides the answers."""
+        data: dict[str, Any] = {"rubrics": [_describe_rubric(rubric) for rubric in self._rubrics.values()]}
         if self._other:
             data["other"] = extras.other
         return data
+
+
+def _describe_rubric(rubric: ScoringRubric) -> dict[str, Any]:
+    """Return the data of a rubric for the script."""
+    has_borderline = len({*rubric.model.thresholds}) > 1
+    return {
+        "name": rubric.name,
+        "hash": rubric.hash,
+        "verdicts": [*Verdict] if has_borderline else [Verdict.PASS, Verdict.FAIL],
+        "criteria": [_describe_criterion(rubric, criterion) for criterion in rubric.criteria],
+        "outline": [*list_outline(rubric)],
+        "grades": _name_grades(rubric),
+        "units": rubric.word_units,
+    }
+
+
+def _describe_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> dict[str, Any]:
+    """Return the data of a criterion for the script; `column` is its name in a sheet of labels."""
+    is_field = fold_column(criterion.id) in LABEL_FIELDS
+    data: dict[str, Any] = {
+        "id": criterion.id,
+        "column": f"{CRITERION}{criterion.id}" if is_field else criterion.id,
+        "label": label_criterion(rubric, criterion),
+        "outcome": criterion.outcome or "",
+    }
+    if criterion.is_failure:
+        data["failure"] = True
+    grades = criterion.all_grades
+    data["grades"] = [[name_answer(grade.answer), grade.gate_met, grade.outcome or ""] for grade in grades]
+    return data
+
+
+def _list_figures_of_both(other: OtherRun, worse: int, better: int) -> list[_Figure]:
+    """Return the numbers at the top of the comparison; none if no answer is valid in both runs."""
+    both = other.both
+    if not both:
+        return []
+    changed = float((other.sum_now - other.sum_was) / both)
+    return [
+        _Figure("Valid in both", f"{both:,}"),
+        _Figure("Worse verdict", f"{worse:,}", count=worse, view="flip=worse"),
+        _Figure("Better verdict", f"{better:,}", count=better, view="flip=better"),
+        _Figure("Mean score", f"{changed:+.3f}", f"{format_score(other.sum_was / both)} before"),
+    ]
+
+
+def _list_lonely_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iterator[tuple[str, list[str], int]]:
+    """Yield the criteria that only one of the runs has: which one, the first of them, and the number of the others."""
+    ours = {criterion.id for rubric in rubrics for criterion in rubric.criteria}
+    theirs = {criterion.id for rubric in other.rubrics for criterion in rubric.criteria}
+    for where, names in (("this", ours - theirs), ("the other", theirs - ours)):
+        if names and theirs:
+            yield where, sorted(names)[:_MOST_NAMES], max(len(names) - _MOST_NAMES, 0)
+
+
+def _list_shares(totals: Totals) -> list[tuple[str, int]]:
+    """Return how many outputs have each verdict, are invalid, or have no score."""
+    shares = [(str(verdict), totals.verdicts[verdict]) for verdict in Verdict]
+    shares.append(("invalid", totals.invalid))
+    if totals.unscored:
+        shares.append(("unscored", totals.unscored))
+    return shares
 
 
 def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[tuple[str, str]]:
@@ -388,30 +414,32 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
         named = [*origin.models][:_MOST_MODELS]
         more = ["others"] if len(origin.models) > _MOST_MODELS else []
         yield "Model" if len(origin.models) == 1 else "Models", join_words([*named, *more])
-    every = [*totals.rubrics.values()]
-    used = [each.rubric for each in [each for each in every if each.scored] or every]
+    scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
+    used = [rubric.rubric for rubric in scored or totals.rubrics.values()]
     if len(used) == 1:
         yield "Rubric", used[0].name
         yield "Rubric hash", used[0].hash
     else:
         yield "Rubrics", f"{len(used):,}; the criteria of each name its hash"
-    thresholds = {_word_thresholds(rubric) for rubric in used}
+    thresholds = {_format_thresholds(rubric) for rubric in used}
     if thresholds:
         yield "Thresholds", thresholds.pop() if len(thresholds) == 1 else "not the same for all rubrics"
-    if len(used) == 1 and (names := used[0].rubric_grades):
-        yield "Grades", ", ".join([f"{name} from {_in_units(used[0], minimum)}" for name, minimum in names])
+    if len(used) == 1 and used[0].rubric_grades:
+        grades = [f"{name} from {_in_units(used[0], minimum)}" for name, minimum in used[0].rubric_grades]
+        yield "Grades", ", ".join(grades)
     if made:
         yield "Page made", made.isoformat()
 
 
 def _in_units(rubric: ScoringRubric, score: Fraction | Decimal) -> str:
     """Return a mark as the rubric has it: in units of its scale, if it has one."""
-    exact = Fraction(score)
-    in_units = rubric.in_units(exact)
-    return f"{score}" if isinstance(score, Decimal) and in_units is None else f"{float(in_units or exact):.4g}"
+    in_units = rubric.in_units(Fraction(score))
+    if isinstance(score, Decimal) and in_units is None:
+        return str(score)
+    return f"{float(in_units or score):.4g}"
 
 
-def _word_thresholds(rubric: ScoringRubric) -> str:
+def _format_thresholds(rubric: ScoringRubric) -> str:
     pass_at, borderline_at = rubric.model.thresholds
     text = f"pass from {_in_units(rubric, pass_at)}"
     if not (rubric.has_own_mark and pass_at == borderline_at):
@@ -424,9 +452,9 @@ def list_outline(rubric: ScoringRubric) -> Iterator[int | str]:
 
     The id of a group comes before the criteria that stand in it directly.
     """
-    yield from (place for place, each in enumerate(rubric.criteria) if each.is_failure)
+    yield from (place for place, criterion in enumerate(rubric.criteria) if criterion.is_failure)
     if rubric.tree is None:
-        yield from (place for place, each in enumerate(rubric.criteria) if not each.is_failure)
+        yield from (place for place, criterion in enumerate(rubric.criteria) if not criterion.is_failure)
         return
     for group in rubric.tree.list_groups():
         if group.id:
@@ -436,12 +464,13 @@ def list_outline(rubric: ScoringRubric) -> Iterator[int | str]:
 
 def _name_grades(rubric: ScoringRubric) -> list[str]:
     """Return the grades that the page can name, from the best on; empty for a rubric without grades."""
-    return [*[name for name, _ in rubric.rubric_grades], BELOW] if rubric.rubric_grades else []
+    names = [name for name, _ in rubric.rubric_grades]
+    return [*names, BELOW] if names else []
 
 
 def _link_grades(totals: RubricTotals, place: int) -> list[tuple[str, int, str]]:
     """Return each grade of a rubric, how many answers have it, and the view with them."""
-    counts = [(each["grade"] or BELOW, each["outputs"]) for each in totals.list_grades()]
+    counts = [(grade["grade"] or BELOW, grade["outputs"]) for grade in totals.list_grades()]
     return [(name, count, urlencode({"grade": name, "rubric": place})) for name, count in counts]
 
 
@@ -449,7 +478,7 @@ def _list_figures(totals: Totals) -> Iterator[_Figure]:
     """Yield the numbers at the top."""
     outputs = totals.outputs
     yield _Figure("Outputs", f"{outputs:,}")
-    scored = [each for each in totals.rubrics.values() if each.scored]
+    scored = [rubric for rubric in totals.rubrics.values() if rubric.scored]
     in_units = scored[0].rubric.word_in_units(scored[0].mean or Fraction(0)) if len(scored) == 1 else ""
     notes = [in_units, "of valid ones" if totals.invalid else ""]
     yield _Figure("Mean score", format_score(totals.mean), "; ".join(filter(None, notes)))
@@ -461,7 +490,8 @@ def _list_figures(totals: Totals) -> Iterator[_Figure]:
     yield _Figure("Invalid", f"{totals.invalid:,}", share, "", totals.invalid, "verdict=invalid")
     if totals.unscored:
         yield _Figure("No score", f"{totals.unscored:,}", "nothing applies", "", totals.unscored, "verdict=unscored")
-    if sampled := sum(rubric.sampled for rubric in totals.rubrics.values()):
+    sampled = sum(rubric.sampled for rubric in totals.rubrics.values())
+    if sampled:
         stable = sum(rubric.stable for rubric in totals.rubrics.values())
         yield _Figure("Stable", _percent(stable, sampled), "answers with one verdict")
 
@@ -477,42 +507,44 @@ def _chart_scores(bins: Mapping[tuple[int, Verdict], int], totals: Totals) -> di
 
     The thresholds are marked if they are those of all rubrics: only one if no failing score can be borderline.
     """
-    thresholds = {tuple(each.rubric.model.thresholds) for each in totals.rubrics.values() if each.scored}
-    marks = []
-    if len(thresholds) == 1:
-        pass_at, borderline_at = thresholds.pop()
-        marks = [("pass", pass_at), ("borderline", borderline_at)][: 1 + (borderline_at < pass_at)]
-    columns = [[(verdict, bins.get((place, verdict), 0)) for verdict in _CODES] for place in range(BINS)]
-    sums = [sum(count for _, count in column) for column in columns]
+    sums = [sum(bins.get((place, verdict), 0) for verdict in _CODES) for place in range(BINS)]
     names = [f"{place / BINS:.2f} to {(place + 1) / BINS:.2f}" for place in range(BINS)]
+    labels = [f"{name}: {count:,}" for name, count in zip(names, sums, strict=True) if count]
     highest = max(sums) or 1
     bars = []
-    for place, column in enumerate(columns):
+    for place, name in enumerate(names):
+        x = f"{place + 0.05:.2f}"  # a tenth of the width is the gap between columns
         bottom = 100.0
-        for verdict, count in column:
+        for verdict in _CODES:
+            count = bins.get((place, verdict), 0)
             if count:
                 height = max(100 * count / highest, 0.8)
                 bottom -= height
-                y, title = max(bottom, 0), f"{names[place]}: {count:,} {verdict}"
-                x = f"{place + 0.05:.2f}"  # a tenth of the width is the gap between columns
-                bars.append({"verdict": verdict, "x": x, "y": f"{y:.2f}", "height": f"{height:.2f}", "title": title})
+                at = {"x": x, "y": f"{max(bottom, 0):.2f}", "height": f"{height:.2f}"}
+                bars.append({"verdict": verdict, **at, "title": f"{name}: {count:,} {verdict}"})
+    marks = _mark_thresholds(totals)
     return {
         "bins": BINS,
-        "label": "; ".join(f"{name}: {count:,}" for name, count in zip(names, sums, strict=True) if count) or "None",
+        "label": "; ".join(labels) or "None",
         "top": f"{len(marks) * 1.3 + 0.3:g}",
-        # The first label is to the right of its line and the others to the left, unless they would not fit.
-        "marks": [
-            {
-                "name": f"{name} {score}",
-                "left": f"{float(score):.1%}",
-                "top": f"{row * 1.3:g}",
-                "is_left": score > (0.3 if row else 0.85),
-            }
-            for row, (name, score) in enumerate(marks)
-        ],
+        "marks": marks,
         "highest": highest,
         "bars": bars,
     }
+
+
+def _mark_thresholds(totals: Totals) -> list[dict[str, Any]]:
+    """Return the lines in the histogram: the thresholds, if they are those of all rubrics."""
+    thresholds = {tuple(rubric.rubric.model.thresholds) for rubric in totals.rubrics.values() if rubric.scored}
+    if len(thresholds) != 1:
+        return []
+    pass_at, borderline_at = thresholds.pop()
+    # The label is to the right of the first line and to the left of the second one, unless it would not fit.
+    marks = [{"name": f"pass {pass_at}", "left": f"{float(pass_at):.1%}", "top": "0", "is_left": pass_at > 0.85}]
+    if borderline_at < pass_at:
+        left, is_left = f"{float(borderline_at):.1%}", borderline_at > 0.3
+        marks.append({"name": f"borderline {borderline_at}", "left": left, "top": "1.3", "is_left": is_left})
+    return marks
 
 
 def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
@@ -532,12 +564,14 @@ def _chart_answers(totals: CriterionTotals) -> dict[str, Any]:
     bars, counts = [], []
     for place, (column, count) in enumerate(zip(columns, sums, strict=True)):
         height = max(30 * count / highest, 2)
-        ends_of = dict.fromkeys(name_answer(grade.answer) for grade in (column[0], column[-1]))
-        title = f"{' to '.join(ends_of)}: {count:,}"
-        kind = "none" if not count else "plain" if column[0].gate_met else "fail"
+        answers = dict.fromkeys(name_answer(grade.answer) for grade in (column[0], column[-1]))
+        title = f"{' to '.join(answers)}: {count:,}"
+        kind = "none"
+        if count:
+            kind = "plain" if column[0].gate_met else "fail"
+            counts.append(title)
         at = {"x": f"{place * step:.1f}", "y": f"{32 - height:.1f}", "height": f"{height:.1f}"}
         bars.append({"kind": kind, "title": title, **at})
-        counts += [title] if count else []
     width = step * len(columns)
     ends = {0: (grades[0], step / 2 - 1), len(columns) - 1: (grades[-1], width - step / 2 - 1)}
     return {
@@ -558,7 +592,8 @@ def _name_gate(totals: CriterionTotals) -> str:
     worst = min(meeting, key=lambda grade: grade.score)
     if isinstance(worst.answer, bool) and len(meeting) < len(grades):
         return f"must be {name_answer(worst.answer)}"
-    return f"at {'most' if grades[0].score > grades[-1].score else 'least'} {name_answer(worst.answer)}"
+    bound = "at most" if grades[0].score > grades[-1].score else "at least"
+    return f"{bound} {name_answer(worst.answer)}"
 
 
 def label_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
@@ -567,7 +602,7 @@ def label_criterion(rubric: ScoringRubric, criterion: ScoringCriterion) -> str:
 
 
 def _find_texts(rest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what the record of an answer quotes, each with its title."""
+    """Return the texts in the record of an answer, with their titles."""
     texts = [(name.capitalize(), rest.get(name)) for name in ("question", "answer", "reference")]
     return [(name, text) for name, text in texts if isinstance(text, str) and text.strip()]
 
@@ -577,17 +612,19 @@ def name_record(record: RecordResult) -> str:
     return name_row(record.id, record.line, record.file)
 
 
-def _word_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
+def _format_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     """Say by which version of the rubric the other run was scored."""
     ours = {rubric.hash for rubric in rubrics}
-    theirs = dict.fromkeys(each.hash for each in other.rubrics)
-    strange = [each for each in theirs if each and each not in ours]
+    theirs = dict.fromkeys(rubric.hash for rubric in other.rubrics)
+    strange = [version for version in theirs if version and version not in ours]
     text = "Answers are joined by rubric and id. Before is the other run, now is this one."
     if not theirs:
         return f"{text} No record of the other run has a score, so nothing can be compared."
     if strange:
-        few = strange[:3] + ([f"{len(strange) - 3:,} more"] if len(strange) > 3 else [])
-        return f"{text} The other run was scored by another version of the rubric: rubric hash {join_words(few)}."
+        hashes = strange[:3]
+        if len(strange) > 3:
+            hashes.append(f"{len(strange) - 3:,} more")
+        return f"{text} The other run was scored by another version of the rubric: rubric hash {join_words(hashes)}."
     if "" in theirs:
         return f"{text} The results of the other run do not say which version of the rubric they used."
     return f"{text} Both were scored by the same version of the rubric."
@@ -601,13 +638,15 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
             if pair is None:
                 continue
             changes = []
-            theirs = {(float(each.weight), each.gate) for each in other.find_criteria(rubric.name, criterion.id)}
+            theirs = {
+                (float(version.weight), version.gate) for version in other.find_criteria(rubric.name, criterion.id)
+            }
             if len(theirs) == 1:
                 weight, gate = theirs.pop()
                 if weight != float(criterion.weight):
                     changes.append(f"weight {weight:g} to {float(criterion.weight):g}")
                 if gate != criterion.gate:
-                    before, now = ("none" if each is None else f"{each}" for each in (gate, criterion.gate))
+                    before, now = ("none" if least is None else str(least) for least in (gate, criterion.gate))
                     changes.append(f"gate {before} to {now}")
             label = label_criterion(rubric, criterion)
             name = f"{rubric.name}: {label}" if len(rubrics) > 1 else label

@@ -22,7 +22,7 @@ _LONGEST = 160
 """The most columns of the page, and the most characters of a rejected text."""
 
 
-class Page(NamedTuple):
+class ImprovementPage(NamedTuple):
     """What came of the rubrics of a file, what it cost, and whether it was written or stopped.
 
     `again` is the command that goes on with a run that was stopped, or else writes what is offered.
@@ -38,16 +38,16 @@ class Page(NamedTuple):
     @property
     def could_say(self) -> bool:
         """Whether every rubric has answers enough to find something to fix."""
-        return all(each.assessment.review.answers >= NEEDED for each in self.several)
+        return all(improvement.assessment.review.answers >= NEEDED for improvement in self.several)
 
 
-def word_headline(found: Improvement) -> str:
+def format_headline(found: Improvement) -> str:
     """Say for how many criteria something is offered."""
     if not found.outcomes:
-        judged = counted(found.assessment.review.answers, "answer")
-        few = f"; fewer than {NEEDED} show little" if found.assessment.review.answers < NEEDED else ""
-        return f"no criterion to fix in {judged}{few}"
-    offered = sum(each.offered is not None for each in found.outcomes)
+        answers = found.assessment.review.answers
+        headline = f"no criterion to fix in {counted(answers, 'answer')}"
+        return f"{headline}; fewer than {NEEDED} show little" if answers < NEEDED else headline
+    offered = sum(outcome.offered is not None for outcome in found.outcomes)
     return f"a wording that measures better for {offered} of {counted(len(found.outcomes), 'criterion', 'criteria')}"
 
 
@@ -100,7 +100,7 @@ _REASONS = {
 }
 
 
-def word_reason(tried: TriedProposal) -> str:
+def format_reason(tried: TriedProposal) -> str:
     """Say why a proposal was rejected."""
     if tried.refused:
         return _REFUSALS[tried.refused.why].format(detail=tried.refused.detail)
@@ -108,30 +108,37 @@ def word_reason(tried: TriedProposal) -> str:
     if decided is None:
         return "not decided"
     own = decided.figures[0].of if decided.figures else ""
-    others = list_names([each.of or "the verdict" for each in decided.figures if each.of != own], 3)
+    others = list_names([figure.of or "the verdict" for figure in decided.figures if figure.of != own], 3)
     values = {"n": decided.answers, "rules": join_words(list(decided.rules)), "others": others}
     return _REASONS[decided.reason].format(failed=list_names(decided.failed_tests, 3), **values)
 
 
-def as_text(page: Page, look: Style, write: Write) -> None:
+def as_text(page: ImprovementPage, look: Style, write: Write) -> None:
     """Write the page for readers."""
     room = min(look.columns, _WIDEST)
     for number, found in enumerate(page.several):
-        write("\n" * (number > 0))
+        if number:
+            write("\n")
         for line in _write_rubric(found, look, room):
             write(line if line.endswith("\n") else f"{line}\n")
-    cost = list(format_cost(page.spending.find_cost(page.prices), page.prices.currency)) if page.prices else []
-    lines = ["", *wrap(visible("; ".join([format_requests(page.spending), *cost])), room)]
-    again = [f"  {page.again}"] if page.again else []
-    if page.is_stopped:
-        lines += [*wrap("Stopped; nothing was written. Run the same command to go on.", room), *again]
-    elif page.is_written:
-        lines += wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
-    elif any(each.offered for found in page.several for each in found.outcomes):
-        lines += wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
-        lines += again
-    for line in lines:
+    spent = [format_requests(page.spending)]
+    if page.prices:
+        spent += format_cost(page.spending.find_cost(page.prices), page.prices.currency)
+    for line in ["", *wrap(visible("; ".join(spent)), room), *_list_last_lines(page, room)]:
         write(f"{line}\n")
+
+
+def _list_last_lines(page: ImprovementPage, room: int) -> Iterator[str]:
+    """Yield what was written, and the command to run next."""
+    command = [f"  {page.again}"] if page.again else []
+    if page.is_stopped:
+        yield from wrap("Stopped; nothing was written. Run the same command to go on.", room)
+        yield from command
+    elif page.is_written:
+        yield from wrap("Written. Outputs recorded before are of the old wording: judge again, and record tests.", room)
+    elif any(outcome.offered for found in page.several for outcome in found.outcomes):
+        yield from wrap("Nothing was written. Next: the same command with --write; replies come from the cache.", room)
+        yield from command
 
 
 def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
@@ -139,14 +146,14 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
     yield cut(visible(f"{about.file}:{about.line}: {about.rubric}"), room)
     if found.outcomes and found.proved_on >= LEAST:
         judges = list_names(about.review.judges, 2)
-        told = f"training set {found.written_from}, held-out set {found.proved_on}, judged by {judges}"
-        yield from wrap(visible(told), room)
+        sets = f"training set {found.written_from}, held-out set {found.proved_on}, judged by {judges}"
+        yield from wrap(visible(sets), room)
     yield ""
-    is_good = all(each.offered for each in found.outcomes)
-    for line in wrap(visible(word_headline(found)), room):
+    is_good = all(outcome.offered for outcome in found.outcomes)
+    for line in wrap(visible(format_headline(found)), room):
         yield look.paint("fix" if is_good else "warning", line)
     if found.whole:
-        rules = join_words(list(dict.fromkeys(each.rule for each in found.whole)))
+        rules = join_words(list(dict.fromkeys(finding.rule for finding in found.whole)))
         yield from wrap(f"also found in the rubric as a whole, of which no criterion is changed: {rules}", room, "  ")
     if found.unasked_tests:
         what = counted(found.unasked_tests, "rubric test")
@@ -157,17 +164,17 @@ def _write_rubric(found: Improvement, look: Style, room: int) -> Iterator[str]:
 
 
 def _write_outcome(outcome: CriterionImprovement, file: str, look: Style, room: int) -> Iterator[str]:
-    each = outcome.assessed
-    yield from wrap(visible(f"line {each.line}: {each.id}"), room)
-    for finding in each.findings:
+    criterion = outcome.assessed
+    yield from wrap(visible(f"line {criterion.line}: {criterion.id}"), room)
+    for finding in criterion.findings:
         if finding.is_blocking:
             yield from wrap(visible(f"found by {finding.rule}: {finding.plain}"), room, "  ")
     if outcome.contradicting:
-        told = counted(outcome.contradicting, "answer")
-        yield from wrap(f"people contradict each other on {told}, which labels then leave out", room, "  ")
+        quoted = counted(outcome.contradicting, "answer")
+        yield from wrap(f"people contradict each other on {quoted}, which labels then leave out", room, "  ")
     offered = outcome.offered
     if offered and offered.decided and offered.fixed:
-        yield from wrap(visible(f"offered: {_word_origin(offered)}"), room, "  ")
+        yield from wrap(visible(f"offered: {_format_origin(offered)}"), room, "  ")
         yield from _write_evidence(offered.decided, outcome, room)
         yield write_diff(FixOutcome(offered.fixed, SAFE), color=bool(look.color))
     elif outcome.left:
@@ -177,27 +184,33 @@ def _write_outcome(outcome: CriterionImprovement, file: str, look: Style, room: 
         yield "  nothing offered"
     rejected = [tried for tried in outcome.tried if not tried.is_offered]
     for number, tried in enumerate(rejected, 1):
-        said = [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
-        told = f': "{shorten(" / ".join(tried.parts or said), _LONGEST)}"' if tried.parts or said else ""
-        yield from wrap(visible(f"rejected {number}: {_word_origin(tried)}{told}"), room, "  ")
-        yield from wrap(visible(word_reason(tried)), room, "    ")
+        texts = tried.parts or [text for key, text in tried.texts.items() if text != outcome.texts.get(key)]
+        rejection = f"rejected {number}: {_format_origin(tried)}"
+        if texts:
+            rejection += f': "{shorten(" / ".join(texts), _LONGEST)}"'
+        yield from wrap(visible(rejection), room, "  ")
+        yield from wrap(visible(format_reason(tried)), room, "    ")
         if tried.decided:
             yield from _write_evidence(tried.decided, outcome, room)
 
 
-def _word_origin(tried: TriedProposal) -> str:
-    return f"{tried.title}, {'by the model' if tried.origin == MODEL else f'the fix of {tried.origin}'}"
+def _format_origin(tried: TriedProposal) -> str:
+    origin = "by the model" if tried.origin == MODEL else f"the fix of {tried.origin}"
+    return f"{tried.title}, {origin}"
 
 
 def _write_evidence(decided: TrialResult, outcome: CriterionImprovement, room: int) -> Iterator[str]:
     own = decided.figures[0].of if decided.figures else ""
     for figure in decided.figures:
-        of = "" if figure.of == own else f"{figure.of or 'verdict'}: "
         before, after = figure.before, figure.after
-        p = "" if figure.p is None else f"; p = {figure.p:.2g}"
-        moved = "" if figure.test is Gain.APART else f"; {figure.better} better, {figure.worse} worse"
-        shares = f"{after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
-        yield from wrap(visible(f"{of}{_TESTS[figure.test]}: {shares}{moved}{p}"), room, "    ")
+        line = f"{_TESTS[figure.test]}: {after.x:,} of {after.n:,}, was {before.x:,} of {before.n:,}"
+        if figure.of != own:
+            line = f"{figure.of or 'verdict'}: {line}"
+        if figure.test is not Gain.APART:
+            line += f"; {figure.better} better, {figure.worse} worse"
+        if figure.p is not None:
+            line += f"; p = {figure.p:.2g}"
+        yield from wrap(visible(line), room, "    ")
     if decided.figures:
         proposals = counted(outcome.proposals, "proposal")
         yield from wrap(
@@ -205,27 +218,13 @@ def _write_evidence(decided: TrialResult, outcome: CriterionImprovement, room: i
         )
 
 
-def as_json(page: Page, _look: Style, write: Write) -> None:
+def as_json(page: ImprovementPage, _look: Style, write: Write) -> None:
     """Write the JSON report."""
     cost = page.spending.find_cost(page.prices) if page.prices else None
     most = cost.find_most() if cost else None
     report = {
         "version": VERSION,
-        "rubrics": [
-            {
-                "file": found.assessment.file,
-                "rubric": found.assessment.rubric,
-                "rubric_hash": found.assessment.review.hash or None,
-                "line": found.assessment.line,
-                "answers": found.assessment.review.answers,
-                "written_from": found.written_from,
-                "proved_on": found.proved_on,
-                "tests_not_asked": found.unasked_tests,
-                "criteria": [_describe_outcome(each) for each in found.outcomes],
-                "findings": found.whole,
-            }
-            for found in page.several
-        ],
+        "rubrics": [_describe_improvement(found) for found in page.several],
         "requests": page.spending.requests,
         "without_usable_reply": page.spending.unusable,
         "cost": None if cost is None else write_amount(cost.amount),
@@ -236,14 +235,30 @@ def as_json(page: Page, _look: Style, write: Write) -> None:
     write(render_report(report))
 
 
-def _describe_outcome(outcome: CriterionImprovement) -> dict[str, Any]:
-    each = outcome.assessed
+def _describe_improvement(found: Improvement) -> dict[str, Any]:
+    assessment = found.assessment
     return {
-        "id": each.id,
-        "line": each.line,
-        "column": each.column,
+        "file": assessment.file,
+        "rubric": assessment.rubric,
+        "rubric_hash": assessment.review.hash or None,
+        "line": assessment.line,
+        "answers": assessment.review.answers,
+        "written_from": found.written_from,
+        "proved_on": found.proved_on,
+        "tests_not_asked": found.unasked_tests,
+        "criteria": [_describe_outcome(outcome) for outcome in found.outcomes],
+        "findings": found.whole,
+    }
+
+
+def _describe_outcome(outcome: CriterionImprovement) -> dict[str, Any]:
+    criterion = outcome.assessed
+    return {
+        "id": criterion.id,
+        "line": criterion.line,
+        "column": criterion.column,
         "texts": outcome.texts,
-        "findings": each.findings,
+        "findings": criterion.findings,
         "proposals": outcome.proposals,
         "contradicting_labels": outcome.contradicting,
         "offered": _describe_tried(outcome.offered) if outcome.offered else None,

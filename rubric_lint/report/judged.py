@@ -10,52 +10,53 @@ _MOST = 10
 """The most lines of one kind about records; the rest is counted."""
 
 
-def word_reviews(run: JudgedRun) -> Iterator[str]:
+def format_reviews(run: JudgedRun) -> Iterator[str]:
     """Yield for each rubric what its results are and what they are too few for."""
-    for each in run.reviewed:
-        review = each.review
+    for reviewed in run.reviewed:
+        review = reviewed.review
         if review.fault:
             if review.fault != NO_RESULTS:
                 yield visible(f"{review.rubric}: results not looked at: {review.fault}")
             continue
         judges, people = list_names(review.judges), list_names(review.people)
-        labelled = f", {review.labelled} with labels by {people}" if review.labelled else ""
-        median = "; the median of their outputs counts" if len(review.judges) > 1 else ""
-        if median and labelled:
-            judges_of_labels = "the panel" if review.ratings and review.ratings.panels else "each of them"
-            median = f"; labels are compared with {judges_of_labels}, and for other rules the median of outputs counts"
-        stop = "; not enough data for:" if review.untested else "."
-        answers = counted(review.answers, "answer")
-        yield visible(f"{review.rubric}: {answers} judged by {judges}{labelled}{median}{stop}")
+        line = f"{review.rubric}: {counted(review.answers, 'answer')} judged by {judges}"
+        if review.labelled:
+            line += f", {review.labelled} with labels by {people}"
+        if len(review.judges) > 1 and review.labelled:
+            compared = "the panel" if review.ratings and review.ratings.panels else "each of them"
+            line += f"; labels are compared with {compared}, and for other rules the median of outputs counts"
+        elif len(review.judges) > 1:
+            line += "; the median of their outputs counts"
+        yield visible(line + ("; not enough data for:" if review.untested else "."))
         for untested in review.untested:
             of = f" of {list_names(untested.names)}" if untested.names else ""
             needed = f"{untested.needed} {untested.unit} would do"
             yield visible(f"  {untested.rule}{of}: {untested.reason}; {needed}")
-    without = [each.review.rubric for each in run.reviewed if each.review.fault == NO_RESULTS]
+    without = [reviewed.review.rubric for reviewed in run.reviewed if reviewed.review.fault == NO_RESULTS]
     if without:
         yield visible(f"No results for {counted(len(without), 'rubric')}: {list_names(without)}.")
 
 
-def word_records(run: JudgedRun) -> Iterator[str]:
+def format_records(run: JudgedRun) -> Iterator[str]:
     """Yield what is wrong with records: unreadable files, invalid records, and those that were left out."""
     for file, reason in run.unreadable.items():
         yield f"{file}: {reason}"
     yield from list_invalid(run.invalid)
-    lines = [str(left_out) for each in run.reviewed for left_out in each.review.left_out]
-    for each in run.reviewed:
-        lines += [f"{each.review.rubric}: {line}" for line in (*each.review.passed_over, *each.review.notes)]
-    lines += word_unmatched(run)
+    lines = [str(left_out) for reviewed in run.reviewed for left_out in reviewed.review.left_out]
+    for reviewed in run.reviewed:
+        review = reviewed.review
+        lines += [f"{review.rubric}: {note}" for note in [*review.passed_over, *review.notes]]
+    lines += format_unmatched(run)
     yield from lines[:_MOST]
     if len(lines) > _MOST:
         yield f"... and {join_words([counted(len(lines) - _MOST, 'more line')])}; --format json has all"
 
 
-def word_unmatched(run: JudgedRun) -> Iterator[str]:
+def format_unmatched(run: JudgedRun) -> Iterator[str]:
     """Yield how many records of a file belong to no rubric of the run, and why."""
-    known = [each.review.rubric for each in run.reviewed]
-    there = "there are none"
-    if known:
-        there = f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
+    known = [reviewed.review.rubric for reviewed in run.reviewed]
+    verb = "is" if len(known) == 1 else "are"
+    there = f"there {verb} {list_names(known)}" if known else "there are none"
     for file, rubric, records in run.unmatched:
         what = counted(records, "record")
         if rubric is None:

@@ -20,7 +20,7 @@ from rubric_lint.model.finding import Severity, list_fixes
 from rubric_lint.model.messages import HOME, counted, visible, visible_json, whole
 from rubric_lint.model.suggest import suggest
 from rubric_lint.report.terminal import Style, Write, dump
-from rubric_lint.report.text import Concise, Written
+from rubric_lint.report.text import Concise, StyledReporter
 from rubric_lint.rules import BY_NAME
 from rubric_lint.version import __version__
 
@@ -45,12 +45,23 @@ VERSION = 1
 _COUNTS = ("files", "files_with_rubrics", "rubrics", "criteria", "errors", "warnings", "ignored")
 _RARE_COUNTS = (
     "hints",
-    *("known", "untouched", "unchanged_files", "passed_over", "outside"),
-    *("other_kinds", "excluded_files", "excluded_folders", "unread", "near_misses", "tests", "passed", "failed"),
+    "known",
+    "untouched",
+    "unchanged_files",
+    "passed_over",
+    "outside",
+    "other_kinds",
+    "excluded_files",
+    "excluded_folders",
+    "unread",
+    "near_misses",
+    "tests",
+    "passed",
+    "failed",
 )
 
 
-class Json(Written):
+class Json(StyledReporter):
     """Write one JSON object with a line per finding."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -61,7 +72,7 @@ class Json(Written):
     def add(self, result: Result) -> None:
         """Keep the findings of one file as text, because the summary is written before them."""
         self._findings.extend(dump(_describe_finding(result.source, finding)) for finding in result.findings)
-        self._unread.extend((each.rank, dump(each.to_json(whole(result.source.name)))) for each in result.unread)
+        self._unread.extend((unread.rank, dump(unread.to_json(whole(result.source.name)))) for unread in result.unread)
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
@@ -82,37 +93,38 @@ class Json(Written):
 
 def count_all(summary: Summary) -> dict[str, int]:
     """Return the counts of a run as reports have them: some of them only if they are not 0."""
-    named = {name: getattr(summary, name) for name in (*_COUNTS, *_RARE_COUNTS)}
+    named = {name: getattr(summary, name) for name in _COUNTS + _RARE_COUNTS}
     return {name: count for name, count in named.items() if count or name in _COUNTS}
 
 
 def _describe_finding(source: Source, finding: Finding) -> dict[str, Any]:
-    def place(source: Source, span: Span) -> dict[str, Any]:
-        return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}
-
-    def describe(fix: Fix) -> dict[str, Any]:
-        edits = [{**place(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
-        return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
-
-    return {
+    related = []
+    for place in finding.related:
+        file = place.source or source
+        related.append({"message": whole(place.message), "file": whole(file.name), **_describe_span(file, place.span)})
+    described = {
         "rule": finding.rule,
         "code": finding.code,
         "severity": finding.severity.value,
         "message": whole(finding.message),
         "file": whole(source.name),
-        **place(source, finding.span),
+        **_describe_span(source, finding.span),
         "path": whole(finding.pointer),
-        "related": [
-            {
-                "message": whole(each.message),
-                "file": whole((each.source or source).name),
-                **place(each.source or source, each.span),
-            }
-            for each in finding.related
-        ],
-        "fix": describe(finding.fix) if finding.fix else None,
-        **({"choices": [{"name": fix.choice, **describe(fix)} for fix in finding.choices]} if finding.choices else {}),
+        "related": related,
+        "fix": _describe_fix(source, finding.fix) if finding.fix else None,
     }
+    if finding.choices:
+        described["choices"] = [{"name": fix.choice, **_describe_fix(source, fix)} for fix in finding.choices]
+    return described
+
+
+def _describe_span(source: Source, span: Span) -> dict[str, Any]:
+    return {"start": source.position(span.start)._asdict(), "end": source.position(span.end)._asdict()}
+
+
+def _describe_fix(source: Source, fix: Fix) -> dict[str, Any]:
+    edits = [{**_describe_span(source, edit.span), "text": whole(edit.text)} for edit in fix.edits]
+    return {"title": whole(fix.title), "safe": fix.safe, "edits": edits}
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -131,7 +143,7 @@ _PRIORITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HI
 """The levels of SARIF, and those of GitHub's code scanning."""
 
 
-class Sarif(Written):
+class Sarif(StyledReporter):
     """Write one run of SARIF 2.1.0 piece by piece: one line per result, then the tool with their rules."""
 
     _before = _BEGIN
@@ -169,10 +181,10 @@ class Sarif(Written):
         if self._before == _BEGIN:
             self._write(_BEGIN)
         invocation: dict[str, Any] = {"executionSuccessful": not self._notifications}
-        for each in self._near:
-            region = {"startLine": each.unread.line, "startColumn": each.unread.column}
-            place = {"artifactLocation": _locate_file(each.file), "region": region}
-            self._notify("unread", "note", f"not checked: {whole(each.reason)}", place)
+        for near_miss in self._near:
+            region = {"startLine": near_miss.unread.line, "startColumn": near_miss.unread.column}
+            place = {"artifactLocation": _locate_file(near_miss.file), "region": region}
+            self._notify("unread", "note", f"not checked: {whole(near_miss.reason)}", place)
         if self._notifications:
             invocation["toolExecutionNotifications"] = self._notifications
         described = _describe_run(self._rules) | {"invocations": [invocation]}
@@ -185,6 +197,9 @@ def _describe_run(names: Iterable[str]) -> dict[str, Any]:
     rules = []
     for rule in map(BY_NAME.__getitem__, names):
         why = rule.page.partition("## Why\n\n")[2].partition("\n\n")[0].replace("\n", " ")
+        properties = {"problem.severity": _PRIORITIES[rule.severity]}
+        if rule.fix:
+            properties["fix"] = rule.fix
         rules.append(
             {
                 "id": rule.name,
@@ -193,10 +208,7 @@ def _describe_run(names: Iterable[str]) -> dict[str, Any]:
                 "help": {"text": rule.page, "markdown": rule.page},
                 "helpUri": rule.url,
                 "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-                "properties": {
-                    "problem.severity": _PRIORITIES[rule.severity],
-                    **({"fix": rule.fix} if rule.fix else {}),
-                },
+                "properties": properties,
             }
         )
     notifications = {
@@ -231,38 +243,34 @@ def _describe_result(source: Source, file: dict[str, str], finding: Finding, mar
     }
     if finding.pointer:
         result["locations"][0]["logicalLocations"] = [{"fullyQualifiedName": whole(finding.pointer)}]
-    if finding.related:
-        result["relatedLocations"] = [
-            {
-                "id": number,
-                "message": {"text": whole(place.message)},
-                **_locate(
-                    place.source or source, _locate_file(place.source.name) if place.source else file, place.span
-                ),
-            }
-            for number, place in enumerate(finding.related, start=1)
-        ]
-    if fixes := list_fixes(finding):
-        result["fixes"] = [
-            {
-                "description": {"text": whole(fix.title)},
-                "artifactChanges": [
-                    {
-                        "artifactLocation": file,
-                        "replacements": [
-                            {
-                                "deletedRegion": _describe_region(source, edit.span),
-                                "insertedContent": {"text": whole(edit.text)},
-                            }
-                            for edit in fix.edits
-                        ],
-                    }
-                ],
-                "properties": {"safe": fix.safe, **({"choice": fix.choice} if fix.choice else {})},
-            }
-            for fix in fixes
-        ]
+    related = []
+    for number, place in enumerate(finding.related, start=1):
+        other, other_file = source, file
+        if place.source:
+            other, other_file = place.source, _locate_file(place.source.name)
+        message = {"text": whole(place.message)}
+        related.append({"id": number, "message": message, **_locate(other, other_file, place.span)})
+    if related:
+        result["relatedLocations"] = related
+    fixes = [_describe_sarif_fix(source, file, fix) for fix in list_fixes(finding)]
+    if fixes:
+        result["fixes"] = fixes
     return result
+
+
+def _describe_sarif_fix(source: Source, file: dict[str, str], fix: Fix) -> dict[str, Any]:
+    replacements = [
+        {"deletedRegion": _describe_region(source, edit.span), "insertedContent": {"text": whole(edit.text)}}
+        for edit in fix.edits
+    ]
+    properties: dict[str, Any] = {"safe": fix.safe}
+    if fix.choice:
+        properties["choice"] = fix.choice
+    return {
+        "description": {"text": whole(fix.title)},
+        "artifactChanges": [{"artifactLocation": file, "replacements": replacements}],
+        "properties": properties,
+    }
 
 
 def _locate(source: Source, file: dict[str, str], span: Span) -> dict[str, Any]:
@@ -273,8 +281,15 @@ def _locate(source: Source, file: dict[str, str], span: Span) -> dict[str, Any]:
 
 
 def _describe_region(source: Source, span: Span) -> dict[str, int]:
-    names = ("startLine", "startColumn", "endLine", "endColumn", "charOffset", "charLength")
-    return dict(zip(names, (*_range(source, span), span.start, span.end - span.start), strict=True))
+    start, end = source.position(span.start), source.position(span.end)
+    return {
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+        "charOffset": span.start,
+        "charLength": span.end - span.start,
+    }
 
 
 def _locate_file(name: str) -> dict[str, str]:
@@ -290,7 +305,7 @@ SHOWN = 10
 _KINDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.HINT: "notice"}
 
 
-class GitHub(Written):
+class GitHub(StyledReporter):
     """Write GitHub Actions annotations: workflow commands on stdout that GitHub shows beside the code.
 
     Each message begins with the place, because the log shows nothing else.
@@ -321,9 +336,9 @@ class GitHub(Written):
 
     def end(self, summary: Summary) -> None:
         """Write notices on near misses, how many findings GitHub does not show beside the code, and the summary."""
-        for each in self._near:
-            path, (_, line, column, *_) = repository_path(each.file), each.unread
-            message = f"{path}:{line}:{column}: not checked: {each.reason}"
+        for near_miss in self._near:
+            path, (_, line, column, *_) = repository_path(near_miss.file), near_miss.unread
+            message = f"{path}:{line}:{column}: not checked: {near_miss.reason}"
             place: dict[str, str | int] = {"file": path, "line": line, "col": column}
             self._write_command("notice", message, **place, title="rubric-lint: not checked")
         hidden = [counted(count, kind) for kind, count in self._counts.items() if count > SHOWN]
@@ -349,7 +364,7 @@ class GitHub(Written):
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.HINT: "info"}
 
 
-class GitLab(Written):
+class GitLab(StyledReporter):
     """Write GitLab's code quality report: one JSON list with an item per finding."""
 
     _before = "["
@@ -370,10 +385,10 @@ class GitLab(Written):
             self._add(finding.rule, finding.message, severity, mark, {"path": path, **place})
         near = NearMisses()
         near.add(path, result.unread)
-        for each in near:
-            place = {"path": path, "lines": {"begin": each.unread.line, "end": each.unread.line}}
-            mark = _mark_note("unread", path, each.unread.reason)
-            self._add("unread", f"not checked: {each.reason}", "info", mark, place)
+        for near_miss in near:
+            place = {"path": path, "lines": {"begin": near_miss.unread.line, "end": near_miss.unread.line}}
+            mark = _mark_note("unread", path, near_miss.unread.reason)
+            self._add("unread", f"not checked: {near_miss.reason}", "info", mark, place)
 
     def fail(self, failure: Failure) -> None:
         """Write an item for a file that was not linted."""
@@ -408,7 +423,7 @@ _OF_TEST = re.compile(r"/tests/(\d+)(?:/|$)")
 """The pointer of a finding in a rubric test, with the number of the test."""
 
 
-class JUnit(Written):
+class JUnit(StyledReporter):
     """Write JUnit XML for systems that show test results, with one case for each rubric test and any other file.
 
     The head of the suite has totals, so the cases are kept as text until the end.
@@ -433,7 +448,7 @@ class JUnit(Written):
         if None in by_test or not result.tested:
             near = NearMisses()
             near.add(visible(name), result.unread)
-            notes = [f"{each.place}: not checked: {each.reason}" for each in near]
+            notes = [f"{near_miss.place}: not checked: {near_miss.reason}" for near_miss in near]
             self._add_case(result, name, "rubric-lint", by_test.get(None, ()), notes)
         for number, test in enumerate(result.tested):
             self._add_case(result, test, name, by_test.get(number, ()))
@@ -469,8 +484,8 @@ class JUnit(Written):
         """Keep the case of a file that was not linted, as an error rather than a failure."""
         self._errors += 1
         kind = "fault" if failure.is_fault else "unreadable"
-        told = _write_element("error", [failure.reason], kind, failure.reason)
-        self._keep_case(repository_path(failure.file), "rubric-lint", told)
+        element = _write_element("error", [failure.reason], kind, failure.reason)
+        self._keep_case(repository_path(failure.file), "rubric-lint", element)
 
     def _keep_case(self, name: str, owner: str, outcome: str) -> None:
         head = f"  <testcase classname={_quote(owner)} name={_quote(name)}"
@@ -508,7 +523,7 @@ A larger fix moves or rewrites whole blocks; `rubric-lint fix` makes it more rel
 """
 
 
-class Agent(Concise):
+class AgentLines(Concise):
     """Write one line per finding for coding agents, with the exact edit of its fix.
 
     `file:line:column severity rule: message`, then in brackets the fix, its edits and whether it is safe.
@@ -518,24 +533,28 @@ class Agent(Concise):
         """Return the line of a finding."""
         line, column, *_ = _range(source, finding.span)
         head = f"{visible(source.name)}:{line}:{column} {finding.severity} {finding.rule}: {visible(finding.message)}"
-        told = [f" [{_word_fix(source, fix)}]" for fix in list_fixes(finding)]
+        fixes = [f" [{_format_fix(source, fix)}]" for fix in list_fixes(finding)]
         obstacle = f" [not fixable: {visible(finding.obstacle)}]" if finding.obstacle else ""
-        return f"{head}{''.join(told)}{obstacle}"
+        return f"{head}{''.join(fixes)}{obstacle}"
 
 
-def _word_fix(source: Source, fix: Fix) -> str:
+def _format_fix(source: Source, fix: Fix) -> str:
     """Return the title of a fix and its edits, or where they are if they are too long for a line."""
-    kind = f"choice {fix.choice}" if fix.choice else "safe fix" if fix.safe else "unsafe fix"
-    told = []
+    kind = "safe fix" if fix.safe else "unsafe fix"
+    if fix.choice:
+        kind = f"choice {fix.choice}"
+    changes = []
     for edit in fix.edits:  # texts are JSON strings, and the end of a range is exclusive
         line, column, end_line, end_column = _range(source, edit.span)
         old, new = (visible_json(json.dumps(text, ensure_ascii=False)) for text in (source.slice(edit.span), edit.text))
-        at = f"{old} at {line}:{column}-{end_line}:{end_column}"
+        place = f"{line}:{column}-{end_line}:{end_column}"
         if edit.span.start == edit.span.end:
-            told.append(f"insert {new} at {line}:{column}")
+            changes.append(f"insert {new} at {line}:{column}")
+        elif edit.text:
+            changes.append(f"replace {old} at {place} with {new}")
         else:
-            told.append(f"replace {at} with {new}" if edit.text else f"delete {at}")
-    edits = "; ".join(told)
+            changes.append(f"delete {old} at {place}")
+    edits = "; ".join(changes)
     size = sum(edit.span.end - edit.span.start + len(edit.text) for edit in fix.edits)
     if size > LONGEST:
         is_unsafe = not (fix.safe or fix.choice)

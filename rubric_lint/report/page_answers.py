@@ -15,7 +15,7 @@ from typing import Any
 
 from rubric_lint.assess.diff.compare_runs import OtherAnswer, OtherRun
 from rubric_lint.report.terminal import name_answer
-from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict, is_unscored
+from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
 
@@ -39,7 +39,7 @@ BELOW = "below all grades"
 """What the page names the grade of a score that is below all grades of its rubric."""
 
 
-def word_more(result: Scored) -> str:
+def format_more(result: Scored) -> str:
     """Return a score in units of the scale of its rubric, and its grade; empty if the rubric has neither."""
     grade = f"grade {result.rubric_grade}" if result.rubric_grade is not None else ""
     return ", ".join(filter(None, (result.rubric.word_in_units(result.score), grade)))
@@ -52,12 +52,13 @@ def name_id(name: Any) -> str:
 
 def name_row(given: Any, line: int, file: str | None) -> str:
     """Return an id, or the place of an answer without one."""
-    if given is not None and (name := name_id(given)).strip():
+    name = "" if given is None else name_id(given)
+    if name.strip():
         return name
-    return f"{file + ', ' if file else ''}line {line}"
+    return f"{file}, line {line}" if file else f"line {line}"
 
 
-class Texts:
+class RecordTexts:
     """The texts of records in a temporary file, each by its number."""
 
     def __init__(self) -> None:
@@ -66,9 +67,9 @@ class Texts:
 
     def add(self, content: Content) -> int:
         """Add what an entry holds, as a text; return its number."""
-        text = (
-            json.dumps(content, ensure_ascii=False).encode("utf-8", "replace") if isinstance(content, dict) else content
-        )
+        text = content
+        if isinstance(text, dict):
+            text = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
         end = self._starts[-1]
         if isinstance(text, bytes):
             end += len(text)
@@ -94,7 +95,7 @@ class Texts:
 
 
 @dataclass(slots=True)
-class _Answer:
+class _PageAnswer:
     """An answer of the page: its number in the run, how much readers look for it, and what the script gets of it.
 
     The greatest `chance` is in the sample. `text` and `other` are the numbers of its records in both runs.
@@ -108,7 +109,7 @@ class _Answer:
     other: int | None
 
 
-Heap = list[tuple[float, float, int, _Answer]]
+Heap = list[tuple[float, float, int, _PageAnswer]]
 """Answers in an order of which the first one is the next to fall out; the number orders equal ones."""
 
 
@@ -124,26 +125,23 @@ class PageAnswers:
         self,
         rubrics: Sequence[ScoringRubric],
         other: OtherRun | None = None,
-        other_texts: Texts | None = None,
+        other_texts: RecordTexts | None = None,
         *,
         most: int = MOST_ANSWERS,
         most_text: int = MOST_TEXT,
     ) -> None:
         self.count = self.only_there = self.listed = self.sampled = self.without_text = 0
         self._other = other
-        self._texts, self._other_texts = Texts(), Texts() if other_texts is None else other_texts
+        self._texts, self._other_texts = RecordTexts(), RecordTexts() if other_texts is None else other_texts
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
-        self._grades: list[list[dict[AnswerValue, int]]] = [
-            [{grade.answer: place for place, grade in enumerate(criterion.all_grades)} for criterion in rubric.criteria]
-            for rubric in rubrics
-        ]
+        self._grades = [[_number_grades(criterion) for criterion in rubric.criteria] for rubric in rubrics]
         self._most, self._most_text = most, most_text
         self._most_sampled = most // 5
         self._draw = Random(0).random  # noqa: S311 (the same input gives the same page)
         self._sample: Heap = []
         self._notable: Heap = []
-        self._answers: list[_Answer] = []
+        self._answers: list[_PageAnswer] = []
 
     def add(self, result: RecordResult, content: Content) -> None:
         """Add the result of an entry, and what the entry holds."""
@@ -160,17 +158,17 @@ class PageAnswers:
         if result.error:
             data["error"] = result.error.path, result.error.message
         place = self._texts.add(content)
-        answer = _Answer(number, interest, chance, data, place, before.record if before else None)
+        answer = _PageAnswer(number, interest, chance, data, place, before.record if before else None)
         loser = _push(self._sample, self._most_sampled, (0, chance, number, answer))
         if loser:
             self._compete(loser)
 
-    def _compete(self, answer: _Answer) -> None:
+    def _compete(self, answer: _PageAnswer) -> None:
         entry = answer.interest, answer.chance, answer.number, answer
         _push(self._notable, self._most - self._most_sampled, entry)
 
     def _describe(self, result: RecordResult, before: OtherAnswer | None) -> dict[str, Any]:
-        """Return what the script gets of an answer."""
+        """Return the data of an answer for the script."""
         name, scored = result.id, result.scored
         data: dict[str, Any] = {"id": name}
         if not (name is None or isinstance(name, str)):  # a browser would round a long number
@@ -189,11 +187,11 @@ class PageAnswers:
         return data
 
     def _describe_before(self, before: OtherAnswer, rubric: ScoringRubric | None) -> dict[str, Any]:
-        """Return what the script gets of the other run's result; its values are in the order of our criteria."""
+        """Return the data of the other run's result for the script; its values are in the order of our criteria."""
         was = before.result
         if was is None:
             return {"verdict": "invalid"}
-        theirs = {each.criterion.id: each.grade for each in was.criteria}
+        theirs = {graded.criterion.id: graded.grade for graded in was.criteria}
         values: list[tuple[str, bool] | None] = []
         for criterion in rubric.criteria if rubric else ():
             grade = theirs.get(criterion.id)
@@ -217,15 +215,18 @@ class PageAnswers:
         interest = _CHANGED_SCORE if self.count > self._most else _LEAST  # none takes the place of this run's last one
         for name, before in other.unmatched():
             data = {"id": name, "verdict": "absent", "was": self._describe_before(before, None)}
-            self._compete(_Answer(self.count + self.only_there, interest, self._draw(), data, None, before.record))
+            self._compete(_PageAnswer(self.count + self.only_there, interest, self._draw(), data, None, before.record))
             self.only_there += 1
 
     def _choose_texts(self) -> None:
         """Take away the records that are too large together, first of the answers that readers look for least."""
         left = self._most_text
         for answer in sorted(self._answers, key=lambda answer: (-answer.interest, answer.number)):
-            size = 0 if answer.text is None else self._texts.size(answer.text)
-            size += 0 if answer.other is None else self._other_texts.size(answer.other)
+            size = 0
+            if answer.text is not None:
+                size += self._texts.size(answer.text)
+            if answer.other is not None:
+                size += self._other_texts.size(answer.other)
             if size <= left:
                 left -= size
             else:
@@ -239,13 +240,14 @@ class PageAnswers:
         """
         for answer in self._answers[: min(most, self.listed)]:
             data = answer.data
-            told = data["error"][1] if "error" in data else ""
+            reason = data["error"][1] if "error" in data else ""
             if "grades" in data:
                 given = zip(self._rubrics[data["rubric"]].criteria, data["grades"], strict=True)
-                missed = [each.id for each, place in given if not each.all_grades[place].gate_met]
-                told = ", ".join([*missed, *[name for name, _, is_met in data.get("groups", ()) if not is_met]])
+                missed = [criterion.id for criterion, place in given if not criterion.all_grades[place].gate_met]
+                missed += [name for name, _, is_met in data.get("groups", ()) if not is_met]
+                reason = ", ".join(missed)
             shown = ", ".join([data[name] for name in ("shown", "more") if name in data])
-            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], shown, told
+            yield name_row(data["id"], data["line"], data.get("file")), data["verdict"], shown, reason
 
     def write(self, about: Mapping[str, Any]) -> Iterator[str]:
         """Yield the element with all of it and with what else the script needs; no foreign text can end it.
@@ -271,7 +273,11 @@ class PageAnswers:
         self._other_texts.close()
 
 
-def _push(heap: Heap, most: int, entry: tuple[float, float, int, _Answer]) -> _Answer | None:
+def _number_grades(criterion: ScoringCriterion) -> dict[AnswerValue, int]:
+    return {grade.answer: place for place, grade in enumerate(criterion.all_grades)}
+
+
+def _push(heap: Heap, most: int, entry: tuple[float, float, int, _PageAnswer]) -> _PageAnswer | None:
     """Add an answer to a heap; return the one that falls out, if any."""
     if len(heap) < most:
         heapq.heappush(heap, entry)
@@ -293,20 +299,22 @@ def _rate(result: Scored | None, before: OtherAnswer | None) -> int:
 
 
 def _describe_score(result: Scored) -> dict[str, Any]:
-    """Return what the script gets of a score: `more` words it as its rubric does, `groups` have their gates."""
+    """Return the data of a score for the script: `more` words it as its rubric does, `groups` have their gates."""
     score = float(result.score)
     data: dict[str, Any] = {"verdict": result.verdict, "score": score, "shown": f"{score:.3f}"}
-    if more := word_more(result):
+    more = format_more(result)
+    if more:
         data["more"] = more
-    if (in_units := result.rubric_score) is not None:
-        data["units"] = float(in_units)
+    if result.rubric_score is not None:
+        data["units"] = float(result.rubric_score)
     if result.rubric.rubric_grades:
         data["grade"] = result.rubric_grade or BELOW
-    if result.groups:
-        data["groups"] = [
-            (each.group.id, "n/a" if each.score is None else f"{float(each.score):.3f}", each.gate_met)
-            for each in result.groups
-        ]
+    groups = []
+    for scored_group in result.groups:
+        score_of_group = "n/a" if scored_group.score is None else f"{float(scored_group.score):.3f}"
+        groups.append((scored_group.group.id, score_of_group, scored_group.gate_met))
+    if groups:
+        data["groups"] = groups
     return data
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, BinaryIO
 
-from rubric_lint.formats.sheets.csv_file import armed, is_formula
+from rubric_lint.formats.sheets.csv_file import escape_formula, is_formula
 from rubric_lint.model.groups import word_in_units
-from rubric_lint.model.messages import Causes, join_words, visible, visible_json
+from rubric_lint.model.messages import Causes, counted, join_words, visible, visible_json
 from rubric_lint.model.suggest import word_need
-from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, name_answer, width
+from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, align, cut, name_answer, width
 from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
-from rubric_lint.scoring.totals import RubricTotals, Totals
+from rubric_lint.scoring.totals import CriterionTotals, GroupTotals, RubricTotals, Totals
 
 _EXACT = 1 << 51
 """The number of points up to which a double tells all scores apart."""
@@ -29,10 +29,11 @@ Row = dict[str, Any]
 
 
 def _read_row(result: RecordResult) -> Row:
-    """Return what a table has of a result, without its criteria; the exact score is `points` of `full`."""
+    """Return the row of a result in a table, without its criteria; the exact score is `points` of `full`."""
     row: Row = {"id": result.id, "rubric": result.rubric, "error": result.describe_error()}
     row |= dict.fromkeys(("rubric_hash", "points", "full", "score", "verdict", *_WORDED, "gates_missed"))
-    if scored := result.scored:
+    scored = result.scored
+    if scored:
         row |= {"rubric_hash": scored.rubric.hash, **scored.summarize()}
         row["gates_missed"] = [*scored.gates_missed]
         if (scored.full if scored.rubric.varies else scored.rubric.full) < _EXACT:
@@ -44,8 +45,11 @@ def _render(results: list[RecordResult], *, compact: bool) -> list[str]:
     """Return a line of JSON for each result; a compact one has no criteria and no other fields of its record."""
     if not compact:
         return [result.render() for result in results]
-    short = ({name: row[name] for name in _COMPACT if row[name] is not None} for row in map(_read_row, results))
-    return [json.dumps(row, ensure_ascii=False) for row in short]
+    lines = []
+    for row in map(_read_row, results):
+        short = {name: row[name] for name in _COMPACT if row[name] is not None}
+        lines.append(json.dumps(short, ensure_ascii=False))
+    return lines
 
 
 def _join(results: list[str], between: str) -> str:
@@ -55,7 +59,7 @@ def _join(results: list[str], between: str) -> str:
     return joined if is_visible else between.join(map(visible_json, results))
 
 
-class Lines:
+class JsonLinesText:
     """A writer of one result per line; compact ones are without criteria and other fields."""
 
     def __init__(self, write: Write, _look: Style | None = None, *, compact: bool = False) -> None:
@@ -70,7 +74,7 @@ class Lines:
         """Write nothing: the totals are not a result. `more` is what the JSON report says besides."""
 
 
-class Whole(Lines):
+class JsonText(JsonLinesText):
     """A writer of one object with the results, the totals, and what else is said of them all."""
 
     _before = '{"results": [\n'
@@ -95,7 +99,7 @@ _MOST_OUTPUTS = 20
 """The most outputs whose verdicts are listed."""
 
 
-class Table:
+class TotalsText:
     """Tables for readers: the totals after the first invalid outputs, and each output if there are few."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -120,10 +124,10 @@ class Table:
             self._listed += 1
             place = f"{error['file']}:{error['line']}" if "file" in error else f"line {error['line']}"
             path = f" {error['path']}" if error["path"] else ""
-            told = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
-            self._tell(f"{place}{told}{path}: {error['message']}")
+            shown_id = "" if result.id is None else f" (id {json.dumps(result.id, ensure_ascii=False)})"
+            self._write_line(f"{place}{shown_id}{path}: {error['message']}")
 
-    def _tell(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         self._write("\n".join(self._look.wrap(visible(text))) + "\n")
 
     def end(self, totals: Totals, more: Mapping[str, Any]) -> None:  # noqa: ARG002  (run.py writes it as text)
@@ -131,61 +135,81 @@ class Table:
         left = [(self._causes.counts[cause] - _MOST_OF_A_CAUSE, message) for cause, message in self._hidden.items()]
         for count, message in sorted(left, reverse=True)[:_MOST_OF_A_CAUSE]:
             if count > 0:
-                self._tell(f"... and {count:,} more: {message}")
+                self._write_line(f"... and {count:,} more: {message}")
         if self._hidden:
             total = self._causes.counts.total()
             self._write(f"{total:,} outputs are invalid; --format jsonl lists them all\n")
+        gap = "\n" if self._listed else ""
         for rubric in totals.rubrics.values():
             if rubric.scored:
-                self._write(("\n" if self._listed else "") + _tabulate(rubric, self._look) + "\n")
-        if totals.outputs == totals.invalid or not self._first:
-            pass  # the errors say everything, or the results are in a folder
-        elif totals.outputs > _MOST_OUTPUTS:
+                self._write(f"{gap}{_tabulate(rubric, self._look)}\n")
+        # Without a valid output, the errors say everything; without any, the results are in a folder.
+        if totals.outputs != totals.invalid and self._first:
+            self._write_outputs(totals)
+        for line in [*totals.reading.format_lines(), str(totals)]:
+            self._write_line(line)
+
+    def _write_outputs(self, totals: Totals) -> None:
+        if totals.outputs > _MOST_OUTPUTS:
             self._write("--format jsonl shows the score and verdict of each output\n")
         else:
             rows = _list_outputs(self._first, self._look, has_several=len(totals.rubrics) > 1)
             self._write("\n".join(rows) + "\n\n")
-        for line in (*totals.reading.word(), str(totals)):
-            self._tell(line)
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    may_not_apply = any(each.criterion.may_not_apply for each in rubric.criteria)
-    rows = [("criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", *["n/a"] * may_not_apply)]
-    for each in rubric.criteria:
-        criterion = each.criterion
-        given = [name_answer(grade.answer) for grade in criterion.grades if each.answers[grade.answer]] or ["-"]
-        gate = ("-", "-") if criterion.gate is None else (str(criterion.gate), str(each.gates_missed))
-        mean, spread = ("-", "-") if each.mean is None else (f"{float(each.mean):.3f}", f"{each.spread:.3f}")
-        left_out = [str(each.answers[NOT_APPLICABLE]) if criterion.may_not_apply else "-"] * may_not_apply
-        rows.append(
-            (visible(criterion.id), f"{criterion.weight:f}", mean, spread, given[0], given[-1], *gate, *left_out)
-        )
-    for group in rubric.groups.values():
-        average, least = "-" if group.mean is None else f"{float(group.mean):.3f}", group.group.gate
-        gate = ("-", "-") if least is None else (word_in_units(least, group.group.units), str(group.gates_missed))
-        left_out = [str(rubric.scored - group.applies)] * may_not_apply
-        weight = f"{float(group.group.weight):g}"
-        rows.append((f"{visible(group.group.id)} (group)", weight, average, "-", "-", "-", *gate, *left_out))
+    rows = [["criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", "n/a"]]
+    rows += map(_list_cells_of_criterion, rubric.criteria)
+    rows += (_list_cells_of_group(group, rubric) for group in rubric.groups.values())
+    if not any(of_criterion.criterion.may_not_apply for of_criterion in rubric.criteria):
+        rows = [row[:-1] for row in rows]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    counted = [(f"{rubric.verdicts[verdict]} {verdict}", verdict) for verdict in Verdict]
-    counts = ", ".join(
-        look.paint(VERDICT_ROLES[verdict], text) if text[0] != "0" else text for text, verdict in counted
-    )
-    mean_score = _word_score(rubric.rubric, rubric.mean or Fraction(0))
-    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {counts}; mean score {mean_score}"
-    if grades := rubric.list_grades():
-        listed = [f"{each['outputs']} {visible(each['grade'] or 'below')}" for each in grades]
-        title += f"; grades: {', '.join(listed)}"
     panels = []
     for panel, outputs in rubric.panels.items():
-        judged = f"{outputs:,} answer{'' if outputs == 1 else 's'} by the panel {visible(join_words(panel.models))}"
-        votes = f"{panel.votes} independent vote{'' if panel.votes == 1 else 's'}"
+        answers = f"{outputs:,} {'answer' if outputs == 1 else 'answers'}"
+        judged = f"{answers} by the panel {visible(join_words(panel.models))}"
+        votes = counted(panel.votes, "independent vote")
         panels.append(f"  {judged}: at most {votes} (samples of one model are one)")
-    return "\n".join([title, *(_line(row, widths) for row in rows), *panels]) + "\n"
+    return "\n".join([_write_title(rubric, look), *(align(row, widths) for row in rows), *panels]) + "\n"
 
 
-def _word_score(rubric: ScoringRubric, score: Fraction) -> str:
+def _write_title(rubric: RubricTotals, look: Style) -> str:
+    """Return the verdicts of a rubric in one line; those that occur are colored."""
+    counts = []
+    for verdict in Verdict:
+        count = f"{rubric.verdicts[verdict]} {verdict}"
+        counts.append(look.paint(VERDICT_ROLES[verdict], count) if rubric.verdicts[verdict] else count)
+    mean_score = _format_score(rubric.rubric, rubric.mean or Fraction(0))
+    title = f"{visible(rubric.rubric.name)} ({rubric.rubric.shape}): {', '.join(counts)}; mean score {mean_score}"
+    grades = [f"{grade['outputs']} {visible(grade['grade'] or 'below')}" for grade in rubric.list_grades()]
+    return f"{title}; grades: {', '.join(grades)}" if grades else title
+
+
+def _list_cells_of_criterion(totals: CriterionTotals) -> list[str]:
+    criterion = totals.criterion
+    given = [name_answer(grade.answer) for grade in criterion.grades if totals.answers[grade.answer]] or ["-"]
+    mean = spread = gate = missed = left_out = "-"
+    if totals.mean is not None:
+        mean, spread = f"{float(totals.mean):.3f}", f"{totals.spread:.3f}"
+    if criterion.gate is not None:
+        gate, missed = str(criterion.gate), str(totals.gates_missed)
+    if criterion.may_not_apply:
+        left_out = str(totals.answers[NOT_APPLICABLE])
+    weight = f"{criterion.weight:f}"
+    return [visible(criterion.id), weight, mean, spread, given[0], given[-1], gate, missed, left_out]
+
+
+def _list_cells_of_group(totals: GroupTotals, rubric: RubricTotals) -> list[str]:
+    group = totals.group
+    mean = "-" if totals.mean is None else f"{float(totals.mean):.3f}"
+    gate = missed = "-"
+    if group.gate is not None:
+        gate, missed = word_in_units(group.gate, group.units), str(totals.gates_missed)
+    left_out = str(rubric.scored - totals.applies)
+    return [f"{visible(group.id)} (group)", f"{float(group.weight):g}", mean, "-", "-", "-", gate, missed, left_out]
+
+
+def _format_score(rubric: ScoringRubric, score: Fraction) -> str:
     """Return a score in words, with that in units of the scale of the rubric, if it has one."""
     in_units = rubric.word_in_units(score)
     return f"{float(score):.3f} ({in_units})" if in_units else f"{float(score):.3f}"
@@ -198,14 +222,16 @@ def _list_outputs(results: Sequence[RecordResult], look: Style, *, has_several: 
     """
     rows = [("output", "score", "verdict", "missed gates")]
     for place, result in enumerate(results, start=1):
-        given, scored = result.record.get("id", f"output {place}"), result.scored
-        name = given if isinstance(given, str) and given.strip() else json.dumps(given, ensure_ascii=False)
-        name = visible(f"{name} ({result.rubric})" if has_several and result.rubric is not None else name)
+        key, scored = result.record.get("id", f"output {place}"), result.scored
+        name = key if isinstance(key, str) and key.strip() else json.dumps(key, ensure_ascii=False)
+        if has_several and result.rubric is not None:
+            name += f" ({result.rubric})"
+        name = visible(name)
         if scored is None:
             is_empty = result.error is not None and is_unscored(result.error.message)
             rows.append((name, "-", "no score" if is_empty else "invalid", ""))
         else:
-            score = _word_score(scored.rubric, scored.score)
+            score = _format_score(scored.rubric, scored.score)
             if scored.rubric_grade is not None:
                 score += f", grade {visible(scored.rubric_grade)}"
             rows.append((name, score, scored.verdict, visible(", ".join(scored.gates_missed))))
@@ -226,14 +252,11 @@ _LEAST = 12
 """The least width of a column, in cells, on narrow terminals."""
 
 
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    blanks = [" " * (room - width(cell)) for cell, room in zip(row, widths, strict=True)]
-    return f"  {row[0]}{blanks[0]}" + "".join(
-        f"  {blank}{cell}" for blank, cell in zip(blanks[1:], row[1:], strict=True)
-    )
-
-
-FORMS: dict[str, Callable[[Write, Style], Lines | Whole | Table]] = {"jsonl": Lines, "json": Whole, "table": Table}
+FORMS: dict[str, Callable[[Write, Style], JsonLinesText | JsonText | TotalsText]] = {
+    "jsonl": JsonLinesText,
+    "json": JsonText,
+    "table": TotalsText,
+}
 """The formats by name: each takes where to write, and the look of tables."""
 
 
@@ -247,7 +270,7 @@ class UnknownSuffixError(ValueError):
 
 def open_results(
     name: str, stream: BinaryIO, rubrics: Mapping[str, ScoringRubric], *, compact: bool
-) -> "_Lines | _Table | _Parquet":
+) -> "_JsonLinesFile | _CsvFile | _ParquetFile":
     """Return a writer of the kind that the suffixes of `name` say.
 
     Its `add` takes results; `end` writes what is not written yet, and leaves the stream open.
@@ -261,11 +284,11 @@ def open_results(
     pack = next((suffix for suffix in (".gz", ".zst") if base.endswith(suffix)), None)
     base = base.removesuffix(pack or "")
     if base.endswith(".parquet") and pack is None:
-        return _Parquet(stream, rubrics)
+        return _ParquetFile(stream, rubrics)
     if base.endswith((".jsonl", ".ndjson")):
-        return _Lines(_pack(stream, pack), compact=compact)
+        return _JsonLinesFile(_pack(stream, pack), compact=compact)
     if base.endswith(".csv"):
-        return _Table(_pack(stream, pack), rubrics)
+        return _CsvFile(_pack(stream, pack), rubrics)
     raise UnknownSuffixError(
         f"{name}: the name does not say what to write; end it in .jsonl, .csv (also with .gz or .zst) or .parquet"
     )
@@ -280,20 +303,20 @@ def check_name(name: str, *, compact: bool) -> None:
         ValueError: if only JSON Lines can be compact.
     """
     writer = open_results(name, io.BytesIO(), {}, compact=compact)
-    if compact and not isinstance(writer, _Lines):
+    if compact and not isinstance(writer, _JsonLinesFile):
         raise ValueError("--compact is for JSON Lines; CSV has one row for each result anyway")
 
 
 def _pack(stream: BinaryIO, suffix: str | None) -> Any:
     if suffix is None:
-        return _Plain(stream)
+        return _UnclosedStream(stream)
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=stream, compresslevel=6, mtime=0)
     pa = _import_arrow()
-    return pa.CompressedOutputStream(pa.PythonFile(_Plain(stream), mode="w"), "zstd")
+    return pa.CompressedOutputStream(pa.PythonFile(_UnclosedStream(stream), mode="w"), "zstd")
 
 
-class _Plain:
+class _UnclosedStream:
     """A stream whose end leaves the one below open."""
 
     closed = False
@@ -314,7 +337,7 @@ def _import_arrow() -> Any:
     return pa
 
 
-class _Lines:
+class _JsonLinesFile:
     """A writer of JSON Lines: whole results, or compact ones."""
 
     formulas = 0
@@ -331,7 +354,7 @@ class _Lines:
         self._stream.close()
 
 
-class _Table:
+class _CsvFile:
     """A writer of CSV: a row for each result, with a column for the answer to each criterion.
 
     Ids and names of rubrics are written as they are, because rows are joined by them; other texts are guarded.
@@ -342,7 +365,7 @@ class _Table:
     def __init__(self, stream: Any, rubrics: Mapping[str, ScoringRubric]) -> None:
         self._stream = stream
         self.formulas = 0
-        self._ids = [*dict.fromkeys(each.id for rubric in rubrics.values() for each in rubric.criteria)]
+        self._ids = [*dict.fromkeys(criterion.id for rubric in rubrics.values() for criterion in rubric.criteria)]
         own = frozenset().union(*(rubric.own_fields for rubric in rubrics.values()))
         worded = [name for name in _WORDED if name in own]
         self._head = ["id", "rubric", "rubric_hash", "points", "full", "score", "verdict", *worded, "gates_missed"]
@@ -353,17 +376,16 @@ class _Table:
 
     def _list_cells(self, result: RecordResult) -> list[Any]:
         row, criteria = _read_row(result), result.scored.criteria if result.scored else ()
-        answers = {each.criterion.id: each.grade.answer for each in criteria}
+        answers = {graded.criterion.id: graded.grade.answer for graded in criteria}
         error = row["error"] or {}
         missed = row["gates_missed"]
         name = row["id"]
         self.formulas += isinstance(name, str) and is_formula(name)
-        others = [
-            *[row[name] for name in self._head[2:-1]],
-            None if missed is None else " ".join(missed) if not any(" " in each for each in missed) else missed,
-            *map(answers.get, self._ids),
-            *[error.get(name) for name in ("message", "path", "file", "line")],
-        ]
+        if missed is not None and not any(" " in criterion for criterion in missed):
+            missed = " ".join(missed)
+        others = [row[field] for field in self._head[2:-1]]
+        others += [missed, *map(answers.get, self._ids)]
+        others += [error.get(field) for field in ("message", "path", "file", "line")]
         return [name if isinstance(name, str) else _as_cell(name), row["rubric"], *map(_as_cell, others)]
 
     def _write(self, rows: Iterator[list[Any]] | list[list[Any]]) -> None:
@@ -371,7 +393,8 @@ class _Table:
         plain = csv.writer(text, lineterminator="\n")
         quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)  # the other one leaves a lone CR bare
         for row in rows:
-            (quoted if any(isinstance(cell, str) and "\r" in cell for cell in row) else plain).writerow(row)
+            has_return = any(isinstance(cell, str) and "\r" in cell for cell in row)
+            (quoted if has_return else plain).writerow(row)
         self._stream.write(text.getvalue().encode("utf-8", "backslashreplace"))
 
     def end(self) -> None:
@@ -381,10 +404,10 @@ class _Table:
 def _as_cell(value: Any) -> Any:
     """Return a value as a cell that no spreadsheet takes for a formula; other values than texts and numbers as JSON."""
     if isinstance(value, str):
-        return armed(visible(value))
+        return escape_formula(visible(value))
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
-    return armed(visible(json.dumps(value, ensure_ascii=False)))
+    return escape_formula(visible(json.dumps(value, ensure_ascii=False)))
 
 
 def _escape_halves(value: Any) -> Any:
@@ -393,10 +416,12 @@ def _escape_halves(value: Any) -> Any:
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, list):
         return [_escape_halves(item) for item in value]
-    return {name: _escape_halves(item) for name, item in value.items()} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {name: _escape_halves(item) for name, item in value.items()}
+    return value
 
 
-class _Parquet:
+class _ParquetFile:
     """A writer of Parquet with the columns of `ScoredBatch.to_arrow`; the errors have their files, too."""
 
     formulas = 0

@@ -36,7 +36,7 @@ class ShowJson:
 
     def end(self, summary: Summary) -> None:
         """Write the object."""
-        files = ",".join(f"\n  {each}" for each in self._files)
+        files = ",".join(f"\n  {file}" for file in self._files)
         self._write(f'{{"version": {VERSION},\n "summary": {dump(count_all(summary))},\n "files": [{files}]}}\n')
 
 
@@ -59,7 +59,9 @@ class ShowText:
 
     def end(self, summary: Summary) -> None:
         """Write the summary."""
-        lines = [row for line in word_summary(summary).split("\n") for row in self._look.wrap(line)]
+        lines = []
+        for line in format_summary(summary).split("\n"):
+            lines += self._look.wrap(line)
         self._write(self._gap + "\n".join(lines) + "\n")
 
     def _draw(self, file: str, rubric: ShownRubric) -> Iterator[str]:
@@ -68,26 +70,15 @@ class ShowText:
         shape = "mixed shapes" if rubric.criteria else "no criteria"
         if rubric.shape:
             shape = rubric.shape.replace("_", " ")
-        pass_at, borderline_at = rubric.thresholds
-        is_long = len(str(pass_at)) > _MOST_DIGITS
-        told: object = (
-            Fraction(pass_at).limit_denominator(1000) if is_long else pass_at
-        )  # 2 of 3 has no end as a decimal
-        lower: object = borderline_at
-        if rubric.marks:
-            told, lower = rubric.marks
-        worst, best = rubric.scale or (0, 1)
-        sign = "<=" if worst > best else ">="
-        borderline = f", borderline {sign} {lower}" if borderline_at < pass_at else ""
-        if rubric.scale:
-            borderline += f", on the scale from {rubric.scale[0]} to {rubric.scale[1]}"
-        yield from self._wrap("  ", f"{shape} ({rubric.format}); pass {sign} {told}{borderline}{_word_best(rubric)}")
-        if faults := self._count(rubric.errors, rubric.warnings):
+        thresholds = _format_thresholds(rubric)
+        yield from self._wrap("  ", f"{shape} ({rubric.format}); {thresholds}{_format_best(rubric)}")
+        faults = self._count(rubric.errors, rubric.warnings)
+        if faults:
             yield f"  {faults}"
         if rubric.task:
             yield f"  judges: {self._clip(rubric.task, 10)}"
         if rubric.grades:
-            grades = ", ".join(f"{name} {sign} {mark}" for name, _, mark in rubric.grades)
+            grades = ", ".join(f"{name} {_sign(rubric)} {mark}" for name, _, mark in rubric.grades)
             yield from self._wrap("  ", f"grades: {grades}")
         yield from self._list_groups(rubric)
         if rubric.criteria:
@@ -95,16 +86,19 @@ class ShowText:
             yield from self._tabulate(rubric)
         if rubric.examples:
             yield ""
-            scores = [_word_score(each.score, rubric.thresholds, rubric.scale) for each in rubric.examples]
-            room, most = (
-                max(map(len, cells)) for cells in (("verdict", *(each.verdict for each in rubric.examples)), scores)
-            )
-            yield self._look.paint("gutter", f"  {'verdict':<{room}}  {'score':<{most}}  for example")
-            for each, score in zip(rubric.examples, scores, strict=True):
-                verdict = self._look.paint(VERDICT_ROLES[each.verdict], f"{each.verdict:<{room}}")
-                lines = self._wrap(" " * (room + most + 6), each.title)
-                yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
-                yield from lines[1:]
+            yield from self._list_examples(rubric)
+
+    def _list_examples(self, rubric: ShownRubric) -> Iterator[str]:
+        """Yield a row for each example of a judge output: its verdict, its score and what it is."""
+        scores = [_format_score(example.score, rubric.thresholds, rubric.scale) for example in rubric.examples]
+        room = max(map(len, ["verdict", *(example.verdict for example in rubric.examples)]))
+        most = max(map(len, scores))
+        yield self._look.paint("gutter", f"  {'verdict':<{room}}  {'score':<{most}}  for example")
+        for example, score in zip(rubric.examples, scores, strict=True):
+            verdict = self._look.paint(VERDICT_ROLES[example.verdict], f"{example.verdict:<{room}}")
+            lines = self._wrap(" " * (room + most + 6), example.title)
+            yield f"  {verdict}  {score:<{most}}  {lines[0].lstrip()}"
+            yield from lines[1:]
 
     def _list_groups(self, rubric: ShownRubric) -> Iterator[str]:
         """Yield a line for each group: its weight in the node around it, its gate and its condition."""
@@ -121,28 +115,26 @@ class ShowText:
             return
         room = max(self._look.columns // 3, _LEAST)
         table = [("criterion", "weight", "share", "", "gate")]
-        for each in criteria:
-            name = cut(visible(" ".join(each.id.split())), room)
-            weight = "?" if each.weight is None else f"{each.weight:.12g}"
-            share = ("?", "") if each.share is None else (str(each.share), percent(each.share))
-            check = "must not be met" if each.is_negated else "must be met"
-            check = check if each.gate else "never missed"
-            sign = "<=" if each.is_turned else ">="
-            worst = f"{sign} {each.gate}" if each.bands or each.levels else check
-            table.append((name, weight, *share, "-" if each.gate is None else worst))
+        for criterion in criteria:
+            name = cut(visible(" ".join(criterion.id.split())), room)
+            weight = "?" if criterion.weight is None else f"{criterion.weight:.12g}"
+            share, in_percent = "?", ""
+            if criterion.share is not None:
+                share, in_percent = str(criterion.share), percent(criterion.share)
+            table.append((name, weight, share, in_percent, _format_gate(criterion)))
         widths = [max(map(width, column)) for column in zip(*table, strict=True)]
         lines = [_align(row, widths) for row in table]
         yield self._look.paint("gutter", f"  {lines[0].rstrip()}")
-        outcomes = [visible(" ".join((each.outcome or "").split())) for each in criteria]
+        outcomes = [visible(" ".join((criterion.outcome or "").split())) for criterion in criteria]
         room = self._look.columns - width(lines[0]) - 4
         is_beside = all(width(outcome) <= room for outcome in outcomes)
-        for line, outcome, each in zip(lines[1:], outcomes, criteria, strict=True):
+        for line, outcome, criterion in zip(lines[1:], outcomes, criteria, strict=True):
             yield f"  {line}  {outcome if is_beside else ''}".rstrip()
             if outcome and not is_beside:
                 yield f"    {self._clip(outcome, 4)}"
-            if each.applies_if:
-                yield f"    {self._clip(f'applies if: {each.applies_if}', 4)}"
-            yield from self._list_steps("    ", each, is_long=rubric.version == VERSION_3)
+            if criterion.applies_if:
+                yield f"    {self._clip(f'applies if: {criterion.applies_if}', 4)}"
+            yield from self._list_steps("    ", criterion, is_long=rubric.version == VERSION_3)
 
     def _list_steps(self, indent: str, criterion: ShownCriterion, *, is_long: bool = False) -> Iterator[str]:
         """Yield a row for each band or level, the lowest first; of a long scale, for its ends and what is described."""
@@ -164,29 +156,30 @@ class ShowText:
         if shown.reason:
             yield from self._look.wrap(f"{start} no rubrics: {shown.reason}")
         reasons: dict[str, list[Unread]] = {}
-        for each in shown.unread:
-            reasons.setdefault(each.reason, []).append(each)
+        for unread in shown.unread:
+            reasons.setdefault(unread.reason, []).append(unread)
         for reason, places in reasons.items():
             more = f" ({len(places) - 1} more like it)" if len(places) > 1 else ""
             place = self._look.paint("place", f"{file}:{places[0].line}:{places[0].column}")
             yield from self._look.wrap(f"{place}: not read: {visible(reason)}{more}")
-        if faults := self._count(shown.errors, shown.warnings):
+        faults = self._count(shown.errors, shown.warnings)
+        if faults:
             is_there = shown.file == "<stdin>" or os.path.lexists(shown.file)  # not if stdin only has its name
             how = f"; for details, run `{suggest('check', shown.file)}`" if is_there else ""
             yield from self._look.wrap(f"{start} {faults}{how}")
         for release in shown.releases:
-            told = "reads it whole"
+            reads = "reads it whole"
             if release.unread:
                 line, _, reason = release.unread[0]
                 count = len(release.unread)
                 first = f"line {line}" if count == 1 else f"{count} places, the first in line {line}"
-                told = f"does not read it whole: {first}: {reason}"
-            yield from self._wrap("", f"{file}: {release.title} {told}")
+                reads = f"does not read it whole: {first}: {reason}"
+            yield from self._wrap("", f"{file}: {release.title} {reads}")
         if shown.unscorable:
             until = " until the errors are fixed" if shown.errors else ""
             yield from self._look.wrap(f"{start} no example scores: `score` refuses this file{until}")
             if not shown.errors:
-                others = [each for each in shown.unscorable if not each.endswith(tuple(reasons))]
+                others = [reason for reason in shown.unscorable if not reason.endswith(tuple(reasons))]
                 for reason in others[:_MOST_REASONS]:
                     yield from self._look.wrap(visible(reason), "  ")
 
@@ -205,7 +198,7 @@ class ShowText:
         return cut(visible(" ".join(text.split())), max(self._look.columns - lead, _LEAST))
 
 
-def word_summary(summary: Summary) -> str:
+def format_summary(summary: Summary) -> str:
     """Return the last line of a report, and a second one on anything that was skipped."""
     counts = f"{counted(summary.rubrics, 'rubric')} with {counted(summary.criteria, 'criterion', 'criteria')}"
     where = counted(summary.files, "file")
@@ -217,15 +210,48 @@ def word_summary(summary: Summary) -> str:
     return (found if summary.files else format_nothing_read("read", summary.scope, has_notes=bool(notes))) + notes
 
 
-def _word_best(rubric: ShownRubric) -> str:
+def _format_thresholds(rubric: ShownRubric) -> str:
+    """Say from which score on an answer passes or is borderline, as the rubric writes it."""
+    pass_at, borderline_at = rubric.thresholds
+    upper: object = pass_at
+    lower: object = borderline_at
+    if rubric.marks:
+        upper, lower = rubric.marks
+    elif len(str(pass_at)) > _MOST_DIGITS:  # 2 of 3 has no end as a decimal
+        upper = Fraction(pass_at).limit_denominator(1000)
+    text = f"pass {_sign(rubric)} {upper}"
+    if borderline_at < pass_at:
+        text += f", borderline {_sign(rubric)} {lower}"
+    if rubric.scale:
+        text += f", on the scale from {rubric.scale[0]} to {rubric.scale[1]}"
+    return text
+
+
+def _sign(rubric: ShownRubric) -> str:
+    worst, best = rubric.scale or (0, 1)
+    return "<=" if worst > best else ">="
+
+
+def _format_gate(criterion: ShownCriterion) -> str:
+    if criterion.gate is None:
+        return "-"
+    if criterion.bands or criterion.levels:
+        return f"{'<=' if criterion.is_turned else '>='} {criterion.gate}"
+    if not criterion.gate:
+        return "never missed"
+    return "must not be met" if criterion.is_negated else "must be met"
+
+
+def _format_best(rubric: ShownRubric) -> str:
     """Say which score is read as the best, where only numbers say it."""
-    criteria = rubric.criteria
-    levels = [level for each in criteria for level in each.levels]
-    is_bare = bool(levels) and not any(level.name or level.outcome for level in levels)
-    if rubric.dialect != "shape" or not is_bare or any(each.is_turned for each in criteria):
+    if rubric.dialect != "shape" or any(criterion.is_turned for criterion in rubric.criteria):
         return ""
-    highest = {max(level.level or 0 for level in each.levels) for each in criteria if each.levels}
-    return f"; {highest.pop() if len(highest) == 1 else 'the highest score'} is read as the best"
+    levels = [level for criterion in rubric.criteria for level in criterion.levels]
+    if not levels or any(level.name or level.outcome for level in levels):
+        return ""
+    highest = {max(level.level or 0 for level in each.levels) for each in rubric.criteria if each.levels}
+    best = highest.pop() if len(highest) == 1 else "the highest score"
+    return f"; {best} is read as the best"
 
 
 _MOST_DIGITS = 18
@@ -234,20 +260,20 @@ _MOST_STEPS = 11
 
 def _align(row: Sequence[str], widths: Sequence[int]) -> str:
     """Return the cells side by side; the weight and the percentage are aligned on the right."""
-    name, weight, share, percent, gate = (
-        " " * (room - width(cell)) + cell if at in {1, 3} else cell + " " * (room - width(cell))
-        for at, (cell, room) in enumerate(zip(row, widths, strict=True))
+    name, weight, share, percent, gate = row
+    of_name, of_weight, of_share, of_percent, of_gate = (
+        " " * (room - width(cell)) for cell, room in zip(row, widths, strict=True)
     )
-    return f"{name}  {weight}  {share} {percent}  {gate}"
+    return f"{name}{of_name}  {of_weight}{weight}  {share}{of_share} {of_percent}{percent}  {gate}{of_gate}"
 
 
-def _word_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
+def _format_score(score: Fraction, thresholds: Thresholds, scale: tuple[int, int] | None) -> str:
     """Return a score in units of a scale with three decimals, or with as many as show its side of each threshold."""
     worst, best = map(Hundredth.fraction, scale or (0, 1))
-    exact, *others = [worst + (best - worst) * share for share in (score, *map(to_fraction, thresholds))]
-    limits = (worst, best, *others)
+    exact = worst + (best - worst) * score
+    limits = [worst, best, *(worst + (best - worst) * to_fraction(mark) for mark in thresholds)]
     digits = 3
-    while [_compare(round(exact, digits), limit) for limit in limits] != [_compare(exact, limit) for limit in limits]:
+    while any(_compare(round(exact, digits), limit) != _compare(exact, limit) for limit in limits):
         digits += 1
     return f"{float(round(exact, digits)):.{digits}f}"
 

@@ -47,14 +47,16 @@ class Style(NamedTuple):
         """Return the text in the color of its role, or unchanged without color."""
         return click.style(text, **_STYLES[role]) if self.color else text
 
-    def wrap(self, text: str, indent: str = "", *, taken: int = 0) -> list[str]:
-        """Return prose as lines; `taken` cells before the first line are in use."""
-        return list(wrap(text, self.columns, indent, taken=taken)) if self.wraps else [indent + text]
+    def wrap(self, text: str, indent: str = "", *, in_use: int = 0) -> list[str]:
+        """Return prose as lines; `in_use` cells before the first line are in use."""
+        return list(wrap(text, self.columns, indent, in_use=in_use)) if self.wraps else [indent + text]
 
 
 def name_answer(answer: bool | int | str) -> str:
-    """Return what a judge gave as a word: yes, no or the number."""
-    return ("yes" if answer else "no") if isinstance(answer, bool) else str(answer)
+    """Return the judgement of a criterion as a word: yes, no or the number."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return str(answer)
 
 
 def dump(value: object, **style: Any) -> str:
@@ -87,11 +89,15 @@ def width(text: str) -> int:
         if joined or char == _JOINER:  # an emoji sequence is as wide as its first emoji
             joined = char == _JOINER
         elif char == _EMOJI_STYLE:
-            cells += last == 1
+            if last == 1:
+                cells += 1
             last = 2
-        elif not (last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]) and (taken := _cells(char)):
-            cells += taken
-            last = taken
+        elif last == 2 and _SKIN_TONES[0] <= char <= _SKIN_TONES[1]:
+            continue
+        else:
+            of_char = _cells(char)
+            cells += of_char
+            last = of_char or last
     return cells
 
 
@@ -100,7 +106,7 @@ def head(line: str, room: int) -> str:
     if line.isascii() and line.isprintable():
         return line[: max(room, 0)]
     widths = accumulate(width(shown(char)) for char in line)
-    return line[: sum(1 for taken in widths if taken <= room)]
+    return line[: sum(1 for used in widths if used <= room)]
 
 
 def tail(line: str, room: int) -> str:
@@ -127,7 +133,7 @@ _LONGEST = 40
 """The most cells of a name in prose."""
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """A column of a table; those with the highest `rank` are left out first where the table is too wide."""
 
     name: str
@@ -144,17 +150,17 @@ def shorten_name(name: str, room: int = _LONGEST) -> str:
 _COMMAND = re.compile("`rubric-[^`]*`")
 
 
-def wrap(text: str, room: int, indent: str = "", *, taken: int = 0) -> Iterator[str]:
-    """Break prose between words; lines after the first are indented further. `taken` cells before it are in use.
+def wrap(text: str, room: int, indent: str = "", *, in_use: int = 0) -> Iterator[str]:
+    """Break prose between words; lines after the first are indented further. `in_use` cells before it are in use.
 
     A command in backticks stays on one line, so that it can be copied.
     """
     line = indent
-    for word in _COMMAND.sub(lambda found: found[0].replace(" ", "\0"), text).split(" "):
-        word = word.replace("\0", " ")  # noqa: PLW2901
-        if (taken or line.strip()) and taken + width(line) + 1 + width(word) > room:
+    joined = _COMMAND.sub(lambda command: command[0].replace(" ", "\0"), text)
+    for word in (part.replace("\0", " ") for part in joined.split(" ")):
+        if (in_use or line.strip()) and in_use + width(line) + 1 + width(word) > room:
             yield line
-            line, taken = f"{indent}  {word}", 0
+            line, in_use = f"{indent}  {word}", 0
         else:
             line += f" {word}" if line.strip() else word
     yield line
@@ -203,29 +209,36 @@ def _fill(prose: list[str], room: int) -> list[str]:
     )
 
 
-def draw(columns: Sequence[Column], room: int) -> Iterator[str]:
+def draw(columns: Sequence[TextColumn], room: int) -> Iterator[str]:
     """Draw a table; the first column has the names of the rows. Columns without any cell are left out."""
     columns = [column for column in columns if any(column.cells)]
     every = len(columns)
-    while (rank := max(column.rank for column in columns)) and _measure(columns, shortest=True) > room:
-        columns = [column for column in columns if column.rank < rank]
+    for rank in sorted({column.rank for column in columns if column.rank}, reverse=True):
+        if _measure(columns, shortest=True) > room:
+            columns = [column for column in columns if column.rank < rank]
     names = columns[0]
     spare = max(_SHORTEST, room - (_measure(columns) - _width(names)))
     cells = [shorten_name(cell, spare) for cell in names.cells]
     columns = [names._replace(cells=cells), *columns[1:]]
     widths = [_width(column) for column in columns]
     for row in zip(*([column.name, *column.cells] for column in columns), strict=True):
-        first, *others = [(cell, " " * (space - width(cell))) for cell, space in zip(row, widths, strict=True)]
-        yield (f"  {first[0]}{first[1]}" + "".join(f"  {blank}{cell}" for cell, blank in others)).rstrip()
+        yield align(row, widths).rstrip()
     if len(columns) < every:
         yield from wrap("(some columns do not fit; a wider terminal and --format json show them)", room, "  ")
 
 
-def _width(column: Column) -> int:
-    return max(width(cell) for cell in (column.name, *column.cells))
+def align(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Return the cells of a row side by side, the first one aligned on the left and the others on the right."""
+    blanks = [" " * (space - width(cell)) for cell, space in zip(row, widths, strict=True)]
+    others = [f"  {blank}{cell}" for blank, cell in zip(blanks[1:], row[1:], strict=True)]
+    return f"  {row[0]}{blanks[0]}{''.join(others)}"
 
 
-def _measure(columns: Sequence[Column], *, shortest: bool = False) -> int:
+def _width(column: TextColumn) -> int:
+    return max(map(width, [column.name, *column.cells]))
+
+
+def _measure(columns: Sequence[TextColumn], *, shortest: bool = False) -> int:
     """Return the width of a table, with the names as short as they may become or as they are."""
     first = min(_width(columns[0]), _SHORTEST) if shortest else _width(columns[0])
     return first + sum(2 + _width(column) for column in columns[1:]) + 2

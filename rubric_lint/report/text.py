@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rubric_lint.model.finding import Finding, Result, Severity
 
 
-class Written(Reporter):
+class StyledReporter(Reporter):
     """Write results in a style, piece by piece."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -26,7 +26,7 @@ class Written(Reporter):
         self._look = look
 
 
-class Concise(Written):
+class Concise(StyledReporter):
     """Write one line per finding: `file:line:column severity rule: message`."""
 
     def word(self, source: Source, finding: Finding) -> str:
@@ -45,7 +45,7 @@ class Concise(Written):
             self._write(f"{summary}\n")
 
 
-class Full(Written):
+class Full(StyledReporter):
     """Write each finding: rule and message, below them its place, the code frame and the fix."""
 
     _gap = ""
@@ -57,9 +57,8 @@ class Full(Written):
         blocks = []
         seen = dict[str, str]()
         for finding in result.findings:
-            first, *more = self._look.wrap(
-                visible(finding.message), taken=width(f"{finding.severity} {finding.rule}: ") if self._look.wraps else 0
-            )
+            in_use = width(f"{finding.severity} {finding.rule}: ") if self._look.wraps else 0
+            first, *more = self._look.wrap(visible(finding.message), in_use=in_use)
             lines = [f"{_head(finding, self._look)} {first}".rstrip(), *more]
             blocks.append("\n".join([*lines, *frame(result.source, finding, self._look, seen)]) + "\n")
         self._write(self._gap + "\n".join(blocks))
@@ -68,11 +67,13 @@ class Full(Written):
     def end(self, summary: Summary) -> None:
         """Write the summary."""
         if not self._look.quiet:
-            told = [line for each in str(summary).split("\n") for line in self._look.wrap(each)]
-            self._write(self._gap + "\n".join(told) + "\n")
+            rows = []
+            for line in str(summary).split("\n"):
+                rows += self._look.wrap(line)
+            self._write(self._gap + "\n".join(rows) + "\n")
 
 
-class Statistics(Written):
+class Statistics(StyledReporter):
     """Write the number of findings per rule, most frequent first."""
 
     def __init__(self, write: Write, look: Style) -> None:
@@ -134,29 +135,33 @@ def frame(source: Source, finding: Finding, style: Style, seen: dict[str, str]) 
     for place in finding.related:
         file = place.source or source
         groups.setdefault(file.name, (file, []))[1].append(_mark(file, place.span, label=place.message))
-    digits = len(str(max(mark.line for _, marks in groups.values() for mark in marks)))
-    look = _Gutter(style, digits)
+    last_line = max(mark.line for _, marks in groups.values() for mark in marks)
+    gutter = _Gutter(style, digits=len(str(last_line)))
     for file, marks in groups.values():
-        arrow, at = ("-->", finding.span) if file is source else (":::", min(marks).span)
-        yield style.paint("gutter", f"   {'':{digits}}{arrow} ") + style.paint("place", _place(file, at))
-        for number, in_line in groupby(sorted(marks), key=lambda mark: mark.line):
-            for excerpt, group in _excerpts(file.text, list(in_line), look.room):
-                text = file.text[excerpt.span.start : excerpt.span.end]
-                yield look.row(number, excerpt.before + shown(text) + excerpt.after)
-                for mark in group:
-                    indent = width(excerpt.before + shown(file.text[excerpt.span.start : mark.span.start]))
-                    marked = shown(file.text[mark.span.start : min(mark.span.end, excerpt.span.end)])
-                    role = finding.severity if mark.primary else "other"
-                    line = ("^" if mark.primary else "-") * max(width(marked), 1)
-                    yield from look.mark(indent, line, visible(mark.label), role)
+        arrow, span = ("-->", finding.span) if file is source else (":::", min(marks).span)
+        yield style.paint("gutter", f"   {'':{gutter.digits}}{arrow} ") + style.paint("place", _place(file, span))
+        for _, in_line in groupby(sorted(marks), key=lambda mark: mark.line):
+            yield from _frame_line(file.text, list(in_line), finding.severity, gutter)
     if finding.fix:
         kind = "fix" if finding.fix.safe else "unsafe fix"
-        yield from look.note(f"= {kind}: {visible(finding.fix.title)}")
+        yield from gutter.note(f"= {kind}: {visible(finding.fix.title)}")
     if finding.choices:
-        answers = [f"{visible(each.title)} (--choose {each.choice})" for each in finding.choices]
+        answers = [f"{visible(choice.title)} (--choose {choice.choice})" for choice in finding.choices]
         start = source.position(finding.span.start)
         reference = f"the same answers as at {start.line}:{start.column}"
-        yield from look.note(f"= choose: {refer(join_words(answers, 'or'), reference, seen)}")
+        yield from gutter.note(f"= choose: {refer(join_words(answers, 'or'), reference, seen)}")
+
+
+def _frame_line(text: str, marks: list[_Mark], severity: Severity, gutter: _Gutter) -> Iterator[str]:
+    """Yield the rows of one line of a file: the line, in several excerpts if it is long, and its marks below."""
+    for excerpt, group in _excerpts(text, marks, gutter.room):
+        start, end = excerpt.span
+        yield gutter.row(marks[0].line, excerpt.before + shown(text[start:end]) + excerpt.after)
+        for mark in group:
+            indent = width(excerpt.before + shown(text[start : mark.span.start]))
+            marked = shown(text[mark.span.start : min(mark.span.end, end)])
+            sign, role = ("^", severity) if mark.primary else ("-", "other")
+            yield from gutter.mark(indent, sign * max(width(marked), 1), visible(mark.label), role)
 
 
 class _Gutter(NamedTuple):
@@ -180,21 +185,22 @@ class _Gutter(NamedTuple):
 
     def mark(self, indent: int, line: str, label: str, role: str) -> Iterator[str]:
         """Yield an underline and its label, beside it or, where a terminal would break the label, below it."""
-        beside = f"{line} {label}".rstrip()
-        if not label or not self.style.wraps or indent + width(beside) <= self.room:
-            yield self.row("", " " * indent + self.style.paint(role, beside))
+        labelled = f"{line} {label}".rstrip()
+        if not label or not self.style.wraps or indent + width(labelled) <= self.room:
+            yield self.row("", " " * indent + self.style.paint(role, labelled))
             return
         yield self.row("", " " * indent + self.style.paint(role, line))
         start = " " * max(min(indent, self.room - width(label)), 0)
-        for each in wrap(label, self.room, start):
-            yield self.row("", self.style.paint(role, each))
+        for row in wrap(label, self.room, start):
+            yield self.row("", self.style.paint(role, row))
 
 
 def _mark(source: Source, span: Span, *, primary: bool = False, label: str = "") -> _Mark:
     line, column, start = source.position(span.start)
     # Search for the line end instead of calling `line_span`: a file may be one line of 100 MB.
-    ends = [at for stop in "\r\n" if (at := source.text.find(stop, start, span.end)) >= 0]
-    return _Mark(line, start - column + 1, Span(start, min(ends, default=span.end)), primary, label)
+    ends = [source.text.find(stop, start, span.end) for stop in "\r\n"]
+    end = min((end for end in ends if end >= 0), default=span.end)
+    return _Mark(line, start - column + 1, Span(start, end), primary, label)
 
 
 def _excerpts(text: str, marks: list[_Mark], room: int) -> Iterator[tuple[_Excerpt, list[_Mark]]]:
@@ -221,7 +227,8 @@ def _excerpt(text: str, line_start: int, hull: Span, room: int) -> _Excerpt:
     spare = room - 2 * len(_CUT) - width(shown(text[hull.start : min(hull.end, hull.start + room)]))
     before = tail(left, max(spare // 2, _CONTEXT))
     whole_left = whole_left and before == left
-    after = head(rest, room - len(_CUT) * (1 if whole_left else 2) - width(shown(before)))
+    cuts = 1 if whole_left else 2
+    after = head(rest, room - len(_CUT) * cuts - width(shown(before)))
     if after == rest:  # the line ends here: give the remaining room to the other side
         before = tail(left, room - len(_CUT) - width(shown(rest)))
     span = Span(hull.start - len(before), hull.start + len(after))

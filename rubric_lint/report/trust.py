@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rubric_lint.assess.agreement.label_scale import Suspicion
+from rubric_lint.assess.agreement.label_scale import DoubtedLabels, Suspicion
 from rubric_lint.assess.agreement.reading import NO_VERDICT
 from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.assess import (
@@ -53,7 +53,7 @@ _COPIED = 20
 """The fewest equal labels that make a copy of the judge's outputs likely."""
 
 
-class Given(NamedTuple):
+class RunInputs(NamedTuple):
     """What the run was given: the files, notes on records, and how many findings are ignored.
 
     Findings are ignored for comments in the file of the rubrics; the rules in `off` are switched off by settings.
@@ -96,40 +96,45 @@ _OF_DATA = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.FEW_LABELS, R
 """The reasons that a judge gives that does not tell answers apart."""
 
 
-def word_headline(found: Assessment) -> str:
+def format_headline(found: Assessment) -> str:
     """Return the answer in one sentence."""
-    return f"{str(found.trust).upper()}: {_word_reasons(found)}."
+    return f"{str(found.trust).upper()}: {_format_reasons(found)}."
 
 
-def _word_reasons(found: Assessment) -> str:
+def _format_reasons(found: Assessment) -> str:
     if found.indistinct and set(found.reasons) <= _OF_DATA:
         return f"{_name_judge(found)} does not tell your answers apart"
     review, worst = found.review, found.worst
-    people = worst.shares.people if worst else None
-    groups = dict.fromkeys(f"`{found.asked.by}` is `{each.group}`" for each in found.below)
-    fixes = len(found.list(Standing.FIX))
-    faults = f"{counted(fixes, 'criterion', 'criteria')} to fix" if fixes else "no fault found"
-    if not fixes and any(is_against(each, found) for each in found.evidence):
-        faults = "the rubric as a whole to fix"
+    groups = dict.fromkeys(f"`{found.asked.by}` is `{group.group}`" for group in found.below)
     values = {
-        "errors": counted(sum(each.severity is Severity.ERROR for each in list_evidence(found)), "error"),
+        "errors": counted(sum(evidence.severity is Severity.ERROR for evidence in list_evidence(found)), "error"),
         "judge": _name_judge(found),
         "groups": " or ".join(groups),
-        "invalid": counted(len([each for each in review.invalid if not each.is_label]), "record"),
+        "invalid": counted(len([record for record in review.invalid if not record.is_label]), "record"),
         "fault": review.fault,
-        "faults": faults,
+        "faults": _count_faults(found),
         "answers": counted(review.answers, "answer"),
-        **(review.doubts.word(people) if people else {}),
-        "more": _word_needed(found) if worst else "",
+        "more": "",
         "target": format_target(found.asked.target),
     }
-    words = _REASONS
+    if worst:
+        values = {**review.doubts.format_values(worst.shares.people), **values, "more": _format_needed(found)}
+    reasons = _REASONS
     ratings = review.ratings
     if ratings and ratings.people and not ratings.has_joined_labels:
-        words = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
-    if worst and review.ratings and review.ratings.has_invalid_outputs(worst.judge):
-        words = {**_REASONS, **OF_INVALID}
-    return "; ".join(words[each].format_map(values) for each in found.reasons)
+        reasons = {**_REASONS, Reason.NO_LABELS: "no label is of a judged answer, as their ids differ"}
+    if worst and ratings and ratings.has_invalid_outputs(worst.judge):
+        reasons = {**_REASONS, **OF_INVALID}
+    return "; ".join(reasons[reason].format_map(values) for reason in found.reasons)
+
+
+def _count_faults(found: Assessment) -> str:
+    fixes = len(found.list(Standing.FIX))
+    if fixes:
+        return f"{counted(fixes, 'criterion', 'criteria')} to fix"
+    if any(is_against(evidence, found) for evidence in found.evidence):
+        return "the rubric as a whole to fix"
+    return "no fault found"
 
 
 def _name_judge(found: Assessment) -> str:
@@ -137,7 +142,7 @@ def _name_judge(found: Assessment) -> str:
     return f"the judge `{name}`" if name else "the judge"
 
 
-def _word_needed(found: Assessment) -> str:
+def _format_needed(found: Assessment) -> str:
     """Return how many labels decide, with a chance of 4 in 5."""
     more, worst, missing = count_more(found), found.worst, list_unlabelled(found)
     if missing:
@@ -165,65 +170,78 @@ def count_more(found: Assessment) -> int | None:
 
 def list_evidence(found: Assessment) -> list[Evidence]:
     """Return all findings."""
-    return [*found.evidence, *(each for criterion in found.criteria for each in criterion.findings)]
+    findings = list(found.evidence)
+    for criterion in found.criteria:
+        findings += criterion.findings
+    return findings
 
 
-def word_shares(found: Assessment) -> Iterator[str]:
+def format_shares(found: Assessment) -> Iterator[str]:
     """Yield what the labels show of each judge, and what that means."""
     if found.by_verdict:
         words = found.by_verdict.words
         yield f"{words[0].upper()}{words[1:]}."
     if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
-    yield f"Bad are answers that people {_word_stopped(found.asked.line)}; {_word_verdicts(found)}."
+    yield f"Bad are answers that people {_format_stopped(found.asked.line)}; {_format_verdicts(found)}."
     several = len(found.judges) > 1
     if several:
         yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
-    for each in found.judges:
-        judge = f"the judge `{each.judge}`" if several else "the judge"
-        yield _word_share(found, each.shares.bad_caught, judge, is_bad=True)
-        yield _word_share(found, each.shares.good_passed, judge, is_bad=False)
+    for of_judge in found.judges:
+        judge = f"the judge `{of_judge.judge}`" if several else "the judge"
+        yield _format_share(found, of_judge.shares.bad_caught, judge, is_bad=True)
+        yield _format_share(found, of_judge.shares.good_passed, judge, is_bad=False)
     if Reason.SHARES_REACHED in found.reasons:
         less, checks = f"catches or passes fewer than {format_target(found.asked.target)}", int(1 / ERROR)
         yield f"A judge that {less} would be called trusted in at most 1 of {checks} such checks."
     for group in found.groups:
-        yield _word_group(found, group)
+        yield _format_group(found, group)
+    ungrouped = ""
     if found.review.ratings:
         ungrouped = format_ungrouped(found.review.ratings, found.worst.keys, found.asked.by)
-        yield from [ungrouped] if ungrouped else []
+    if ungrouped:
+        yield ungrouped
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
     people = f"{list_names(found.review.people, 3)} {see} them"
     yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
 
 
-def _word_share(found: Assessment, share: BoundedShare, judge: str, *, is_bad: bool) -> str:
+def _format_share(found: Assessment, share: BoundedShare, judge: str, *, is_bad: bool) -> str:
     kind, people, did = ("bad", "fail", "caught") if is_bad else ("good", "pass", "passed")
     if not share.n:
         none = f"No labelled answer is {kind}: people {people} none"
         return f"{none}, so nothing shows how {judge} treats {kind} answers."
-    bound = _word_bound(share, found.asked.target)
+    bound = _format_bound(share, found.asked.target)
     units = count_units(share.n, is_bad=is_bad, are_questions=found.has_questions)
     mean = " (each counted by its average)" if share.x != int(share.x) else ""
     target = format_target(found.asked.target)
     return f"Of {units} {judge} {did} {share.shown}{mean}: {bound} of all such; {target} is asked."
 
 
-def _word_bound(share: BoundedShare, target: Fraction) -> str:
+def _format_bound(share: BoundedShare, target: Fraction) -> str:
     return at_most(share.high, target) if share.high < target else at_least(share.low, target)
 
 
-def _word_group(found: Assessment, group: JudgeShares) -> str:
+def _format_group(found: Assessment, group: JudgeShares) -> str:
     bad, good = group.shares.bad_caught, group.shares.good_passed
+    head = f"{found.asked.by} `{group.group}`: "
+    if len(found.judges) > 1:
+        head += f"`{group.judge}`: "
+    if group.shares.is_below(found.asked.target):
+        head += "not trusted here: "
     parts = []
     for share, kind, did in ((bad, "bad", "caught"), (good, "good", "passed")):
-        bound = _word_bound(share, found.asked.target)
-        parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})" if share.n else f"none is {kind}")
-    judge = f"`{group.judge}`: " if len(found.judges) > 1 else ""
+        if share.n:
+            bound = _format_bound(share, found.asked.target)
+            parts.append(f"{did} {share.shown} of {share.n} {kind} ({bound})")
+        else:
+            parts.append(f"none is {kind}")
+    text = head + ", ".join(parts)
     least = find_least_units(found.asked.target, find_level(found.asked.look, len(found.groups)))
-    few = f"; fewer than {least} bad ones never clear a group" if bad.n < least else ""
-    verdict = "not trusted here: " if group.shares.is_below(found.asked.target) else ""
-    return f"{found.asked.by} `{group.group}`: {judge}{verdict}{', '.join(parts)}{few}."
+    if bad.n < least:
+        text += f"; fewer than {least} bad ones never clear a group"
+    return f"{text}."
 
 
 def find_least_of(found: Assessment, look: int | None = None) -> int:
@@ -231,11 +249,11 @@ def find_least_of(found: Assessment, look: int | None = None) -> int:
     return find_least_units(found.asked.target, find_level(look or found.asked.look, max(len(found.judges), 1)))
 
 
-def _word_stopped(line: Verdict) -> str:
+def _format_stopped(line: Verdict) -> str:
     return "fail or call borderline" if stops(Verdict.BORDERLINE, line) else "fail, not borderline ones"
 
 
-def _word_verdicts(found: Assessment) -> str:
+def _format_verdicts(found: Assessment) -> str:
     order = (Verdict.FAIL, Verdict.BORDERLINE, Verdict.PASS)
     counts = ", ".join(f"{found.verdicts.get(verdict, 0):,} {verdict}" for verdict in order)
     whose = "the judge's outputs"
@@ -244,78 +262,72 @@ def _word_verdicts(found: Assessment) -> str:
     return f"the verdicts of {whose} are {counts}"
 
 
-def word_notes(found: Assessment, given: Given) -> Iterator[str]:
+def format_notes(found: Assessment, given: RunInputs) -> Iterator[str]:
     """Yield what makes the page show less than it seems to."""
     review = found.review
     if found.indistinct:
         pairs = "Two outputs for one answer differ as often as outputs for two different answers"
         yield f"{pairs}, on {found.indistinct} of {counted(len(found.criteria), 'criterion', 'criteria')}."
-    yield from _word_unseen(given)
-    yield from _word_refused(found, given)
+    yield from _format_unseen(given)
+    yield from _format_refused(found, given)
     if 1 < found.alike == review.answers:
         what = f"All {found.alike} answers were judged exactly alike"
         yield f"{what}, so they do not show that the judge tells good from bad."
     if review.answers and review.answers < _FEW:
         yield f"{counted(review.answers, 'answer')} can show a gross fault, but not that there is none."
-    yield from _word_invalid(review)
+    yield from _format_invalid(review)
     for note in review.notes:
         yield f"{note}."
-    for each in review.left_out:
-        yield f"{counted(each.count, each.noun)} left out: {each.reason}."
+    for left_out in review.left_out:
+        yield f"{counted(left_out.count, left_out.noun)} left out: {left_out.reason}."
     missing = list_unlabelled(found)
     if missing:
         yield f"No label has a value for {list_names(missing)}."
     if found.worst:
-        yield from _word_people(found, found.worst)
+        yield from _format_people(found, found.worst)
         if find_void(found) is None:
-            yield from _word_units(found, found.worst)
-        yield from _word_chosen(found)
-        yield from _word_inapplicable(found)
+            yield from _format_units(found, found.worst)
+        yield from _format_chosen(found)
+        yield from _format_inapplicable(found)
     if found.asked.look > 1:
         yield f"Look {found.asked.look}: each bound may be wrong with a probability of {found.level:.2g}."
 
 
-def _word_inapplicable(found: Assessment) -> Iterator[str]:
+def _format_inapplicable(found: Assessment) -> Iterator[str]:
     """Yield to how many labelled answers conditional criteria do not apply, and what that counts as."""
-    counts = {each.id: each.inapplicable for each in found.criteria if each.inapplicable}
-    people = [f"{list_names([name])} to {each.people:,}" for name, each in counts.items() if each.people]
-    judge = [f"{list_names([name])} to {each.judge:,}" for name, each in counts.items() if each.judge]
+    counts = {criterion.id: criterion.inapplicable for criterion in found.criteria if criterion.inapplicable}
+    people = [f"{list_names([name])} to {answers.people:,}" for name, answers in counts.items() if answers.people]
+    judge = [f"{list_names([name])} to {answers.judge:,}" for name, answers in counts.items() if answers.judge]
     if people:
         yield f"By people some criteria do not apply: {join_words(people)} labelled answers, which say nothing of them."
     if judge:
-        told = "By the judge alone some criteria do not apply"
-        yield f"{told}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
+        by_judge = "By the judge alone some criteria do not apply"
+        yield f"{by_judge}: {join_words(judge)} labelled answers, which lower bounds count as wrong for them."
 
 
-def _word_invalid(review: Review) -> Iterator[str]:
+def _format_invalid(review: Review) -> Iterator[str]:
     """Yield how many judge outputs are invalid and what they count as, then which invalid records are left out."""
-    outputs = [each for each in review.invalid if each.outputs]
-    count = sum(each.outputs for each in outputs)
+    outputs = [record for record in review.invalid if record.outputs]
+    count = sum(record.outputs for record in outputs)
     if count:
         are = "judge output is" if count == 1 else "judge outputs are"
-        yield f"{count:,} {are} invalid: {Causes(each.message for each in outputs).word()}."
+        yield f"{count:,} {are} invalid: {Causes(record.message for record in outputs).word()}."
     if count and review.people:
         verdict = "For the verdict of a labelled answer an invalid output counts as a wrong one"
         yield f"{verdict}; of a criterion it says nothing."
-    labels = [each.message for each in review.invalid if each.is_label]
+    labels = [record.message for record in review.invalid if record.is_label]
     if labels:
         yield f"{counted(len(labels), 'invalid label')} left out: {Causes(labels).word()}."
-    reasons = dict.fromkeys(each.reason for each in review.invalid if each.reason)
+    reasons = dict.fromkeys(record.reason for record in review.invalid if record.reason)
     for reason in reasons:
-        records = [each.message for each in review.invalid if each.reason == reason]
+        records = [record.message for record in review.invalid if record.reason == reason]
         yield f"{counted(len(records), 'invalid record')} left out ({reason}): {Causes(records).word()}."
 
 
-def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
+def _format_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     people, shares = worst.shares.people, worst.shares
     if found.doubted:
-        person, suspicion, _, high, greatest, _ = found.doubted
-        seen = f"No label of `{person}` is above {greatest}, but a quarter of the judge's values are"
-        if suspicion is Suspicion.REVERSED:
-            seen = f"The labels of `{person}` fall as the judge's values rise"
-        meant = f"Are they from {found.doubted.seems.replace('..', ' to ')}?"
-        say = f"Say --label-scale {found.doubted.proposed}; if not, --label-scale {found.doubted.own}"
-        yield f"{seen} (of 0 to {high}). {meant} {say}." if not found.doubted.low else f"{seen}. {meant} {say}."
+        yield _format_doubt(found.doubted)
     if Reason.PEOPLE_DISAGREE in found.reasons:
         yield f"They differ on {counted(len(people.split), 'answer')}. Nothing can be said about the judge."
     elif people.tied:
@@ -323,9 +335,9 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         if 2 * people.double < people.labelled:
             how = f"lower bounds count them as `{people.main}` does, and all else leaves them out"
         yield f"On {people.tied} of {people.labelled} answers people are split; {how}."
-    yield from _word_unshared(found, people)
-    yield from _word_uneven(people)
-    yield from _word_outputs(found, shares)
+    yield from _format_unshared(found, people)
+    yield from _format_uneven(people)
+    yield from _format_outputs(found, shares)
     if shares.slips and not find_void(found):
         slips = f"1 label in 20 may be a slip of `{people.main}`"
         yield f"{slips}: upper bounds leave out up to {shares.slips} of each kind on which the judge differs."
@@ -333,7 +345,19 @@ def _word_people(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield "All labels are the judge's own values. If they are a copy of its outputs, they show nothing."
 
 
-def _word_unshared(found: Assessment, people: PeopleAgreement) -> Iterator[str]:
+def _format_doubt(doubted: DoubtedLabels) -> str:
+    """Ask whether the labels of a person are on another scale, and say which option says so."""
+    if doubted.suspicion is Suspicion.REVERSED:
+        sign = f"The labels of `{doubted.person}` fall as the judge's values rise"
+    else:
+        sign = f"No label of `{doubted.person}` is above {doubted.greatest}, but a quarter of the judge's values are"
+    if not doubted.low:
+        sign += f" (of 0 to {doubted.high})"
+    advice = f"Say --label-scale {doubted.proposed}; if not, --label-scale {doubted.own}"
+    return f"{sign}. Are they from {doubted.seems.replace('..', ' to ')}? {advice}."
+
+
+def _format_unshared(found: Assessment, people: PeopleAgreement) -> Iterator[str]:
     """Yield that people agree on few of the answers that several labelled, if most have one label."""
     alike, single = people.double - len(people.split), people.labelled - people.double
     is_low = people.double >= LEAST_DOUBLE and alike < found.asked.target * people.double
@@ -342,19 +366,19 @@ def _word_unshared(found: Assessment, people: PeopleAgreement) -> Iterator[str]:
         yield f"{shared}. A second label on some of the {single:,} others, drawn at random, shows whether people agree."
 
 
-def _word_uneven(people: PeopleAgreement) -> Iterator[str]:
+def _format_uneven(people: PeopleAgreement) -> Iterator[str]:
     """Yield from whom the judge differs much more than from others, if hardly an answer shows whether they agree."""
     if people.double >= LEAST_DOUBLE:
         return
     for person, (differing, labels) in people.differing.items():
         others = [counts for name, counts in people.differing.items() if name != person]
-        other, of_other = sum(each for each, _ in others), sum(of for _, of in others)
+        other, of_other = sum(differing_of_other for differing_of_other, _ in others), sum(of for _, of in others)
         if differing * of_other > other * labels and find_tail(differing, labels, other, of_other) < BY_CHANCE:
             seen = f"The judge differs from `{person}` on {differing} of {labels} answers, from others on {other} of"
             yield f"{seen} {of_other}. Let people label the same answers before you blame the judge."
 
 
-def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
+def _format_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
     """Yield how many labelled answers have no valid output, or too few, and what that counts as."""
     invalid = shares.unscored - shares.unasked
     if invalid:
@@ -368,16 +392,19 @@ def _word_outputs(found: Assessment, shares: Shares) -> Iterator[str]:
         answers = counted(shares.open, "labelled answer")
         yield f"{answers} without a verdict by people, which lower bounds count against the judge."
     if not find_void(found):
-        yield from _word_empty(found)
+        yield from _format_empty(found)
     if shares.unasked:
         lacking = "any output" if found.asked.runs == 1 else f"the {found.asked.runs} outputs of a run"
         yield f"{counted(shares.unasked, 'labelled answer')} without {lacking}: lower bounds count them as wrong."
 
 
-def _word_empty(found: Assessment) -> Iterator[str]:
+def _format_empty(found: Assessment) -> Iterator[str]:
     """Yield on which criteria labelled answers have no value, if others have one."""
-    counts = {each.id: each.shares.open for each in found.criteria if each.shares and each.shares.people.labelled}
-    parts = [f"{count:,} of `{name}`" for name, count in counts.items() if count]
+    parts = []
+    for criterion in found.criteria:
+        shares = criterion.shares
+        if shares and shares.people.labelled and shares.open:
+            parts.append(f"{shares.open:,} of `{criterion.id}`")
     if len(parts) > _NAMED:
         parts[_NAMED:] = [f"some of {counted(len(parts) - _NAMED, 'other criterion', 'other criteria')}"]
     if parts:
@@ -394,16 +421,17 @@ def _is_copy(found: Assessment) -> bool:
     ratings = found.review.ratings
     if ratings is None or len(ratings.people) != 1:
         return False
-    given = next(iter(ratings.people.values()))
+    labels = next(iter(ratings.people.values()))
     for judge in ratings.judges.values():
-        both = given.keys() & judge.keys()
-        alike = sum(given[key].given == judge[key].given and given[key].reasons == judge[key].reasons for key in both)
-        if len(both) >= _COPIED and alike == len(both) and any(given[key].reasons for key in both):
+        pairs = [(labels[key], judge[key]) for key in labels.keys() & judge.keys()]
+        if len(pairs) < _COPIED or not any(label.reasons for label, _ in pairs):
+            continue
+        if all(label.given == output.given and label.reasons == output.reasons for label, output in pairs):
             return True
     return False
 
 
-def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
+def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_of(found)
     bare = _count_bare(found, worst)
     if bare:
@@ -413,12 +441,11 @@ def _word_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         yield "No record has a `question`: answers to one question count apart unless their texts are nearly the same."
     bad, good = worst.shares.bad_caught.n, worst.shares.good_passed.n
     if found.has_questions:
-        few = ""
-        if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
-            few = ": too few to speak of other questions"
-        questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
         link = ", but" if bad + good < labelled else ":"
-        yield f"{counted(labelled, 'labelled answer')}{link} {questions}{few}."
+        questions = f"{counted(bad, 'question')} with bad answers and {good} with good ones"
+        if min(bad, good) < least and Reason.FEW_LABELS in found.reasons:
+            questions += ": too few to speak of other questions"
+        yield f"{counted(labelled, 'labelled answer')}{link} {questions}."
     if found.copies:
         of = counted(worst.shares.people.labelled, "labelled answer")
         how = "which differ from others in digits or a few words and count with them"
@@ -429,19 +456,18 @@ def _count_bare(found: Assessment, worst: JudgeShares) -> int:
     """Return of how many labelled answers nobody knows which belong together."""
     abouts = found.review.ratings.about if found.review.ratings else {}
     known = [abouts.get(key, AnswerContext()) for key in worst.keys]
-    return sum(each.question is None and each.answer is None for each in known)
+    return sum(answer.question is None and answer.answer is None for answer in known)
 
 
-def _word_chosen(found: Assessment) -> Iterator[str]:
+def _format_chosen(found: Assessment) -> Iterator[str]:
     ways = found.review.doubts.ways
     if found.review.chosen in {LabelSelection.RANDOM, LabelSelection.BY_VERDICT} or LabelSelection.SEPARATE in ways:
         return
     if found.review.doubts.skew:
-        told = "The labels do not say how they were chosen, but people labelled {} of {} answers that the judge stops"
-        if len(ways) > 1:
-            told = told.replace("The labels do not", "Not all labels")
         stopped, of_stopped, passed, of_passed = found.review.doubts.skew
-        yield f"{told.format(stopped, of_stopped)}, and {passed} of {of_passed} others."
+        labels = "Not all labels" if len(ways) > 1 else "The labels do not"
+        counts = f"{stopped} of {of_stopped} answers that the judge stops, and {passed} of {of_passed} others"
+        yield f"{labels} say how they were chosen, but people labelled {counts}."
     else:
         yield "Not all labels say that they were drawn at random; the shares hold only if they were."
 
@@ -451,15 +477,15 @@ def list_unlabelled(found: Assessment) -> list[str]:
     table = found.review.table
     if table is None or not table.labelled or not count_without_verdict(found):
         return []
-    return [column.name for column in table.columns if not any(label is not None for label in column.labels)]
+    return [column.name for column in table.columns if all(label is None for label in column.labels)]
 
 
 def count_without_verdict(found: Assessment) -> int:
     """Return how many labels come to no verdict, as their empty cells decide it."""
-    return sum(each.count for each in found.review.left_out if each.reason == NO_VERDICT)
+    return sum(left_out.count for left_out in found.review.left_out if left_out.reason == NO_VERDICT)
 
 
-def _word_unseen(given: Given) -> Iterator[str]:
+def _format_unseen(given: RunInputs) -> Iterator[str]:
     if given.ending:
         are = "answer is" if given.ending.left == 1 else "answers are"
         yield f"{given.ending.left:,} {are} not judged: {given.ending.words}."
@@ -473,7 +499,7 @@ def _word_unseen(given: Given) -> Iterator[str]:
         yield f"Not all of the files was read: {Causes(given.unread).word()}."
 
 
-def _word_refused(found: Assessment, given: Given) -> Iterator[str]:
+def _format_refused(found: Assessment, given: RunInputs) -> Iterator[str]:
     """Yield which records belong to no rubric, where outputs or labels are missing."""
     review = found.review
     is_complete = review.answers and (review.labelled or not given.labels)
@@ -484,9 +510,9 @@ def _word_refused(found: Assessment, given: Given) -> Iterator[str]:
         yield f"{counted(len(given.refused) - _MOST_REFUSED, 'more name')} of which no record is used: see below."
 
 
-def word_faults(evidence: Iterable[Evidence]) -> str:
+def format_faults(evidence: Iterable[Evidence]) -> str:
     """Return the faults for which to fix criteria, in plain words and without statistics."""
-    return "; ".join(dict.fromkeys(each.plain for each in evidence if each.is_blocking))
+    return "; ".join(dict.fromkeys(finding.plain for finding in evidence if finding.is_blocking))
 
 
 _VOID = {
@@ -499,7 +525,7 @@ _VOID = {
 }
 
 
-def word_lack(criterion: AssessedCriterion, found: Assessment) -> str:
+def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:
     """Return why nothing is known of a criterion yet, and what would decide."""
     void, shares = find_void(found), criterion.shares
     if not found.review.answers:
@@ -514,7 +540,9 @@ def word_lack(criterion: AssessedCriterion, found: Assessment) -> str:
         return missing or (explain_unmeasured(column) if column else _VOID[Reason.NO_LABELS])
     if criterion.is_silenced:
         return "the judge and people differ on it, but that finding is ignored"
-    return "people disagree on it" if shares.people.disagree(TARGET) else _word_lack_of_labels(criterion, shares, found)
+    return (
+        "people disagree on it" if shares.people.disagree(TARGET) else _format_lack_of_labels(criterion, shares, found)
+    )
 
 
 def _find_column(found: Assessment, criterion: str) -> JudgedColumn | None:
@@ -522,7 +550,7 @@ def _find_column(found: Assessment, criterion: str) -> JudgedColumn | None:
     return next((column for column in columns if column.name == criterion), None)
 
 
-def _word_lack_of_labels(criterion: AssessedCriterion, shares: Shares, found: Assessment) -> str:
+def _format_lack_of_labels(criterion: AssessedCriterion, shares: Shares, found: Assessment) -> str:
     if shares.open:
         return format_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):

@@ -89,7 +89,7 @@ def is_judged(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
         return True
 
 
-def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow | None:
+def read_sheet_row(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow | None:
     """Return the judgement in the fields of a record; None if it has none of them.
 
     An empty text and null count as unanswered. A number and a word may be texts, as they are in tables.
@@ -104,20 +104,23 @@ def read_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow | Non
         layout = _lay_out(names, rubric)
     except _SharedError:  # in a table of several rubrics, the columns of the others are blank
         own = {criterion.id for criterion in rubric.criteria}
-        filled = [name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own]
-        layout = _lay_out(tuple(filled), rubric)
+        filled = tuple(name for name in names if value[name] not in ("", None) or name.removeprefix(CRITERION) in own)
+        layout = _lay_out(filled, rubric)
     if not layout.used:
         return None
     columns = layout.columns
     _refuse_compact(value, columns, rubric)
     answers: list[AnswerValue | None] = []
     for name, criterion, seen in zip(columns.criteria, rubric.criteria, layout.seen, strict=True):
-        cell = None if name is None else value[name]
+        if name is None:
+            answers.append(None)
+            continue
+        cell = value[name]
         if type(cell) is not str:
-            answers.append(None if name is None else _read_answer(value, name, criterion))
+            answers.append(_read_answer(value, name, criterion))
             continue
         if cell not in seen:
-            seen[cell] = _read_answer(value, name or "", criterion)
+            seen[cell] = _read_answer(value, name, criterion)
         answers.append(seen[cell])
     verdict = None if columns.verdict is None else _read_verdict(value, columns.verdict)
     if columns.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
@@ -133,13 +136,9 @@ def _refuse_compact(value: Mapping[str, Any], columns: SheetColumns, rubric: Sco
         OutputError: unless the score is a whole number above 1, or the verdict follows from it.
     """
     (score, *others), criterion = columns.criteria, rubric.criteria[0]
-    if (
-        others
-        or not score
-        or not columns.verdict
-        or fold_column(score) != _SCORE
-        or fold_column(criterion.id) == _SCORE
-    ):
+    if others or not score or not columns.verdict:
+        return
+    if fold_column(score) != _SCORE or fold_column(criterion.id) == _SCORE:
         return
     text = read_cell(value[score])
     whole = _WHOLE.fullmatch(text)
@@ -161,12 +160,13 @@ def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> SheetLayout:
         OutputError: if one seems misspelt.
     """
     columns = _find_columns(names, rubric)
-    used = frozenset(name for name in (*columns.criteria, columns.verdict) if name is not None)
+    used = frozenset(name for name in [*columns.criteria, columns.verdict] if name is not None)
     others = tuple(name for name in names if name not in used)
     if used:
         folded = {fold_column(name): name for name in others}
         for column, criterion in zip(columns.criteria, rubric.criteria, strict=True):
-            if column is None and (near := find_near(fold_column(criterion.id), folded.keys() - _KNOWN)):
+            near = find_near(fold_column(criterion.id), folded.keys() - _KNOWN) if column is None else []
+            if near:
                 raise OutputError(
                     f"no column `{criterion.id}`; did you misspell it as `{folded[near[0]]}`? If not, rename that"
                 )
@@ -178,18 +178,18 @@ class _SharedError(OutputError):
     """Two fields may be that of one criterion."""
 
 
-def read_whole(flat: SheetRow, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
+def read_whole(row: SheetRow, rubric: ScoringRubric) -> tuple[AnswerValue, ...]:
     """Return the answers of a judgement.
 
     Raises:
         OutputError: if it lacks one.
     """
-    given = tuple([answer for answer in flat.answers if answer is not None])
-    if len(given) == len(flat.answers):
+    given = tuple([answer for answer in row.answers if answer is not None])
+    if len(given) == len(row.answers):
         return given
-    if flat.verdict and not given:
+    if row.verdict and not given:
         raise OutputError("a verdict alone is a label, which says nothing about the criteria; use it with --labels")
-    missing = [criterion.id for criterion, answer in zip(rubric.criteria, flat.answers, strict=True) if answer is None]
+    missing = [criterion.id for criterion, answer in zip(rubric.criteria, row.answers, strict=True) if answer is None]
     raise OutputError(f"no value for {list_names(missing)}; an output needs one for each criterion")
 
 
@@ -197,16 +197,16 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
     """Return an object with a field for each criterion in the form of its shape; any other as it is.
 
     Raises:
-        OutputError: as `read_flat`, or if it lacks an answer.
+        OutputError: as `read_sheet_row`, or if it lacks an answer.
     """
-    flat = read_flat(value, rubric)
-    if flat is None or not (any(flat.columns.criteria) or None not in flat.answers):
+    row = read_sheet_row(value, rubric)
+    if row is None or not (any(row.columns.criteria) or None not in row.answers):
         return value
-    (column, *others), (criterion, *_) = flat.columns.criteria, rubric.criteria
+    (column, *others), (criterion, *_) = row.columns.criteria, rubric.criteria
     if not others and column and fold_column(column) == _SCORE != fold_column(criterion.id):
         return value  # the score of a table, where case does not matter; in an object it does
-    answers = read_whole(flat, rubric)
-    used = flat.layout.used if flat.columns.criteria == (None,) else {*flat.columns.criteria}
+    answers = read_whole(row, rubric)
+    used = row.layout.used if row.columns.criteria == (None,) else {*row.columns.criteria}
     rest = {name: item for name, item in value.items() if name not in used}
     if rubric.shape is Shape.HOLISTIC:
         return {**rest, criterion.field: answers[0]}
@@ -216,20 +216,20 @@ def unfold(value: Mapping[str, Any], rubric: ScoringRubric) -> Mapping[str, Any]
 
 def list_values(others: Mapping[str, Any]) -> list[str]:
     """Return the fields next to a judgement that hold a number or a boolean, which may contradict it."""
-    return [
-        name
-        for name, item in others.items()
-        if name not in _KNOWN and (isinstance(item, int | float) or (isinstance(item, str) and _VALUE.fullmatch(item)))
-    ]
+    return [name for name, item in others.items() if name not in _KNOWN and _is_value(item)]
 
 
-def find_other_flag(flat: SheetRow, record: Mapping[str, Any], verdict: Verdict) -> str | None:
+def _is_value(item: Any) -> bool:
+    return _VALUE.fullmatch(item) is not None if isinstance(item, str) else isinstance(item, int | float)
+
+
+def find_other_flag(row: SheetRow, record: Mapping[str, Any], verdict: Verdict) -> str | None:
     """Return the first field next to a judgement that says in yes or no the opposite of its verdict."""
     opposite = {Verdict.PASS: _NO, Verdict.FAIL: _YES}.get(verdict, frozenset())
-    return next((name for name in flat.layout.flags if _read_word(read_cell(record[name])) in opposite), None)
+    return next((name for name in row.layout.flags if _read_word(read_cell(record[name])) in opposite), None)
 
 
-def is_flat(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
+def has_answer_fields(value: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     """Return whether an object has an answer to each criterion in a field of its own."""
     try:
         return unfold(value, rubric) is not value
@@ -259,7 +259,8 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> SheetColumns
     def find(wanted: str, exact: str | None, excluded: Collection[str | None] = ()) -> str | None:
         alike = [name for name in folded.get(fold_column(wanted), []) if name not in excluded and name != exact]
         if exact is not None:
-            alike = [exact, *(name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS)]
+            others = [name for name in alike if name not in _KNOWN and name not in _VERDICT_COLUMNS]
+            alike = [exact, *others]
         if len(alike) > 1:
             raise _SharedError(f"{list_names(alike)} are both a column of `{wanted}`; remove one")
         return alike[0] if alike else None
@@ -270,12 +271,14 @@ def _find_columns(names: tuple[str, ...], rubric: ScoringRubric) -> SheetColumns
     # A criterion may be named as the column of the verdict is; its own column is `criteria.verdict` then.
     exact = [find_exactly(f"{CRITERION}{criterion.id}", criterion.id) for criterion in rubric.criteria]
     criteria = [find(criterion.id, name, exact) for criterion, name in zip(rubric.criteria, exact, strict=True)]
-    if shared := [name for name, times in Counter(criteria).items() if name and times > 1]:
+    shared = [name for name, times in Counter(criteria).items() if name and times > 1]
+    if shared:
         ids = [criterion.id for criterion, name in zip(rubric.criteria, criteria, strict=True) if name == shared[0]]
         raise _SharedError(f"`{shared[0]}` may be the column of {list_names(ids)}; name one for each")
-    used = {*criteria, *(name for name in names if name.startswith(CRITERION))}  # or of a criterion of another rubric
-    free = [name for name in _VERDICT_COLUMNS if name not in used]
-    verdicts = list(filter(None, (find(name, find_exactly(name), used) for name in free)))
+    of_criteria = {name for name in names if name.startswith(CRITERION)}.union(criteria)  # maybe of another rubric
+    free = [name for name in _VERDICT_COLUMNS if name not in of_criteria]
+    found = [find(name, find_exactly(name), of_criteria) for name in free]
+    verdicts = [name for name in found if name]
     if len(verdicts) > 1:  # a label beside the verdict of the judge, which must not be compared with itself
         raise _SharedError(f"{list_names(verdicts)} are both a column of the verdict; remove or rename one")
     verdict = verdicts[0] if verdicts else None

@@ -19,7 +19,7 @@ from rubric_lint.scoring.grading import (
     ScoringRubric,
 )
 from rubric_lint.scoring.records.decoding import MOST_DIGITS, Fractional, OutputError
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, Extract, ParseOptions
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, Extract, ParseOptions
 from rubric_lint.source.path import Path, pointer
 
 
@@ -94,29 +94,34 @@ class OutputForm:
         self.holds_checks = "checks" in outer["required"]
         if self.holds_checks:
             inner = definitions[outer["properties"]["checks"]["items"]["$ref"].rsplit("/", 1)[1]]
-        # Of an output, and of a check
-        self._required = tuple(outer["required"]), tuple(inner["required"])
-        self._rules = tuple(
-            [
-                {name: _resolve(rule, definitions) for name, rule in definition["properties"].items()}
-                for definition in (outer, inner)
-            ]
-        )
-        own = [name for name, rule in self._rules[1].items() if rule is not False and name not in _OF_ANY_CHECK]
+        self._output = _Fields(outer, definitions)
+        self._check = _Fields(inner, definitions)
+        own = [name for name in self._check.list_allowed() if name not in _OF_ANY_CHECK]
         self.field = own[0] if len(own) == 1 else ""
-        self._deciding = frozenset({*own, "checks"} if self.holds_checks else own)
+        self._deciding = frozenset(own)
+        if self.holds_checks:
+            self._deciding |= {"checks"}
+
+    def _fields_around(self, path: Path) -> "_Fields":
+        """Return the fields of the output, or of a check, that the field at a path is one of."""
+        return self._check if len(path) > 1 else self._output
 
     def find_extra_fields(self, value: Any) -> Iterator[tuple[Path, Any]]:
         """Yield the place and the value of each field that the schema does not have, in an output and in its checks."""
         if not isinstance(value, Mapping):
             return
         checks = value.get("checks")
-        items: list[tuple[Path, Any, Mapping[str, Any]]] = [((), value, self._rules[0])]
-        if self.holds_checks and isinstance(checks, list | tuple):
-            items += [(("checks", place), item, self._rules[1]) for place, item in enumerate(checks)]
-        for path, item, known in items:
-            if isinstance(item, Mapping):
-                yield from [((*path, name), item[name]) for name in item if name not in known]
+        for name in value:
+            if name not in self._output.rules:
+                yield (name,), value[name]
+        if not self.holds_checks or not isinstance(checks, list | tuple):
+            return
+        for place, check in enumerate(checks):
+            if not isinstance(check, Mapping):
+                continue
+            for name in check:
+                if name not in self._check.rules:
+                    yield ("checks", place, name), check[name]
 
     def refuse_extra_fields(
         self, extra: Iterable[tuple[Path, Any]], reading: ParseOptions, ids: Sequence[str]
@@ -138,7 +143,9 @@ class OutputForm:
 
     def _deciding_field(self, path: Path) -> str:
         """Return the field that decides where a path leads: of the output, or of a check."""
-        return self._required[0][-1] if len(path) < 2 else self.field or "the answer"
+        if len(path) < 2:
+            return self._output.required[-1]
+        return self.field or "the answer"
 
     def _find_second(self, path: Path, value: Any, ids: Sequence[str]) -> Path | None:
         """Return the place of the first field inside a value that decides, as in an object of this form, or None."""
@@ -156,14 +163,10 @@ class OutputForm:
                 pending += [((*path, place), child) for place, child in enumerate(item)]
         return None
 
-    def _fields_of(self, path: Path) -> list[str]:
-        """Return the fields of the output, or of the check, that a path leads into."""
-        return [name for name, rule in self._rules[len(path) > 1].items() if rule is not False]
-
     def _refuse_extra(self, path: Path, value: Any, reading: ParseOptions) -> OutputError:
         described = f"unknown field `{path[-1]}` is {describe_answer(value)}"
         if reading.extra_fields or reading.extract is Extract.WHOLE:
-            known = join_words([f"`{name}`" for name in self._fields_of(path)], "or")
+            known = join_words([f"`{name}`" for name in self._fields_around(path).list_allowed()], "or")
             return OutputError(f"{described}; expected no other field than {known}", pointer(path))
         why = "which may contradict the verdict; `score --extra-fields accept` passes over it"
         return OutputError(f"{described}, {why}", pointer(path))
@@ -177,10 +180,9 @@ class OutputForm:
         _raise_first(self.find(others, "record_of_score" if is_single else "record_of_checks")[1])
 
     def find(self, value: Any, definition: str = "") -> tuple[Any, list[OutputError]]:
-        """Return the value as plain JSON types, and what breaks a definition of the schema: by default, the shape's.
+        """Return the value as plain JSON types, and the errors by a definition of the schema: by default, the shape's.
 
-        Fields that the schema does not have are left out: a reading decides about them.
-
+        No error is about a field that the schema does not have: the options decide about these.
         Half surrogate pairs, which are not characters, become `?`.
 
         Raises:
@@ -197,13 +199,14 @@ class OutputForm:
             except RecursionError:
                 raise OutputError("nested too deeply to be read") from None
             errors = list(validator.iter_errors(checked))
-        asked = [error for error in errors if _OF_EXTRA_FIELDS.isdisjoint(error.schema_path)]
-        return plain, [self._word(value, tuple(error.instance_path), error.schema_path) for error in asked]
+        errors = [error for error in errors if _OF_EXTRA_FIELDS.isdisjoint(error.schema_path)]
+        return plain, [self._describe(value, tuple(error.instance_path), error.schema_path) for error in errors]
 
-    def _word(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
+    def _describe(self, root: Any, path: Path, rule: Sequence[str | int]) -> OutputError:
+        """Return the error for a value at a path; `rule` is the path of the keyword in the schema that refuses it."""
         keyword = rule[-1]
         if "remark" in rule:
-            return self._word_rival(path)
+            return self._refuse_rival(path)
         value = root
         for step in path:
             if isinstance(value, Mapping) and step not in value:  # `find` has replaced half a surrogate pair in it
@@ -211,35 +214,34 @@ class OutputForm:
             else:
                 value = value[step]
         if "patternProperties" in rule:
-            return self._word_extra(value, path, str(rule[rule.index("patternProperties") + 1]))
-        name = f"`{path[-1]}`" if path and isinstance(path[-1], str) else "the check" if path else "the judge output"
+            return self._refuse_contradiction(value, path, str(rule[rule.index("patternProperties") + 1]))
         if keyword == "required":
-            missing = next(field for field in self._required[bool(path)] if field not in value)
+            fields = self._check if path else self._output
+            missing = next(field for field in fields.required if field not in value)
             hint = "".join(f"; did you mean `{near}`?" for near in near_misses(value, (missing,)))
             return OutputError(f"missing field `{missing}`{hint or f'; expected {self}'}", pointer(path))
         if keyword in ("minimum", "maximum"):
             return _refuse_outside(value, path)
+        name = "the judge output"
+        if path:
+            name = f"`{path[-1]}`" if isinstance(path[-1], str) else "the check"
         if keyword == "type":
             is_item = not path or isinstance(path[-1], int)
-            kind = "an object" if is_item else self._name_kind(path)
+            kind = "an object" if is_item else self._fields_around(path).name_kind(str(path[-1]))
             return OutputError(f"{name} is {describe_answer(value)}, expected {kind}", pointer(path))
         message = f"{name} is not allowed here: the rubric has the shape {self._name}; expected {self}"
         return OutputError(message, pointer(path))
 
-    def _name_kind(self, path: Path) -> str:
-        """Return what the value of a field has to be, in words."""
-        rule = self._rules[len(path) > 1][str(path[-1])]
-        return _KINDS.get(str(rule["type"]), "a string")
-
-    def _word_extra(self, value: Any, path: Path, pattern: str) -> OutputError:
-        """Describe the error of a field whose value contradicts the verdict."""
+    def _refuse_contradiction(self, value: Any, path: Path, pattern: str) -> OutputError:
+        """Return the error for a field whose value contradicts the verdict."""
         for name, because in _EXTRAS.items():
             if pattern in self._extras[name]["patternProperties"]:
                 return OutputError(f"`{path[-1]}` is {describe_answer(value)}, so {because}", pointer(path))
-        return self._word_rival(path)
+        return self._refuse_rival(path)
 
-    def _word_rival(self, path: Path) -> OutputError:
-        name, fields = str(path[-1]), self._required[len(path) > 1]
+    def _refuse_rival(self, path: Path) -> OutputError:
+        """Return the error for a field that may be the answer as well."""
+        name, fields = str(path[-1]), self._fields_around(path).required
         field = (find_near(name, fields) or fields[-1:])[0]
         return OutputError(f"`{name}` beside `{field}`: unclear which one counts; remove one", pointer(path))
 
@@ -247,6 +249,25 @@ class OutputForm:
         """Return the form as a short example."""
         answer = f'"{self.field}"' if self.field else "its answer"
         return f'{{"checks": [{{"id", {answer}}}, ...]}}' if self.holds_checks else f'{{"{self.field}"}}'
+
+
+class _Fields:
+    """The fields of an output, or of a check, by the definition of the schema: the required ones, and the rule of each.
+
+    A rule is False if the field is not allowed.
+    """
+
+    def __init__(self, definition: Mapping[str, Any], definitions: Mapping[str, Any]) -> None:
+        self.required: tuple[str, ...] = tuple(definition["required"])
+        self.rules = {name: _resolve(rule, definitions) for name, rule in definition["properties"].items()}
+
+    def list_allowed(self) -> list[str]:
+        """Return the names of the fields that are allowed."""
+        return [name for name, rule in self.rules.items() if rule is not False]
+
+    def name_kind(self, name: str) -> str:
+        """Return the type of a field in words, such as `an integer`."""
+        return _KINDS.get(str(self.rules[name]["type"]), "a string")
 
 
 _OF_ANY_CHECK = frozenset({"id", "reasoning"})
@@ -260,7 +281,9 @@ def _resolve(rule: Any, definitions: Mapping[str, Any]) -> Any:
 def _join_checks(definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the definition of a check with any answer: which one it has to be depends on its criterion."""
     checks = [definition for name, definition in definitions.items() if name.endswith("_check")]
-    properties = {name: rule for check in checks for name, rule in check["properties"].items() if rule is not False}
+    properties = {}
+    for check in checks:
+        properties.update({name: rule for name, rule in check["properties"].items() if rule is not False})
     return {**checks[0], "properties": properties, "required": ["id"]}
 
 
@@ -288,8 +311,12 @@ APPLICABLE = "applicable"
 
 def write_check(criterion: ScoringCriterion, answer: AnswerValue, reason: str | None = None) -> dict[str, Any]:
     """Return the check with an answer to a criterion, and with the reason if there is one."""
-    given = {APPLICABLE: False} if answer == NOT_APPLICABLE else {criterion.field: answer}
-    return {"id": criterion.id, **({"reasoning": reason} if reason is not None else {}), **given}
+    check: dict[str, Any] = {"id": criterion.id}
+    if reason is not None:
+        check["reasoning"] = reason
+    if answer == NOT_APPLICABLE:
+        return check | {APPLICABLE: False}
+    return check | {criterion.field: answer}
 
 
 _KNOWN = frozenset({"checks", "id", "satisfied", "score", "level", APPLICABLE, "reasoning", "overall_reasoning"})
@@ -355,7 +382,8 @@ def _find_checks(checks: list[Any], rubric: ScoringRubric) -> list[int]:
         if name in found:
             raise OutputError(f'"{name}" is judged twice, here and in check {found[name] + 1}', path)
         raise OutputError(f'the rubric has no criterion "{name}"{_hint(name, known)}', path)
-    if missing := [name for name in known if name not in found]:
+    missing = [name for name in known if name not in found]
+    if missing:
         raise OutputError(f"no check for {_quote(missing)}", "/checks")
     return [found[name] for name in known]
 
@@ -375,7 +403,8 @@ def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError],
     others = {*_find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
     if not others:
         return fault
-    message = f"{fault.message} (and {len(others)} more {'error' if len(others) == 1 else 'errors'})"
+    noun = "error" if len(others) == 1 else "errors"
+    message = f"{fault.message} (and {len(others)} more {noun})"
     return OutputError(message, fault.path, fault.line, fault.offset)
 
 
@@ -456,7 +485,8 @@ def _read_check(check: Mapping[str, Any], criterion: ScoringCriterion, path: Pat
             f'"{criterion.id}" always applies: the rubric states no condition for it; expected {_expect(criterion)}'
         )
         raise OutputError(message, pointer((*path, APPLICABLE)))
-    if others := [name for name in given if name != criterion.field]:
+    others = [name for name in given if name != criterion.field]
+    if others:
         message = f'`{others[0]}` is not the answer to "{criterion.id}"; expected {_expect(criterion)}'
         raise OutputError(message, pointer((*path, others[0])))
     if not given:
@@ -471,15 +501,20 @@ _ANSWERS = tuple(field_of(shape) for shape in (Shape.CHECKLIST, Shape.SCORE_RANG
 
 
 def _expect(criterion: ScoringCriterion) -> str:
-    """Return what is expected of a check, in words."""
+    """Return the field and the answers that a check may have, in words."""
     allowed = "true or false" if criterion.shape is Shape.CHECKLIST else criterion.word_allowed()
     condition = f", or `{APPLICABLE}: false`" if criterion.may_not_apply else ""
     return f"`{criterion.field}` with {allowed}{condition}"
 
 
-def _read_answer(holder: Mapping[str, Any], criterion: ScoringCriterion, path: Path) -> AnswerValue:
+def _read_answer(output: Mapping[str, Any], criterion: ScoringCriterion, path: Path) -> AnswerValue:
+    """Return the answer in the field of an output or a check at a path.
+
+    Raises:
+        OutputError: if the criterion does not allow it.
+    """
     field = criterion.field
-    value, path = holder[field], (*path, field)
+    value, path = output[field], (*path, field)
     answer = _as_answer(value)
     grade = None if isinstance(value, Fractional) else criterion.grade(answer)
     if grade:

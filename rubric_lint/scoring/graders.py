@@ -13,7 +13,8 @@ from rubric_lint.scoring.form import describe_answer
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.records.decoding import OutputError, line_of, shorten
 from rubric_lint.scoring.records.graders import EXPECTATIONS, fold, is_verdict, name_criterion
-from rubric_lint.scoring.records.verdict import BLANK, Extract, ExtraFields, ParseOptions, blank_thoughts, strip_turn
+from rubric_lint.scoring.records.parse_options import Extract, ExtraFields, ParseOptions
+from rubric_lint.scoring.records.thoughts import BLANK, blank_thoughts, strip_turn
 from rubric_lint.source.path import Path, pointer
 
 
@@ -54,7 +55,8 @@ def translate(value: Mapping[str, Any], rubric: ScoringRubric, reading: ParseOpt
         reason = item.get("evidence")
         reasoning = {"reasoning": reason} if isinstance(reason, str) else {}
         found[criterion.id] = {criterion.field: _read_item(item, criterion, path), **reasoning}
-    if missing := [criterion.id for criterion in rubric.criteria if criterion.id not in found]:
+    missing = [criterion.id for criterion in rubric.criteria if criterion.id not in found]
+    if missing:
         raise OutputError(f"no item for {list_names(missing)}; expected one for each criterion", pointer(place))
     if rubric.shape is Shape.HOLISTIC:
         return found[rubric.criteria[0].id]
@@ -92,10 +94,10 @@ def _find_criterion(item: Mapping[str, Any], rubric: ScoringRubric, path: Path, 
     Raises:
         OutputError: if there is none or several, or text and id are of two.
     """
-    texts = [text for name in ("text", "rendered") if isinstance(text := item.get(name), str)]
+    texts = [text for text in (item.get("text"), item.get("rendered")) if isinstance(text, str)]
     known = _list_criteria(rubric)
-    named = item.get("id")
-    by_id = [criterion for criterion in known.get(fold(str(named)), ()) if criterion.id == named]
+    name = item.get("id")
+    by_id = [criterion for criterion in known.get(fold(str(name)), ()) if criterion.id == name]
     by_text = next((known[text] for text in map(fold, texts) if text in known), [])
     if by_id and by_text and by_id[0] not in by_text:
         raise OutputError(f"the text is that of `{by_text[0].id}`, but the id is `{by_id[0].id}`", pointer(path))
@@ -150,11 +152,10 @@ def _read_item(item: Mapping[str, Any], criterion: ScoringCriterion, path: Path)
         found = "no score" if score is None else f"the score {describe_answer(score)}"
         expected = "expected one from 0 to 1, as the criterion has a scale"
         raise OutputError(f"the item for `{criterion.id}` has {found}; {expected}", pointer(path))
-    worth = {grade.score: grade.answer for grade in criterion.grades}
-    answer = next((answer for share, answer in worth.items() if abs(share - given) < _ROUNDED), None)
-    if answer is None:
+    answers = [grade.answer for grade in criterion.grades if abs(grade.score - given) < _ROUNDED]
+    if not answers:
         raise OutputError(f"the score {score} lies between two scores of `{criterion.id}`", pointer((*path, "score")))
-    return answer
+    return answers[0]
 
 
 _ROUNDED = Fraction(1, 10**6)
@@ -201,19 +202,19 @@ def read_grade(letter: Any, reason: Any, rubric: ScoringRubric, reading: ParseOp
     Raises:
         OutputError: if the letter has no value, or the rubric several criteria.
     """
-    table = dict(reading.grades)
-    named = f"`{letter}`" if isinstance(letter, str) else describe_answer(letter)
+    values = dict(reading.grades)
+    shown = f"`{letter}`" if isinstance(letter, str) else describe_answer(letter)
     if len(rubric.criteria) > 1:
-        raise OutputError(f"the grade {named} is one judgement, but the rubric has {len(rubric.criteria)} criteria")
-    if letter == "N" and letter not in table:
+        raise OutputError(f"the grade {shown} is one judgement, but the rubric has {len(rubric.criteria)} criteria")
+    if letter == "N" and letter not in values:
         raise OutputError("no output: the judge gave no answer (grade `N`)")
-    if not isinstance(letter, str) or letter not in table:
-        advice = "say what letters are worth, such as --grades C=10,P=5,I=0"
-        raise OutputError(f"the grade {named} {'is not in --grades' if table else 'has no value'}; {advice}")
-    reasoning = {"reasoning": reason} if isinstance(reason, str) and reason else {}
-    value: Any = table[letter]
+    if not isinstance(letter, str) or letter not in values:
+        problem = "is not in --grades" if values else "has no value"
+        raise OutputError(f"the grade {shown} {problem}; say what letters are worth, such as --grades C=10,P=5,I=0")
     criterion = rubric.criteria[0]
+    answer: dict[str, Any] = {criterion.field: values[letter]}
     if criterion.shape is Shape.CHECKLIST:
-        value = bool(value)
-    answer = {criterion.field: value, **reasoning}
+        answer = {criterion.field: bool(values[letter])}
+    if isinstance(reason, str) and reason:
+        answer["reasoning"] = reason
     return answer if rubric.shape is Shape.HOLISTIC else {"checks": [{"id": criterion.id, **answer}]}

@@ -4,7 +4,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
-from rubric_lint.model.finding import Place, Problem, Severity, Unread
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity, Unread
 from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import join_words
 from rubric_lint.model.rubric import Rubric
@@ -50,59 +50,30 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     if rubric.shape is None:
         raise UnscorableError("has no criteria")
     shape = _find_shape(rubric)
+    drafts = _draft_criteria(rubric, shape)
+    _refuse_ambiguous(drafts)
     view = rubric.view
-    none = Fraction(0)  # shares and points depend on all weights and scores
-    drafts = []
-    if shape is Shape.HOLISTIC:
-        grades = _scores(rubric.scales[0], None, rubric.span)
-        drafts.append(ScoringCriterion(OVERALL, Decimal(1), none, None, None, grades, shape, field_of(shape)))
-    conditional = frozenset(_list_conditional(rubric))
-    for index, criterion in enumerate(rubric.criteria):
-        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
-            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
-        own = criterion.shapes[0]
-        drafts.append(
-            ScoringCriterion(
-                *(
-                    criterion.id,
-                    criterion.weight,
-                    none,
-                    criterion.gate,
-                    criterion.outcome,
-                    _grades(criterion),
-                    own,
-                    field_of(own),
-                ),
-                may_not_apply=index in conditional,
-                is_failure=criterion.is_failure,
-            )
-        )
-    ids = Counter(draft.id for draft in drafts)
-    if repeated := [name for name, count in ids.items() if count > 1]:
-        raise UnscorableError(f"has more than one criterion {join_words([f'`{name}`' for name in repeated])}")
-    if empty := [draft.id for draft in drafts if not draft.grades]:
-        raise UnscorableError(f"`{empty[0]}` has no score that a judge can give")
-    varies = view is not None and view.tree is not None
+    outline = view.outline if view else None
     tree = None
+    meaning_tree = None
     if view and view.tree:
-        tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
+        tree = meaning_tree = _as_tree(view.tree, [Fraction(draft.weight) for draft in drafts])
         shares = dict(tree.list_shares())
-        criteria = tuple(replace(draft, share=shares.get(index, none)) for index, draft in enumerate(drafts))
+        criteria = tuple(replace(draft, share=shares.get(index, Fraction(0))) for index, draft in enumerate(drafts))
         full = 1
     else:
         weights: Sequence[Decimal | None] = [draft.weight for draft in drafts]
-        weights = view.outline.flatten(weights) if view and view.outline else weights
+        if outline:
+            weights = outline.flatten(weights)
         criteria, full = _give_points(drafts, [weight or Decimal(0) for weight in weights])
-        tree = (
-            _as_tree(view.outline, [criterion.share for criterion in criteria], add=True)
-            if view and view.outline
-            else None
-        )
+        if outline:
+            tree = _as_tree(outline, [criterion.share for criterion in criteria], add=True)
+    varies = meaning_tree is not None
     lowest = [Fraction(threshold) * full for threshold in rubric.thresholds]
     pass_from, borderline_from = lowest if varies else map(math.ceil, lowest)
     return ScoringRubric(
         name,
-        hash_meaning(rubric, criteria, tree if varies else None),
+        hash_meaning(rubric, criteria, meaning_tree),
         rubric,
         shape,
         criteria,
@@ -118,13 +89,61 @@ def prepare(rubric: Rubric, name: str) -> ScoringRubric:
     )
 
 
+def _draft_criteria(rubric: Rubric, shape: Shape) -> list[ScoringCriterion]:
+    """Return the criteria without shares and points, which depend on all weights and scores.
+
+    Raises:
+        UnscorableError: if a weight is not finite, or a criterion has too few levels.
+    """
+    no_share = Fraction(0)
+    if shape is Shape.HOLISTIC:
+        grades = _scores(rubric.scales[0], None, rubric.span)
+        return [ScoringCriterion(OVERALL, Decimal(1), no_share, None, None, grades, shape, field_of(shape))]
+    conditional = frozenset(_list_conditional(rubric))
+    drafts = []
+    for index, criterion in enumerate(rubric.criteria):
+        if criterion.weight is None or not math.isfinite(float(criterion.weight)):
+            raise UnscorableError(f"the weight of `{criterion.id}` is not a finite number of at least 0")
+        own = criterion.shapes[0]
+        drafts.append(
+            ScoringCriterion(
+                criterion.id,
+                criterion.weight,
+                no_share,
+                criterion.gate,
+                criterion.outcome,
+                _grades(criterion),
+                own,
+                field_of(own),
+                may_not_apply=index in conditional,
+                is_failure=criterion.is_failure,
+            )
+        )
+    return drafts
+
+
+def _refuse_ambiguous(criteria: Sequence[ScoringCriterion]) -> None:
+    """Refuse criteria that share an id, or that no answer can satisfy.
+
+    Raises:
+        UnscorableError: naming them.
+    """
+    ids = Counter(criterion.id for criterion in criteria)
+    repeated = [f"`{name}`" for name, count in ids.items() if count > 1]
+    if repeated:
+        raise UnscorableError(f"has more than one criterion {join_words(repeated)}")
+    for criterion in criteria:
+        if not criterion.grades:
+            raise UnscorableError(f"`{criterion.id}` has no score that a judge can give")
+
+
 def _find_shape(rubric: Rubric) -> Shape:
     """Return the shape of the rubric; only version 3 lets criteria have several.
 
     Raises:
         UnscorableError: if it mixes shapes that it may not mix.
     """
-    shapes = {shape for entry in rubric.entries for shape in entry.shapes}
+    shapes = set[Shape]().union(*[entry.shapes for entry in rubric.entries])
     if len(shapes) == 1:
         return shapes.pop()
     is_own = rubric.view is not None and rubric.view.dialect is OWN
@@ -136,18 +155,23 @@ def _find_shape(rubric: Rubric) -> Shape:
 
 def _find_form(shape: Shape, criteria: Sequence[ScoringCriterion]) -> str:
     """Return the name of the form of judge outputs: that of version 2, unless only version 3 has such answers."""
-    is_older = not any(criterion.may_not_apply or criterion.has_hundredths for criterion in criteria)
-    if shape in (Shape.SCORE_RANGES, Shape.HOLISTIC):
-        is_older = is_older and all({*criterion.numbers} <= {*SCORES} for criterion in criteria)
-    if shape is Shape.MIXED or not is_older:
-        return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
-    return f"{CURRENT}/{shape}"
+    is_older = shape is not Shape.MIXED
+    for criterion in criteria:
+        if criterion.may_not_apply or criterion.has_hundredths:
+            is_older = False
+        if shape in (Shape.SCORE_RANGES, Shape.HOLISTIC) and not {*criterion.numbers} <= {*SCORES}:
+            is_older = False
+    if is_older:
+        return f"{CURRENT}/{shape}"
+    return f"v3/{Shape.HOLISTIC if shape is Shape.HOLISTIC else Shape.MIXED}"
 
 
 def _list_conditional(rubric: Rubric) -> Iterator[int]:
     """Yield the indexes of the criteria that may not apply, as they or a group around them have a condition."""
     if rubric.view and rubric.view.tree:
-        yield from (index for index, criterion in enumerate(rubric.criteria) if criterion.applies_if)
+        for index, criterion in enumerate(rubric.criteria):
+            if criterion.applies_if:
+                yield index
         for group in rubric.view.tree.groups:
             if group.applies_if:
                 yield from group.leaves
@@ -182,19 +206,18 @@ def _give_points(
     """
     whole = _as_integers(weights)
     total = _add_up(whole)
-    unit = math.lcm(*(grade.score.denominator for draft in drafts for grade in draft.grades))
-    criteria = tuple(
-        replace(
-            draft,
-            share=Fraction(share, total),
-            grades=tuple(grade._replace(points=share * int(grade.score * unit)) for grade in draft.grades),
-        )
-        for draft, share in zip(drafts, whole, strict=True)
-    )
-    return criteria, total * unit
+    unit = 1
+    for draft in drafts:
+        unit = math.lcm(unit, *[grade.score.denominator for grade in draft.grades])
+    criteria = []
+    for draft, weight in zip(drafts, whole, strict=True):
+        grades = tuple(grade._replace(points=weight * int(grade.score * unit)) for grade in draft.grades)
+        criteria.append(replace(draft, share=Fraction(weight, total), grades=grades))
+    return tuple(criteria), total * unit
 
 
 def _grades(criterion: Criterion) -> tuple[Grade, ...]:
+    """Return the grades of a criterion in ascending order of their answers, without points."""
     if criterion.scale:
         return _scores(criterion.scale, criterion.gate, criterion.scale.ends)
     if criterion.levels is not None:
@@ -204,14 +227,17 @@ def _grades(criterion: Criterion) -> tuple[Grade, ...]:
         span = (criterion.fields or {}).get(SPAN) or (min(outcomes), max(outcomes))
         return _spread(outcomes, criterion.gate, span)
     gate = LOWEST if criterion.gate is None else criterion.gate
-    earns, loses = (False, True) if criterion.is_negated else (True, False)
-    worth = {loses: (Fraction(0), 0, gate <= LOWEST), earns: (Fraction(1), 0, gate <= HIGHEST)}
-    return tuple(Grade(answer, *worth[answer], criterion.outcome) for answer in (False, True))
+    loses, earns = criterion.is_negated, not criterion.is_negated
+    worst = Grade(loses, Fraction(0), points=0, gate_met=gate <= LOWEST, outcome=criterion.outcome)
+    best = Grade(earns, Fraction(1), points=0, gate_met=gate <= HIGHEST, outcome=criterion.outcome)
+    return (best, worst) if criterion.is_negated else (worst, best)
 
 
 def _scores(scale: Scale, gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
-    # If bands overlap (an error that a comment may silence), the first one counts.
-    return _spread({score: band.outcome for band in reversed(scale.bands) for score in band.scores}, gate, span)
+    outcomes: dict[int, str | None] = {}
+    for band in reversed(scale.bands):  # if bands overlap (an error that a comment may silence), the first one counts
+        outcomes.update(dict.fromkeys(band.scores, band.outcome))
+    return _spread(outcomes, gate, span)
 
 
 def _spread(outcomes: Mapping[int, str | None], gate: int | None, span: tuple[int, int]) -> tuple[Grade, ...]:
@@ -287,7 +313,8 @@ class InvalidRubricError(RubricError):
     """A file with findings of severity error; `faults` lists them."""
 
 
-class LoadedRubric(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoadedRubric:
     """A rubric as it was linted, its name, and its document.
 
     If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it. `file` has
@@ -303,8 +330,7 @@ class LoadedRubric(NamedTuple):
 
     def place(self, path: Path) -> str:
         """Return the place of a part of the rubric, as messages begin."""
-        view = self.rubric.view
-        return self.place_in_document(view.place(path) if view else path)
+        return self.place_in_document(self.rubric.place(path))
 
     def place_in_document(self, path: Path) -> str:
         """Return the place of a path of the document, which may be written in a dialect."""
@@ -323,7 +349,7 @@ class LoadedRubric(NamedTuple):
 
     def position(self, path: Path) -> Position:
         """Return the line and column of a part of the rubric, or of its parent if the part is not written."""
-        place = self.rubric.view.place(path) if self.rubric.view else path
+        place = self.rubric.place(path)
         while True:
             try:
                 self.document.value(place)
@@ -402,7 +428,8 @@ def refuse_other_kind(name: str) -> None:
     Raises:
         RubricError: if it is not.
     """
-    if kind := name_other_kind(name):
+    kind = name_other_kind(name)
+    if kind:
         raise RubricError(format_other_kind(name, kind))
 
 
@@ -421,14 +448,14 @@ def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:
     if faults:
         raise InvalidRubricError(*faults)
     if not rubrics:
-        raise RubricError(*_word_absence(name, result.unread))
+        raise RubricError(*_explain_absence(name, result.unread))
     for problem, document in find_repeated(rubrics, ()):
         place = _write_place(result.source, document.span(problem.path, problem.part).start)
         first = _write_place(result.source, (problem.related[0].span or document.span(())).start)
         what = f"case has the {problem.values['field']}" if problem.code == "second-case" else "rubric is named"
         raise RubricError(f"{place}: a second {what} `{problem.values['name']}`, after the one at {first}")
     file = tuple(documents)
-    found = {loaded.name: loaded._replace(file=file) for loaded in name_rubrics(name, rubrics)}
+    found = {loaded.name: replace(loaded, file=file) for loaded in name_rubrics(name, rubrics)}
     for loaded in found.values():
         is_valid = loaded.rubric.schema.is_valid(loaded.rubric.read_value(loaded.document))
         if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):
@@ -438,7 +465,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:
     return found
 
 
-def _word_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
+def _explain_absence(name: str, unread: tuple[Unread, ...]) -> Iterator[str]:
     """Yield messages for a file without rubrics: each reason why something is nearly a rubric, once."""
     if name.lower().endswith(TEST_SUFFIXES):
         yield f"{name}: no rubrics: it holds rubric tests; name the rubric that they test"
@@ -490,8 +517,9 @@ class RubricPlaces:
         """Return the place of a criterion or a group; of the one scale for a holistic rubric."""
         if name in self._groups:
             return self._groups[name]
-        criterion = self._criteria.get(name)
-        return RubricPart(criterion.path, Part.HEAD) if criterion else self.whole
+        if name in self._criteria:
+            return RubricPart(self._criteria[name].path, Part.HEAD)
+        return self.whole
 
     def field(self, name: str, field: str) -> RubricPart:
         """Return the place of a field of a criterion, or of the criterion if it is not written."""
@@ -509,8 +537,9 @@ class RubricPlaces:
 
     def condition(self, name: str) -> RubricPart:
         """Return the place of the condition of a criterion or a group."""
-        part = self._groups.get(name)
-        return RubricPart((*part.path, "applies_if")) if part else self.field(name, "applies_if")
+        if name in self._groups:
+            return RubricPart((*self._groups[name].path, "applies_if"))
+        return self.field(name, "applies_if")
 
     def answer(self, name: str, answer: AnswerValue) -> RubricPart:
         """Return the place of the band, the level or the outcome that an answer earns."""
@@ -536,9 +565,9 @@ class RubricPlaces:
                 path = path[:-1]
         return document.span(path, Part.HEAD)
 
-    def related(self, message: str, spot: RubricPart) -> Place:
+    def related(self, message: str, spot: RubricPart) -> RelatedPlace:
         """Return a related place for a problem in another file."""
-        return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
+        return RelatedPlace(message, (), span=self.span(spot), source=self.loaded.document.source)
 
     def problem(self, spot: RubricPart, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""

@@ -72,32 +72,34 @@ _IN_FORM = {
 
 
 @cache
-def _list_told(kind: str) -> tuple[str, ...]:
-    """Return the other fields of an entry, a band or a level that a judge is told, as the schema says it."""
+def _list_names(kind: str) -> tuple[str, ...]:
+    """Return the names of the other fields of an entry, a band or a level that a judge sees, as the schema says."""
     fields = load(f"{CURRENT}/rubric.json")["definitions"][kind]["properties"]
     return tuple(name for name, field in fields.items() if field.get("x-told-to-judge") and name not in _IN_FORM[kind])
 
 
 def list_written_fields(entry: Criterion) -> tuple[JudgeField, ...]:
-    """Return what a judge is told of an entry besides the fields with a form of their own, in order of the fields."""
+    """Return the fields of an entry that a judge sees as they are written, in the order of the schema."""
     fields = entry.fields or {}
     band = json.dumps(fields["score_range"], default=str) if "score_range" in fields else ""
-    found = _take("entry", fields, band, entry.path)
+    found = _list_fields("entry", fields, band, entry.path)
     for name, kind, key in (("score_ranges", "band", "score_range"), ("levels", "level", "level")):
-        items = fields.get(name) if _list_told(kind) else None
-        for index, item in enumerate(items if isinstance(items, list) else ()):
+        items = fields.get(name)
+        if not isinstance(items, list):
+            continue
+        for index, item in enumerate(items):
             if isinstance(item, dict):
-                found += _take(kind, item, json.dumps(item.get(key), default=str), (*entry.path, name, index))
+                found += _list_fields(kind, item, json.dumps(item.get(key), default=str), (*entry.path, name, index))
     return tuple(found)
 
 
 def list_judge_fields(rubric: Rubric, entry: Criterion) -> tuple[JudgeField, ...]:
-    """Return what a judge is told of an entry in fields, with what only version 3 has: its condition and its scale."""
-    found = list_written_fields(entry)
+    """Return the fields of an entry that a judge sees, with those of version 3: its condition and its scale."""
+    written = list_written_fields(entry)
     if rubric.view is None or rubric.view.dialect is not OWN:
-        return found
+        return written
     own = {"applies_if": entry.applies_if, "scale": format_scale(entry)}
-    return (*found, *(JudgeField("", name, text, entry.path) for name, text in own.items() if text))
+    return written + tuple(JudgeField("", name, text, entry.path) for name, text in own.items() if text)
 
 
 def format_scale(entry: Criterion) -> str:
@@ -116,35 +118,38 @@ def format_ends(ends: tuple[Any, Any]) -> str:
 
 def read_groups(rubric: Rubric) -> dict[str, tuple[Group, ...]]:
     """Return the groups around each criterion that is in some, by its id, from the outermost group on."""
-    view, found = rubric.view, dict[str, tuple[Group, ...]]()
-    if view is None or view.outline is None:
-        return found
-    for group in view.outline.groups:
+    ids = rubric.view.ids if rubric.view else ()
+    around: dict[str, tuple[Group, ...]] = {}
+    for group in rubric.groups:
         for leaf in group.leaves:
-            found[view.ids[leaf]] = (*found.get(view.ids[leaf], ()), group)
-    return found
+            around[ids[leaf]] = (*around.get(ids[leaf], ()), group)
+    return around
 
 
 def list_group_fields(group: Group) -> tuple[JudgeField, ...]:
-    """Return what a judge is told of a group besides its id."""
+    """Return the fields of a group that a judge sees."""
     texts = {"expected_outcome": group.outcome, "applies_if": group.applies_if}
     return tuple(JudgeField(group.id, name, text, group.path) for name, text in texts.items() if text)
 
 
-def _take(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[JudgeField]:
-    given = [(name, fields[name]) for name in _list_told(kind) if fields.get(name) is not None]
-    texts = [(name, value if isinstance(value, str) else json.dumps(value, default=str)) for name, value in given]
-    return [JudgeField(where, name, text, path) for name, text in texts]
+def _list_fields(kind: str, fields: Mapping[str, Any], where: str, path: Path) -> list[JudgeField]:
+    found = []
+    for name in _list_names(kind):
+        value = fields.get(name)
+        if value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, default=str)
+            found.append(JudgeField(where, name, text, path))
+    return found
 
 
 def list_field_words(fields: Sequence[JudgeField]) -> list[tuple[str, str, Words]]:
-    """Return the words of what a judge is told in fields, whatever their order."""
+    """Return the place, the name and the words of each field, whatever their order."""
     return sorted((field.where, field.name, words(field.text)) for field in fields)
 
 
 def read_task(rubric: Rubric) -> str | None:
-    """Return what the rubric judges as a whole, if its dialect states it."""
-    return (rubric.view.task if rubric.view else "") or None
+    """Return the task of the whole rubric, if its dialect states it."""
+    return rubric.view.task or None if rubric.view else None
 
 
 def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
@@ -155,7 +160,7 @@ def read_gate(criterion: Criterion, scoring: ScoringCriterion) -> int | None:
 
 
 def list_visible(criterion: Criterion, scoring: ScoringCriterion, fields: Sequence[JudgeField]) -> Hashable:
-    """Return everything that a judge sees of a criterion except its id."""
+    """Return everything that a judge sees of a criterion except its id; `fields` are those of `list_judge_fields`."""
     texts = tuple(list_field_words(fields))
     return words(criterion.outcome), read_scores(scoring), read_levels(criterion), texts
 
@@ -171,7 +176,7 @@ def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: Sco
 def describe_whole(
     rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: ScoringGroup | None = None
 ) -> dict[str, Any]:
-    """Return what only version 3 says of a whole rubric; nothing of one that does without it."""
+    """Return the fields of a whole rubric that only version 3 has; empty for one that does without them."""
     view, found = rubric.view, dict[str, Any]()
     if view and view.units:
         found["units"] = [str(end) for end in view.units]
@@ -185,11 +190,10 @@ def describe_whole(
 def _describe_group(group: ScoringGroup, criteria: Sequence[ScoringCriterion]) -> list[Any]:
     """Return the id and the gate of a group, and its members with their parts of it, in the order of their ids."""
     earning = group.earning
-    members = [
-        [str(weight / earning), _describe_group(part, criteria) if isinstance(part, ScoringGroup) else name]
-        for weight, part in group.members
-        for name in [part.id if isinstance(part, ScoringGroup) else criteria[part].id]
-    ]
+    members = []
+    for weight, part in group.members:
+        described = _describe_group(part, criteria) if isinstance(part, ScoringGroup) else criteria[part].id
+        members.append([str(weight / earning), described])
     return [group.id, None if group.gate is None else str(group.gate), sorted(members, key=str)]
 
 
@@ -201,13 +205,18 @@ def hash_criteria(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[
     described = _describe(rubric, criteria)
     whole = {name: described[name] for name in ("shape", "task")}
     if rubric.shape is Shape.HOLISTIC:
-        whole |= {name: described[name] for name in ("told",) if name in described}
+        if "told" in described:
+            whole["told"] = described["told"]
         return {OVERALL: _hash([whole, described["scores"]])}
-    hidden = {"share", "gate", "turned"}
-    return {
-        criterion["id"]: _hash([whole, {name: value for name, value in criterion.items() if name not in hidden}])
-        for criterion in described["criteria"]
-    }
+    hashes = {}
+    for criterion in described["criteria"]:
+        seen = {name: value for name, value in criterion.items() if name not in _HIDDEN}
+        hashes[criterion["id"]] = _hash([whole, seen])
+    return hashes
+
+
+_HIDDEN = frozenset({"share", "gate", "turned"})
+"""What describes a criterion and a judge does not see."""
 
 
 def _hash(described: Any) -> str:
@@ -223,33 +232,36 @@ def _describe(rubric: Rubric, criteria: Sequence[ScoringCriterion]) -> dict[str,
         "task": words(read_task(rubric)),
     }
     if rubric.shape is Shape.HOLISTIC:
-        told = [field for entry in rubric.entries for field in list_written_fields(entry)]
-        return {**described, "scores": read_scores(criteria[0]), **_describe_told(told)}
+        described["scores"] = read_scores(criteria[0])
+        fields = [field for entry in rubric.entries for field in list_written_fields(entry)]
+        _add_fields(described, fields)
+        return described
     around = read_groups(rubric)
     listed: list[dict[str, Any]] = []
     for criterion, scoring in zip(rubric.criteria, criteria, strict=True):
         levels = read_levels(criterion)
-        listed.append(
-            {
-                "id": criterion.id,
-                "outcome": words(criterion.outcome),
-                "scores": None if levels else read_scores(scoring),
-                "levels": levels,
-                "share": str(scoring.share),
-                "gate": read_gate(criterion, scoring),
-                **({"turned": True} if levels and scoring.grades[0].score > scoring.grades[-1].score else {}),
-                **({"failure": True} if scoring.is_failure else {}),
-                **_describe_told(
-                    [
-                        *list_judge_fields(rubric, criterion),
-                        *[field for group in around.get(criterion.id, ()) for field in list_group_fields(group)],
-                    ]
-                ),
-            }
-        )
-    return {**described, "criteria": sorted(listed, key=lambda item: str(item["id"]))}
+        found: dict[str, Any] = {
+            "id": criterion.id,
+            "outcome": words(criterion.outcome),
+            "scores": None if levels else read_scores(scoring),
+            "levels": levels,
+            "share": str(scoring.share),
+            "gate": read_gate(criterion, scoring),
+        }
+        if levels and scoring.grades[0].score > scoring.grades[-1].score:
+            found["turned"] = True
+        if scoring.is_failure:
+            found["failure"] = True
+        fields = [*list_judge_fields(rubric, criterion)]
+        for group in around.get(criterion.id, ()):
+            fields += list_group_fields(group)
+        _add_fields(found, fields)
+        listed.append(found)
+    described["criteria"] = sorted(listed, key=lambda item: str(item["id"]))
+    return described
 
 
-def _describe_told(fields: Sequence[JudgeField]) -> Mapping[str, Any]:
-    """Return what fields tell a judge, or nothing: a rubric without such fields keeps its hash."""
-    return {"told": list_field_words(fields)} if fields else {}
+def _add_fields(described: dict[str, Any], fields: Sequence[JudgeField]) -> None:
+    """Add the fields that a judge sees, if there are any: a rubric without such fields keeps its hash."""
+    if fields:
+        described["told"] = list_field_words(fields)

@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.model.arguments import require
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.schema_files import CURRENT
-from rubric_lint.scoring.flat import is_flat, list_check, unfold
+from rubric_lint.scoring.flat import has_answer_fields, list_check, unfold
 from rubric_lint.scoring.form import APPLICABLE, form_of, read_object
 from rubric_lint.scoring.graders import find_grade, is_foreign, read_grade, translate
 from rubric_lint.scoring.grading import (
@@ -27,7 +27,8 @@ from rubric_lint.scoring.grading import (
 )
 from rubric_lint.scoring.records.decoding import QUOTE, OutputError, count_quotes, read_struct
 from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS, RESULT_FIELDS
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions, find_verdict, unwrap
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
+from rubric_lint.scoring.records.verdict import find_verdict, unwrap
 from rubric_lint.source.path import pointer, split_pointer
 
 try:
@@ -211,7 +212,7 @@ class OutputReader:
         self.rubric = rubric
         # Without msgspec the schema checks each output.
         self._types = _types_of(rubric.form) if IS_INSTALLED and rubric.form in _TYPED else None
-        self._ids = [criterion.id for criterion in rubric.criteria]
+        self.ids = [criterion.id for criterion in rubric.criteria]
         self._criteria = {criterion.id: criterion for criterion in rubric.criteria}
         self._results = [_list_results(criterion) for criterion in rubric.criteria]
         self._head = render(rubric.to_json())[1:-1]
@@ -240,7 +241,7 @@ class OutputReader:
             field,
             answer=shown,
             extract=reading.extract,
-            is_verdict=lambda value: is_flat(value, self.rubric) or is_foreign(value, self.rubric),
+            is_verdict=lambda value: has_answer_fields(value, self.rubric) or is_foreign(value, self.rubric),
         )
         result = self.read_object(verdict.value, reading)
         if verdict.has_raw_controls:
@@ -342,10 +343,10 @@ class OutputReader:
                 ids.append(check.id)
                 answers.append(check.answer)
                 texts += 3 if check.reasoning is None else 5
-            if ids != self._ids:
-                if len(ids) != len(self._ids):
+            if ids != self.ids:
+                if len(ids) != len(self.ids):
                     return None
-                answers = [answers[ids.index(name)] for name in self._ids]
+                answers = [answers[ids.index(name)] for name in self.ids]
             return self.grade(tuple(answers)), texts
         except (LookupError, ValueError, NothingAppliesError):
             return None
@@ -371,9 +372,9 @@ class OutputReader:
                 return None
             given[check.id] = answer
             texts += 2 + answers + (check.applicable is not None) + (0 if check.reasoning is None else 2)
-        if not len(given) == len(output.checks) == len(self._ids):
+        if not len(given) == len(output.checks) == len(self.ids):
             return None
-        return self.grade(tuple([given[name] for name in self._ids])), texts
+        return self.grade(tuple([given[name] for name in self.ids])), texts
 
     def check_answers(self, output: JudgeOutput) -> Scored:
         """Return the result of an output that a caller made.
@@ -382,9 +383,9 @@ class OutputReader:
             OutputError: if it is not an output for this rubric.
         """
         refusal = f"not an output for the rubric `{self.rubric.name}`"
-        if not len(output.answers) == len(output.reasons) == len(self._ids):
+        if not len(output.answers) == len(output.reasons) == len(self.ids):
             given = f"{len(output.answers)} answers and {len(output.reasons)} reasons"
-            raise OutputError(f"{refusal}: {given}; expected one of each for {len(self._ids)} criteria")
+            raise OutputError(f"{refusal}: {given}; expected one of each for {len(self.ids)} criteria")
         try:
             found = self.grade(tuple(output.answers))
         except (KeyError, TypeError):

@@ -26,10 +26,10 @@ from rubric_lint.scoring.grading import (
     Verdict,
     find_middle_verdict,
 )
-from rubric_lint.scoring.output import MOST_GRADED, RecordResult
+from rubric_lint.scoring.output import MOST_GRADED, OutputReader, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
-from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric
+from rubric_lint.scoring.scorer import OtherVersionError, Scorer, is_failed_result, refuse_failed
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
@@ -64,8 +64,8 @@ def read_result(entry: Mapping[str, Any]) -> Scored:
     criteria = tuple([_read_criterion(item, place, is_table=is_table) for place, item in enumerate(entry["criteria"])])
     if len({name for name, *_ in criteria}) < len(criteria):
         raise OutputError("`criteria` has an id more than once", "/criteria")
-    named = entry.get("rubric_hash")
-    return _build(name, named if isinstance(named, str) else "", score, _VERDICTS[verdict], criteria)
+    rubric_hash = entry.get("rubric_hash")
+    return _build(name, rubric_hash if isinstance(rubric_hash, str) else "", score, _VERDICTS[verdict], criteria)
 
 
 def _read_criterion(criterion: Any, place: int, *, is_table: bool) -> tuple[Any, ...]:
@@ -81,17 +81,20 @@ def _read_criterion(criterion: Any, place: int, *, is_table: bool) -> tuple[Any,
             elif not (isinstance(raw, bool) or _is_number(raw)) or not _is_score(score):
                 raw = None
             if raw is not None:
-                gate, share = criterion.get("gate"), criterion.get("share")
-                gate, share = gate if _is_number(gate) else None, share if _is_number(share) else None
+                gate, share = (number if _is_number(number) else None for number in map(criterion.get, _NUMBERS))
                 return name, type(raw), raw, score, met, weight, gate, share
     needed = "`id`, `raw`, `score`, `weight` and `gate_met`"
     raise OutputError(f"a criterion of a result needs {needed}", f"/criteria/{place}")
 
 
+_NUMBERS = ("gate", "share")
+
+
 @lru_cache(maxsize=MOST_GRADED)
 def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written: tuple[tuple[Any, ...], ...]) -> Scored:
     """Return a result as it is written; equal ones are one object."""
-    rubric = _describe(name, rubric_hash, tuple([(criterion[0], *criterion[5:7]) for criterion in written]))
+    described = tuple([(criterion, weight, gate) for criterion, _, _, _, _, weight, gate, _ in written])
+    rubric = _describe(name, rubric_hash, described)
     criteria = []
     for criterion, (_, _, answer, worth, met, _, _, share) in zip(rubric.criteria, written, strict=True):
         grade = Grade(answer, Fraction(worth), 0, met, None)
@@ -101,7 +104,7 @@ def _build(name: str, rubric_hash: str, score: float, verdict: Verdict, written:
 
 @lru_cache(maxsize=MOST_GRADED)
 def _describe(name: str, rubric_hash: str, written: tuple[tuple[str, float, int | None], ...]) -> ScoringRubric:
-    """Return what results say of their rubric: its criteria with their weights and gates, but no points."""
+    """Return a rubric with just what results say of it: the weights and the gates of its criteria, but no points."""
     criteria = tuple([
         ScoringCriterion(criterion, Decimal(str(weight)), Fraction(0), gate, None, ())
         for criterion, weight, gate in written
@@ -115,7 +118,9 @@ _NO_MODEL = Rubric((), CURRENT, (), USUAL_THRESHOLDS, implicit_required=False, r
 
 def is_row(entry: Mapping[str, Any]) -> bool:
     """Return whether an entry is a row of a CSV file of results, with a score or with an error."""
-    return {"rubric", "rubric_hash", "score", "verdict"} <= entry.keys() or {"error", "error_path"} <= entry.keys()
+    if isinstance(entry.get("error"), str) and "output" not in entry:
+        return is_failed_result(entry)
+    return {"rubric", "rubric_hash", "score", "verdict"} <= entry.keys()
 
 
 def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
@@ -126,9 +131,9 @@ def read_row(row: Mapping[str, Any], rubric: ScoringRubric | None) -> Scored:
     Raises:
         OutputError: if the row has no score, or is not as `rubric-score` writes it.
     """
-    if row.get("error"):
-        raise OutputError(f"no score: {row['error']}")
-    names = [*_CELLS, *[f"{CRITERION}{criterion.id}" for criterion in (rubric.criteria if rubric else ())]]
+    refuse_failed(row)
+    criteria = rubric.criteria if rubric else ()
+    names = [*_CELLS, *[f"{CRITERION}{criterion.id}" for criterion in criteria]]
     try:
         return _build_row(tuple([row.get(name) for name in names]), rubric)
     except (ValueError, TypeError, KeyError, ZeroDivisionError, OverflowError):
@@ -171,6 +176,9 @@ def _is_score(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
+_YES_OR_NO = {0: False, 1: True}
+"""The answers to a checklist criterion as tables have them."""
+
 _CHANGED = "the result was changed after it was written, or cut"
 
 
@@ -207,56 +215,69 @@ class ResultScorer(Scorer):
         """
         if not is_result(value):
             raise OutputError(_say_what_it_is(value))
-        if isinstance(error := value.get("error"), dict):
+        error = value.get("error")
+        if isinstance(error, dict):
             message, path = error.get("message"), error.get("path")
             raise _KeptError(
                 message if isinstance(message, str) else "invalid, without a reason",
                 path if isinstance(path, str) else "",
             )
         found = read_result(value)
-        reader = find_rubric(value, self._readers)
+        reader = self._find_reader(value)
         _check_version(found, reader.rubric)
         is_of_table = "shape" not in value
         own = RESULT_FIELDS | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())
         record = {name: item for name, item in value.items() if name not in own}
-        given = {result.criterion.id: result.grade.answer for result in found.criteria}
-        ids = [criterion.id for criterion in reader.rubric.criteria]
-        for criterion in reader.rubric.criteria if is_of_table else ():
-            if criterion.shape is Shape.CHECKLIST and criterion.id in given:
-                given[criterion.id] = {0: False, 1: True}.get(given[criterion.id], given[criterion.id])
-        if given.keys() != set(ids):
-            raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
-        output = JudgeOutput(tuple([given[name] for name in ids]), (None,) * len(ids))
-        known = reader.check_answers(output)
+        known = reader.check_answers(_read_output(found, reader, is_of_table=is_of_table))
         if "verdicts" in value or any("share" in item for item in value["criteria"]):
             return RecordResult(_read_median(value, found, known), record=record, rubric=reader.rubric.name)
-        if float(found.score) != float(known.score):
-            raise OutputError(
-                f"`score` is {float(found.score)!r}, but the criteria come to {float(known.score)!r}: {_CHANGED}",
-                "/score",
-            )
-        if found.verdict is not known.verdict:
-            raise OutputError(
-                f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
-            )
-        groups = value.get("groups") if "groups" in reader.rubric.own_fields else ()
-        missed = [
-            group.get("id") for group in groups or () if isinstance(group, dict) and group.get("gate_met") is False
-        ]
-        if {*found.gates_missed, *missed} != {*known.gates_missed}:
-            raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
+        _refuse_changed(value, found, known)
         return RecordResult(known, record=record, rubric=reader.rubric.name)
 
     def _refuse(self, record: Mapping[str, Any], fault: OutputError) -> RecordResult:
-        """Return what is known of a result without a score, or of another entry."""
+        """Return a result without a score, or another entry, as far as it is known."""
         if not is_result(record):
             return super()._refuse(record, fault)
-        named = record.get("rubric")
-        kept = {name: item for name, item in record.items() if name not in RESULT_FIELDS}
-        record = {**kept, "output": ""}  # its other fields are carried, as those of a record with an output
-        return RecordResult(
-            record=record, rubric=named if isinstance(named, str) else None, error=fault.forget_frames()
+        name = record.get("rubric")
+        rubric = name if isinstance(name, str) else None
+        kept = {field: item for field, item in record.items() if field not in RESULT_FIELDS}
+        kept["output"] = ""  # the other fields are copied, as those of a record with an output
+        return RecordResult(record=kept, rubric=rubric, error=fault.forget_frames())
+
+
+def _read_output(found: Scored, reader: OutputReader, *, is_of_table: bool) -> JudgeOutput:
+    """Return the output with the answers of a result.
+
+    Raises:
+        OutputError: if its criteria are not those of the rubric.
+    """
+    answers = {result.criterion.id: result.grade.answer for result in found.criteria}
+    if answers.keys() != {*reader.ids}:
+        raise OutputError(f"the criteria are not those of the rubric: {_CHANGED}", "/criteria")
+    if is_of_table:
+        for criterion in reader.rubric.criteria:
+            if criterion.shape is Shape.CHECKLIST:
+                answers[criterion.id] = _YES_OR_NO.get(answers[criterion.id], answers[criterion.id])
+    return JudgeOutput(tuple([answers[name] for name in reader.ids]), (None,) * len(reader.ids))
+
+
+def _refuse_changed(entry: Mapping[str, Any], found: Scored, known: Scored) -> None:
+    """Refuse a result of one output that is not what its answers come to; raise OutputError naming both."""
+    if float(found.score) != float(known.score):
+        raise OutputError(
+            f"`score` is {float(found.score)!r}, but the criteria come to {float(known.score)!r}: {_CHANGED}", "/score"
         )
+    if found.verdict is not known.verdict:
+        raise OutputError(
+            f"`verdict` is {found.verdict}, but the criteria come to {known.verdict}: {_CHANGED}", "/verdict"
+        )
+    missed: set[Any] = {*found.gates_missed}
+    if "groups" in known.rubric.own_fields:
+        for group in entry.get("groups") or ():
+            if isinstance(group, dict) and group.get("gate_met") is False:
+                missed.add(group.get("id"))
+    if missed != {*known.gates_missed}:
+        raise OutputError(f"`gate_met` does not follow from `raw`: {_CHANGED}", "/criteria")
 
 
 def _say_what_it_is(entry: Mapping[str, Any]) -> str:
@@ -314,13 +335,14 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
     if "verdicts" not in entry:
         return median
     panel = entry.get("panel")
-    groups: list[Any] = panel if isinstance(panel, list) else [entry]
+    members: list[Any] = panel if isinstance(panel, list) else [entry]
     samples: list[Scored] = []
     models: list[str] = []
-    for group in groups:
-        verdicts = _list_verdicts(group)
+    for member in members:
+        verdicts = _list_verdicts(member)
         samples += [Scored(rubric, score, verdict, ()) for verdict in verdicts]
-        models += [group["model"]] * len(verdicts) if panel and isinstance(group.get("model"), str) else []
+        if panel and isinstance(member.get("model"), str):
+            models += [member["model"]] * len(verdicts)
     given = [sample.verdict for sample in samples]
     is_median = bool(given) and find_middle_verdict(given) is found.verdict
     if not is_median or Counter(given) != Counter(_list_verdicts(entry)):
@@ -334,14 +356,18 @@ def _read_median(entry: Mapping[str, Any], found: Scored, known: Scored) -> Scor
     )
 
 
-def _list_verdicts(group: Any) -> list[Verdict]:
-    """Return each verdict as often as `verdicts` says; raise OutputError if that is not counts of verdicts."""
-    given = group.get("verdicts") if isinstance(group, dict) else None
-    if not isinstance(given, dict) or not all(
-        name in _VERDICTS and type(count) is int and 0 <= count <= _MOST_OUTPUTS for name, count in given.items()
-    ):
-        raise OutputError("`verdicts` must count pass, borderline and fail in a result", "/verdicts")
-    return [_VERDICTS[name] for name, count in given.items() for _ in range(count)]
+def _list_verdicts(member: Any) -> list[Verdict]:
+    """Return every verdict as often as `verdicts` says; raise OutputError if that is not counts of verdicts."""
+    counts = member.get("verdicts") if isinstance(member, dict) else None
+    refusal = OutputError("`verdicts` must count pass, borderline and fail in a result", "/verdicts")
+    if not isinstance(counts, dict):
+        raise refusal
+    verdicts: list[Verdict] = []
+    for name, count in counts.items():
+        if name not in _VERDICTS or type(count) is not int or not 0 <= count <= _MOST_OUTPUTS:
+            raise refusal
+        verdicts += [_VERDICTS[name]] * count
+    return verdicts
 
 
 _MOST_OUTPUTS = 100_000

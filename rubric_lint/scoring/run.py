@@ -17,10 +17,10 @@ from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_GRADED, RecordResult
 from rubric_lint.scoring.records.agentv_runs import ScoreDifference, find_differences, format_differences
 from rubric_lint.scoring.records.decoding import Content
-from rubric_lint.scoring.records.entries import CHUNK
+from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions, read_stream
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.results import ResultScorer
 from rubric_lint.scoring.scorer import OtherVersionError, Scorer
 from rubric_lint.scoring.totals import Totals
@@ -155,8 +155,9 @@ class ScoringRun:
         self._several = several
         self._mapping = mapping or {}
         self._merges = merges
-        judgements = list_fields(rubrics.values())
-        self._wanted = RequiredColumns() if merges else RequiredColumns(judgements=judgements, is_shared=is_shared)
+        self._required = RequiredColumns()
+        if not merges:
+            self._required = RequiredColumns(judgements=list_fields(rubrics.values()), is_shared=is_shared)
         self._file: str | None = None
         self._entries = 0
         self._results: list[RecordResult] = []
@@ -180,10 +181,11 @@ class ScoringRun:
         self._files.append(name)
         self._file = name if self._several else None
         file = stream if stream.seekable() else None
-        asked = StreamOptions(self._mapping, name, file, self._wanted, holds_results=self._merges, skipped=[])
+        skipped: list[SkippedSheet] = []
+        options = StreamOptions(self._mapping, name, file, self._required, self._merges, skipped)
         with Interruption() as interruption:
             try:
-                for line, content in read_stream(self._chunks(stream, interruption), asked):
+                for line, content in read_stream(self._chunks(stream, interruption), options):
                     self.line = line
                     self._take(self._scorer.score(content, line, self._file), content)
                     if interruption.asked:
@@ -193,7 +195,7 @@ class ScoringRun:
             finally:
                 self._flush()
                 self._count()
-                self._skipped += [sheet.word(name) for sheet in asked.skipped or ()]
+                self._skipped += [sheet.format_warning(name) for sheet in skipped]
         return self._entries - before
 
     def _chunks(self, stream: Any, interruption: Interruption) -> Iterator[bytes]:
@@ -217,7 +219,8 @@ class ScoringRun:
         if scored is None:
             self._take_invalid(result)
         else:
-            if count := self._counts.get(id(scored)):
+            count = self._counts.get(id(scored))
+            if count:
                 count[1] += 1
             else:
                 self._counts[id(scored)] = [scored, 1]
@@ -263,7 +266,7 @@ class ScoringRun:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """What AgentV made otherwise of the outputs of its runs."""
+        """The differences to what AgentV made of the outputs of its runs, in words."""
         return tuple(format_differences(self._compared))
 
     def warnings(self) -> Iterator[str]:
@@ -271,7 +274,8 @@ class ScoringRun:
         repeated, pairs = self._ids.repeated, self._ids.pairs
         if repeated:
             listed = [f"{self._name(first)} and {self._name(second)}" for first, second in pairs]
-            listed += [f"{repeated - len(pairs):,} more"] if repeated > len(pairs) else []
+            if repeated > len(pairs):
+                listed.append(f"{repeated - len(pairs):,} more")
             again = "1 record has" if repeated == 1 else f"{repeated:,} records have"
             yield f"warning: {again} the id of an earlier one, and all are counted: {'; '.join(listed)}"
         if self._scored:
@@ -280,7 +284,8 @@ class ScoringRun:
             firsts = islice(self._scored.items(), _MOST_PLACES)
             listed = [f"{name} ({others.times:,}, the first in line {others.first:,})" for name, others in firsts]
             more = len(self._scored) - _MOST_PLACES
-            listed += [f"{more:,} more files"] if more > 0 else []
+            if more > 0:
+                listed.append(f"{more:,} more files")
             yield (
                 f"warning: {results} scored by another version of the rubric (`rubric_hash` differs) and count as "
                 f"invalid; score the outputs again: {'; '.join(listed)}"
@@ -290,7 +295,8 @@ class ScoringRun:
             count = sum(others.times for others in self._judged.values())
             place = f"{file}:{first.first}" if self._several else f"line {first.first}"
             yield warn_of_other_rubric(count, f", the first at {place}")
-        yield from (f"warning: {message}" for message in (*self.compared, *self._skipped))
+        for message in [*self.compared, *self._skipped]:
+            yield f"warning: {message}"
 
     def _name(self, place: RecordPlace) -> str:
         return f"{self._files[place.file]}:{place.line}" if self._several else f"line {place.line}"

@@ -1,15 +1,15 @@
 """Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import chain, islice, repeat
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from rubric_lint.model.criterion import Shape
-from rubric_lint.model.messages import find_near, join_words, list_names, point_to_known
+from rubric_lint.model.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.flat import (
     NOTHING,
     OF_TABLE,
@@ -19,7 +19,7 @@ from rubric_lint.scoring.flat import (
     list_fields,
     list_values,
     read_cell,
-    read_flat,
+    read_sheet_row,
     read_whole,
     unfold,
 )
@@ -32,6 +32,7 @@ from rubric_lint.scoring.grading import (
     Scored,
     ScoringCriterion,
     ScoringRubric,
+    Verdict,
     combine_samples,
 )
 from rubric_lint.scoring.output import (
@@ -41,6 +42,7 @@ from rubric_lint.scoring.output import (
     RecordResult,
     read_judged_by,
 )
+from rubric_lint.scoring.panel import count_votes, read_panel, refuse_missing_votes
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.scoring.records.graders import find_by_texts, has_items, move_to_output, name_test
 from rubric_lint.scoring.records.mapping import (
@@ -50,76 +52,10 @@ from rubric_lint.scoring.records.mapping import (
     RESULT_FIELDS,
     fold_column,
 )
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ExtraFields, ParseOptions
+from rubric_lint.scoring.records.quotes import read_quotable
 from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ExtraFields, ParseOptions, read_quotable
 from rubric_lint.source.path import pointer
-
-
-class PanelMember(NamedTuple):
-    """A model of a panel, by a name that no other of the panel has, and how many of the outputs are its own.
-
-    `models` are the models that replied, or the one that was asked if no reply says it.
-    """
-
-    name: str
-    outputs: int
-    models: frozenset[str]
-
-
-def name_models(models: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a name for each model and endpoint: that of the model, with the endpoint if another model has the same."""
-    models = list(models)
-    named = [model for model, _ in models]
-    return [model if named.count(model) == 1 else f"{model}@{endpoint}" for model, endpoint in models]
-
-
-def read_panel(record: Mapping[str, Any]) -> tuple[PanelMember, ...]:
-    """Return the models of the panel that judged a record, in the order of its outputs; empty without a panel."""
-    about = record.get("judge")
-    listed = about.get("panel") if isinstance(about, dict) else None
-    if not isinstance(listed, list) or not all(map(_is_member, listed)):
-        return ()
-    names = name_models((model["model"], str(model.get("endpoint", ""))) for model in listed)
-    members = []
-    for name, entry in zip(names, listed, strict=True):
-        answered = entry.get("answered_by")
-        models = [model for model in answered if isinstance(model, str)] if isinstance(answered, list) else []
-        members.append(PanelMember(name, entry["outputs"], frozenset(models or [entry["model"]])))
-    return tuple(members)
-
-
-def count_votes(panel: Iterable[PanelMember]) -> int:
-    """Return how many different models a panel has: one that judges twice, as at two endpoints, has one vote."""
-    groups: list[frozenset[str]] = []
-    for member in panel:
-        same = [group for group in groups if group & member.models]
-        groups = [group for group in groups if group not in same] + [member.models.union(*same)]
-    return len(groups)
-
-
-def _is_member(listed: Any) -> bool:
-    match listed:
-        case {"model": str(), "outputs": int(count)}:
-            return count is not True and count is not False and count >= 0
-    return False
-
-
-def refuse_missing_votes(panel: tuple[PanelMember, ...], outputs: int, path: str) -> None:
-    """Refuse a record that does not have the outputs of each model of its panel.
-
-    Raises:
-        OutputError: naming the models without an output, or both numbers of outputs.
-    """
-    if not panel:
-        return
-    expected = sum(member.outputs for member in panel)
-    if expected != outputs:
-        have = "1 output" if outputs == 1 else f"{outputs} outputs"
-        raise OutputError(
-            f"the record has {have}, but its panel gave {expected}; remove this record and judge its answer again", path
-        )
-    if silent := [f"`{member.name}`" for member in panel if not member.outputs]:
-        raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
 
 
 class OtherVersionError(OutputError):
@@ -132,11 +68,8 @@ def read_model(about: object) -> str | None:
     return model if isinstance(model, str) and model.strip() else None
 
 
-Named = TypeVar("Named")
-
-
-def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Named:
-    """Return the value for the rubric that a record names, or for the only rubric.
+def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
+    """Return the rubric that a record names, or the only one.
 
     Raises:
         OutputError: if the record does not name one of several rubrics.
@@ -156,8 +89,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if "agentv" in record:
         from rubric_lint.scoring.records.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
-        given: Mapping[str, Any] = {key: getattr(one, "rubric", one) for key, one in rubrics.items()}
-        ids = {key: {criterion.id for criterion in rubric.criteria} for key, rubric in given.items()}
+        ids = {key: {criterion.id for criterion in rubric.criteria} for key, rubric in rubrics.items()}
         found = find_graded(record, ids)
         if len(found) == 1:
             return rubrics[found[0]]
@@ -168,7 +100,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     raise OutputError(f"{_OF_NO_RUBRIC} `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
-def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str:
+def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> str:
     """Return the name of the rubric whose criteria have the texts of a record.
 
     Raises:
@@ -177,10 +109,8 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     named: list[str] = []
     for keys in ({name_test(record)} & rubrics.keys(), rubrics):  # most are of their test, and there may be thousands
         if not named:
-            given = {key: getattr(rubrics[key], "rubric", rubrics[key]).criteria for key in keys}
-            named = find_by_texts(
-                record, {key: [(criterion.id, criterion.outcome) for criterion in given[key]] for key in given}
-            )
+            texts = {key: [(criterion.id, criterion.outcome) for criterion in rubrics[key].criteria] for key in keys}
+            named = find_by_texts(record, texts)
     if len(named) == 1:
         return named[0]
     message = "the texts in the record are not those of all criteria of one rubric"
@@ -213,46 +143,68 @@ _PLAIN = frozenset({"id", "rubric", "output", *INPUT_FIELDS})
 """The fields of a record that is in the expected form."""
 
 
-def _score_flat(value: dict[str, Any], reader: OutputReader, reading: ParseOptions) -> RecordResult | None:
+def _score_row(value: dict[str, Any], reader: OutputReader, reading: ParseOptions) -> RecordResult | None:
     """Score a record or an object with a field for each criterion; None if it has none."""
     rubric = reader.rubric
-    if value.keys().isdisjoint({"id", "rubric"}) and (output := unfold(value, rubric)) is not value:
-        return reader.read_object(output, reading)
-    flat = read_flat(value, rubric)
-    if flat is None:
+    if value.keys().isdisjoint({"id", "rubric"}):
+        output = unfold(value, rubric)
+        if output is not value:
+            return reader.read_object(output, reading)
+    row = read_sheet_row(value, rubric)
+    if row is None:
         return None
     is_result = "points" in value and "full" in value
-    if all(answer is None for answer in flat.answers):
-        refuse_failed(value)
-        if is_result and flat.verdict:
-            raise OutputError(
-                "a compact result, which has no criteria; name results that were written without --compact"
-            )
-    if fault := _find_fault(value):
-        raise OutputError(f"invalid when it was judged: {fault}")
-    known = reader.grade(read_whole(flat, rubric))
-    layout = flat.layout
+    _refuse_unjudged(value, row, is_result=is_result)
+    known = reader.grade(read_whole(row, rubric))
+    layout = row.layout
     others = {name: value[name] for name in layout.others}
     if not is_result or read_judged_by(value) in {None, rubric.hash}:
-        _refuse_other_result(value, flat, known, is_result=is_result)
+        _refuse_other_result(value, row, known, is_result=is_result)
     if is_result:
         own = OVERWRITING_FIELDS | OF_TABLE | _OF_VERSION_3
         others = {name: item for name, item in others.items() if name not in own}
     form_of(rubric.form).check_record(others, is_single=len(rubric.criteria) == 1)
-    accepts = reading.extra_fields is ExtraFields.ACCEPT
-    flag = None if accepts else find_other_flag(flat, value, known.verdict)
-    if flag is not None:
-        found = f"`{flag}` is {read_cell(value[flag])}, but the criteria come to {known.verdict}"
-        advice = "remove the wrong one; `score --extra-fields accept` passes over it"
-        raise OutputError(f"{found}: {advice}", pointer((flag,)))
+    if reading.extra_fields is not ExtraFields.ACCEPT:
+        _refuse_other_flag(value, row, known.verdict)
     extra = list_values(others)
     if extra and reading.extra_fields is ExtraFields.REFUSE:
         raise OutputError(f"unknown field `{extra[0]}` is a number or a boolean", pointer((extra[0],)))
     notes = [ReadingNotes(tuple(extra))] if extra else []
-    return RecordResult(known, None, others if "id" in value else {}, rubric.name, notes=notes)
+    record = others if "id" in value else {}
+    return RecordResult(known, None, record, rubric.name, notes=notes)
 
 
-def _refuse_other_result(record: Mapping[str, Any], flat: SheetRow, known: Scored, *, is_result: bool) -> None:
+def _refuse_unjudged(record: Mapping[str, Any], row: SheetRow, *, is_result: bool) -> None:
+    """Refuse a record without answers that says why, and one that was invalid when it was judged.
+
+    Raises:
+        OutputError: with the reason.
+    """
+    if all(answer is None for answer in row.answers):
+        refuse_failed(record)
+        if is_result and row.verdict:
+            raise OutputError(
+                "a compact result, which has no criteria; name results that were written without --compact"
+            )
+    fault = _find_fault(record)
+    if fault:
+        raise OutputError(f"invalid when it was judged: {fault}")
+
+
+def _refuse_other_flag(record: Mapping[str, Any], row: SheetRow, verdict: Verdict) -> None:
+    """Refuse a field such as `passed` that says the opposite of the verdict.
+
+    Raises:
+        OutputError: naming both.
+    """
+    flag = find_other_flag(row, record, verdict)
+    if flag is not None:
+        found = f"`{flag}` is {read_cell(record[flag])}, but the criteria come to {verdict}"
+        advice = "remove the wrong one; `score --extra-fields accept` passes over it"
+        raise OutputError(f"{found}: {advice}", pointer((flag,)))
+
+
+def _refuse_other_result(record: Mapping[str, Any], row: SheetRow, known: Scored, *, is_result: bool) -> None:
     """Refuse a verdict or a score that does not follow from the criteria beside it; a score may be out of 1, 10 or 100.
 
     Raises:
@@ -260,14 +212,12 @@ def _refuse_other_result(record: Mapping[str, Any], flat: SheetRow, known: Score
     """
     of_samples = "a table keeps no samples, so if it had several, name the file that `judge` wrote"
     advice = of_samples if is_result else "remove the wrong one"
-    column = flat.columns.verdict
+    column = row.columns.verdict
     is_judged = column is not None and fold_column(column) == "verdict"  # a `label` is of a person
-    if is_judged and flat.verdict not in {None, known.verdict}:
-        raise OutputError(
-            f"`verdict` is {flat.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict"
-        )
+    if is_judged and row.verdict not in {None, known.verdict}:
+        raise OutputError(f"`verdict` is {row.verdict}, but the criteria come to {known.verdict}: {advice}", "/verdict")
     score = read_cell(record.get("score"))
-    if not score or score.casefold() in NOTHING or "score" in flat.layout.used:
+    if not score or score.casefold() in NOTHING or "score" in row.layout.used:
         return
     if not _may_be_rounded(score.replace(",", ".").rstrip("% "), float(known.score)):
         raise OutputError(f"`score` is {score}, but the criteria come to {float(known.score)!r}: {advice}", "/score")
@@ -296,14 +246,16 @@ class Scorer:
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], reading: ParseOptions = DEFAULT_OPTIONS) -> None:
         self._rubrics = rubrics
-        self._readers = {name: OutputReader(rubric) for name, rubric in rubrics.items()}
+        self._readers = {rubric.name: OutputReader(rubric) for rubric in rubrics.values()}
         self.only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._reading = reading
 
     def score(self, content: Content, line: int = 0, file: str | None = None) -> RecordResult:
         """Score the content of an entry: a judge output, or a record that holds one; `line` is where it begins."""
-        if self.only and type(content) is bytes and (found := self.only.match_record(content, line, file)):
-            return found
+        if self.only and type(content) is bytes:
+            matched = self.only.match_record(content, line, file)
+            if matched:
+                return matched
         try:
             found = self.score_record(decode_entry(content))
         except OutputError as fault:
@@ -330,69 +282,68 @@ class Scorer:
             OutputError: if it is not valid.
         """
         if not OUTPUT_FIELDS.isdisjoint(value):
-            return self._score_held(value)
+            return self._score_outputs(value)
         if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
             return self._score_again(value)
-        lifted = move_to_output(value) if self._may_lift(value) else None
-        if lifted:
-            return self._score_held(lifted)
+        reader = self._find_reader(value) if "rubric" in value or self.only else None
+        if reader is None or value.keys().isdisjoint(reader.ids):  # a field of a criterion would be its judgement
+            record = move_to_output(value)
+            if record:
+                return self._score_outputs(record)
         is_record = not value.keys().isdisjoint({"id", "rubric"})
-        if (is_record and "checks" not in value) or not any(key in value for key in JUDGEMENTS):
-            reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
-            if reader and (found := _score_flat(value, reader, self._reading)):
+        has_judgement = any(key in value for key in JUDGEMENTS)
+        if reader and ((is_record and "checks" not in value) or not has_judgement):
+            found = _score_row(value, reader, self._reading)
+            if found:
                 return found
         refuse_failed(value)
         if "rubric" not in value and self._criteria.intersection(map(fold_column, _list_filled(value))):
-            find_rubric(value, self._readers)  # refuses a judgement that may be of any of several rubrics
+            self._find_reader(value)  # refuses a judgement that may be of any of several rubrics
         if is_record:
             names = ", ".join([*map(str, value)][:6])
             raise OutputError(
                 f'the record has no field `output` (found: {names}); expected {{"id": ..., "output": {{...}}}}'
             )
-        if not any(key in value for key in JUDGEMENTS):
-            near = [key for key in value if isinstance(key, str) and find_near(key, (*OUTPUT_FIELDS, *JUDGEMENTS))]
+        if not has_judgement:
+            near = [key for key in value if isinstance(key, str) and find_near(key, [*OUTPUT_FIELDS, *JUDGEMENTS])]
             hint = f"; is it `{near[0]}`?" if near else ""
             raise OutputError(f"the object has no field `output`, `outputs`, `checks` or `score`{hint}")
-        return find_rubric({}, self._readers).read_object(value, self._reading)
+        return self._find_reader({}).read_object(value, self._reading)
+
+    def _find_reader(self, record: Mapping[str, Any]) -> OutputReader:
+        """Return the reader for the rubric that a record names, or for the only rubric; raise OutputError for none."""
+        if self.only and "rubric" not in record:
+            return self.only
+        return self._readers[find_rubric(record, self._rubrics).name]
 
     @cached_property
     def _criteria(self) -> frozenset[str]:
         """The names that columns of judgements may have, as they are compared."""
-        return frozenset(
-            fold_column(criterion.id) for rubric in self._rubrics.values() for criterion in rubric.criteria
-        )
-
-    def _may_lift(self, value: Mapping[str, Any]) -> bool:
-        """Return whether no field of a record is that of a criterion, which would be its judgement."""
-        reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
-        return reader is None or value.keys().isdisjoint(criterion.id for criterion in reader.rubric.criteria)
+        return frozenset(fold_column(name) for reader in self._readers.values() for name in reader.ids)
 
     def _score_again(self, value: dict[str, Any]) -> RecordResult:
         """Score the answers of a result that `score` wrote, as its rubric may have changed."""
         refuse_failed(value)
         if "verdicts" in value:
             raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
-        reader = find_rubric(value, self._readers)
-        rubric = reader.rubric
-        given = [item if isinstance(item, Mapping) else {} for item in value["criteria"]]
+        rubric = self._find_reader(value).rubric
+        results = [item if isinstance(item, Mapping) else {} for item in value["criteria"]]
         output: dict[str, Any]
         if rubric.shape is Shape.HOLISTIC:
-            output = {rubric.criteria[0].field: given[0].get("raw") if given else None}
+            output = {rubric.criteria[0].field: results[0].get("raw") if results else None}
         else:
             known = {criterion.id: criterion for criterion in rubric.criteria}
             is_table = "shape" not in value
-            output = {
-                "checks": [_read_check(item, known.get(str(item.get("id"))), is_table=is_table) for item in given]
-            }
+            checks = [_read_check(result, known.get(str(result.get("id"))), is_table=is_table) for result in results]
+            output = {"checks": checks}
         value = {name: item for name, item in value.items() if name not in rubric.own_fields | _OF_VERSION_3}
         if _are_groups(value.get("groups")):
             value.pop("groups")
-        kept = {
-            name: item for name, item in value.items() if name not in RESULT_FIELDS or name in {"rubric", "rubric_hash"}
-        }
+        dropped = RESULT_FIELDS - {"rubric", "rubric_hash"}
         if "shape" not in value:
-            kept = {name: item for name, item in kept.items() if name not in OF_TABLE}
-        found = self._score_held({**kept, "output": output})
+            dropped |= OF_TABLE
+        kept = {name: item for name, item in value.items() if name not in dropped}
+        found = self._score_outputs({**kept, "output": output})
         scored = found.scored
         if scored and read_judged_by(value) == scored.rubric.hash and value["score"] != float(scored.score):
             raise OutputError(
@@ -404,7 +355,8 @@ class Scorer:
 
     def _refuse_unread(self, fault: OutputError) -> RecordResult:
         """Return the result of an entry that could not be read; a place within its output starts there."""
-        record, (_, field, *_) = fault.record, [*fault.path.split("/"), ""]
+        record = fault.record
+        _, field, *_ = [*fault.path.split("/"), ""]
         if field in OUTPUT_FIELDS:
             record = {**record, field: ""}
         found = RecordResult(record=record, error=fault.forget_frames())
@@ -449,7 +401,7 @@ class Scorer:
             return RecordResult(rubric=self.only.rubric.name if self.only else None, error=fault.forget_frames())
 
     def _score_output(self, output: Any) -> RecordResult:
-        reader = find_rubric({}, self._readers)
+        reader = self._find_reader({})
         if isinstance(output, str):
             return reader.read(output, reading=self._reading)
         if isinstance(output, JudgeOutput):
@@ -457,12 +409,11 @@ class Scorer:
         found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
         raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
 
-    def _score_held(self, record: dict[str, Any]) -> RecordResult:
+    def _score_outputs(self, record: dict[str, Any]) -> RecordResult:
         """Score a record with one or several outputs."""
-        # An `error` that is null or empty says that there is none.
-        if name := next(
-            (name for name in record if name in OVERWRITING_FIELDS and (name != "error" or record[name])), None
-        ):
+        for name, value in record.items():
+            if name not in OVERWRITING_FIELDS or (name == "error" and not value):
+                continue  # an `error` that is null or empty says that there is none
             if not any(map(record.get, OUTPUT_FIELDS)):
                 refuse_failed(record)
             raise OutputError(f"the record's `{name}` would overwrite that of the result; rename it", f"/{name}")
@@ -472,7 +423,7 @@ class Scorer:
             if fault:
                 raise OutputError(f"no output: {fault}")
             refuse_failed(record)
-        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
+        reader = self._find_reader(record)
         if fault and record["judge"].get("per_criterion"):  # the text is of one request, and no output of this rubric
             raise OutputError(f"invalid when it was judged: {fault}")
         if "outputs" in record:
@@ -512,8 +463,9 @@ class Scorer:
                 path = f"/outputs/{number - 1}{fault.path}"
                 by = f" (by `{models[number - 1]}`)" if number <= len(models) else ""
                 # A judge whose first output is invalid is not asked for more.
-                which = f"output {number} of {len(outputs)}{by}: " if len(outputs) > 1 or by else ""
-                raise OutputError(f"{which}{fault.message}", path) from None
+                if len(outputs) == 1 and not by:
+                    raise OutputError(fault.message, path) from None
+                raise OutputError(f"output {number} of {len(outputs)}{by}: {fault.message}", path) from None
         if not _find_fault(record):
             refuse_missing_votes(panel, len(given), "/outputs")
         result = combine_samples(given)
@@ -547,17 +499,22 @@ def refuse_failed(record: Mapping[str, Any]) -> None:
     reason = find_reason(record)
     if not reason:
         return
-    if not _is_failed_result(record):
+    if not is_failed_result(record):
         raise OutputError(f"{NOT_JUDGED}: {reason}")
     if reason.startswith(NOT_JUDGED):
         raise OutputError(reason)
     raise OutputError(f"{_NO_SCORE}{reason.removeprefix(_NO_SCORE)}")
 
 
-def _is_failed_result(record: Mapping[str, Any]) -> bool:
-    """Return whether the `error` of a record is that of a result that `score` wrote, which has the place beside it."""
+def is_failed_result(record: Mapping[str, Any]) -> bool:
+    """Return whether the `error` of a record is that of a result that `score` wrote: it has a place.
+
+    JSON has the place inside the error, a table in columns of its own.
+    """
     error = record.get("error")
-    return "path" in error if isinstance(error, Mapping) else "line" in record
+    if isinstance(error, Mapping):
+        return "path" in error
+    return "line" in record or "error_path" in record
 
 
 def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
@@ -566,16 +523,14 @@ def lacks_output(record: Mapping[str, Any], rubric: ScoringRubric) -> bool:
     It may say why, as after an error of the endpoint. An empty cell, null and an empty text are the same, as tables do
     not tell them apart.
     """
-    reason = find_reason(record) if _is_failed_result(record) else _find_fault(record)
+    reason = find_reason(record) if is_failed_result(record) else _find_fault(record)
     if reason:
         return reason.removeprefix(_NO_SCORE).startswith((NOT_JUDGED, _OF_NO_RUBRIC))
-    given = {
-        name: value
-        for name, value in record.items()
-        if isinstance(name, str)
-        and (value.strip() if isinstance(value, str) else value is not None)
-        and (name not in OUTPUT_FIELDS or value != [])
-    }
+    given = {}
+    for name, value in record.items():
+        is_blank = value is None or (isinstance(value, str) and not value.strip())
+        if isinstance(name, str) and not is_blank and (name not in OUTPUT_FIELDS or value != []):
+            given[name] = value
     fields = OUTPUT_FIELDS.union(JUDGEMENTS, list_fields([rubric]))
     return fields.isdisjoint(map(fold_column, given)) and not is_judged(given, rubric)
 

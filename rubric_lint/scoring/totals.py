@@ -123,9 +123,7 @@ class RubricTotals:
     groups: dict[str, GroupTotals] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.rubric.tree:
-            _, *groups = self.rubric.tree.list_groups()
-            self.groups = {group.id: GroupTotals(group) for group in groups}
+        self.groups = {group.id: GroupTotals(group) for group in self.rubric.groups}
 
     def add(self, other: "RubricTotals") -> None:
         """Add other totals of the same rubric.
@@ -158,18 +156,21 @@ class RubricTotals:
     @property
     def mean(self) -> Fraction | None:
         """The mean score, at least 0, or None without scores."""
-        return None if (mean := self.uncut_mean) is None else max(mean, Fraction(0))
+        mean = self.uncut_mean
+        return None if mean is None else max(mean, Fraction(0))
 
     @property
     def rubric_mean(self) -> Fraction | None:
         """The mean score in units of the scale of the rubric; None without scores, or without a scale."""
-        return None if (mean := self.mean) is None else self.rubric.in_units(mean)
+        mean = self.mean
+        return None if mean is None else self.rubric.in_units(mean)
 
     def list_grades(self) -> list[dict[str, Any]]:
         """Return how many outputs have each grade, from the best on; `null` is below all of them."""
-        named = [(name, self.grades[name]) for name, _ in self.rubric.rubric_grades]
-        below = [(None, self.grades[None])] if self.grades[None] else []
-        return [{"grade": name, "outputs": times} for name, times in (*named, *below)]
+        names: list[str | None] = [name for name, _ in self.rubric.rubric_grades]
+        if self.grades[None]:
+            names.append(None)
+        return [{"grade": name, "outputs": self.grades[name]} for name in names]
 
     @property
     def uncut_mean(self) -> Fraction | None:
@@ -182,19 +183,29 @@ class RubricTotals:
             {"models": list(panel.models), "independent_votes_at_most": panel.votes, "outputs": outputs}
             for panel, outputs in self.panels.items()
         ]
-        return {
+        found: dict[str, Any] = {
             "rubric": self.rubric.name,
             "rubric_hash": self.rubric.hash,
             "outputs": self.scored,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
-            **({"rubric_mean": _as_float(self.rubric_mean)} if self.rubric.units else {}),
-            **({"rubric_grades": self.list_grades()} if self.rubric.rubric_grades else {}),
-            **({"sampled": self.sampled, "stable": self.stable} if self.sampled else {}),
-            **({"panels": panels} if panels else {}),
-            "criteria": [criterion.to_json() for criterion in self.criteria],
-            **({"groups": [group.to_json() for group in self.groups.values()]} if self.groups else {}),
         }
+        if self.rubric.units:
+            found["rubric_mean"] = _as_float(self.rubric_mean)
+        if self.rubric.rubric_grades:
+            found["rubric_grades"] = self.list_grades()
+        if self.sampled:
+            found |= {"sampled": self.sampled, "stable": self.stable}
+        if panels:
+            found["panels"] = panels
+        found["criteria"] = [criterion.to_json() for criterion in self.criteria]
+        if self.groups:
+            found["groups"] = [group.to_json() for group in self.groups.values()]
+        return found
+
+
+def _open_totals(rubric: ScoringRubric) -> RubricTotals:
+    return RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria)))
 
 
 _MOST_FIELDS = 1_000
@@ -228,7 +239,7 @@ class ReadingTotals:
             if name in self.unread_fields or len(self.unread_fields) < _MOST_FIELDS:
                 self.unread_fields[name] += times
 
-    def word(self) -> list[str]:
+    def format_lines(self) -> list[str]:
         """Return a line for the fields that were not read, and one for line breaks that were read as they are."""
         lines = []
         if self.unread_fields:
@@ -245,8 +256,12 @@ class ReadingTotals:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as they appear in the totals; empty if nothing was passed over."""
-        fields = {"unread_fields": dict(self.unread_fields.most_common())} if self.unread_fields else {}
-        return fields | ({"raw_line_breaks": self.raw_controls} if self.raw_controls else {})
+        found: dict[str, Any] = {}
+        if self.unread_fields:
+            found["unread_fields"] = dict(self.unread_fields.most_common())
+        if self.raw_controls:
+            found["raw_line_breaks"] = self.raw_controls
+        return found
 
 
 class Totals:
@@ -260,9 +275,7 @@ class Totals:
         self.invalid = 0
         self.unscored = 0
         self.reading = ReadingTotals()
-        self.rubrics = {
-            rubric.name: RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria))) for rubric in rubrics
-        }
+        self.rubrics = {rubric.name: _open_totals(rubric) for rubric in rubrics}
 
     def take(self, result: Scored, times: int = 1) -> None:
         """Count a result that so many outputs have."""
@@ -305,7 +318,7 @@ class Totals:
         self.reading.add(other.reading)
         for name, part in other.rubrics.items():
             if name not in self.rubrics:
-                self.rubrics[name] = RubricTotals(part.rubric, tuple(map(CriterionTotals, part.rubric.criteria)))
+                self.rubrics[name] = _open_totals(part.rubric)
             self.rubrics[name].add(part)
 
     def __radd__(self, start: int) -> "Totals":
@@ -335,10 +348,11 @@ class Totals:
 
     def to_json(self) -> dict[str, Any]:
         """Return the totals as `--format json` writes them."""
+        unscored = {"unscored": self.unscored} if self.unscored else {}
         return {
             "outputs": self.outputs,
             "invalid": self.invalid,
-            **({"unscored": self.unscored} if self.unscored else {}),
+            **unscored,
             **{str(verdict): self.verdicts[verdict] for verdict in Verdict},
             "mean": _as_float(self.mean),
             **self.reading.to_json(),
@@ -362,7 +376,7 @@ def _count_outputs(count: int) -> str:
 
 
 def _count_points(result: Scored) -> Fraction:
-    """Return what a result adds to the points of a mean: below 0 only if the mean is cut there, not each score."""
+    """Return the points of a result in a mean: below 0 only if the mean is cut there, not each score."""
     if not result.rubric.cuts_mean:
         return result.score * result.rubric.full
     if not result.samples:

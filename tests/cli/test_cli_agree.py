@@ -17,7 +17,7 @@ from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.model.schema_files import load_bundled
-from rubric_lint.report.agreement import Findings, as_text
+from rubric_lint.report.agreement import AgreementReport, as_text
 from rubric_lint.report.terminal import width
 from rubric_lint.scoring.loading import load_rubrics
 
@@ -72,7 +72,7 @@ def tables(columns, name="c"):
     reader.read("labels.jsonl", entries(*labels), labels=True)
     plan = AgreementOptions(worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
-    return [*as_text(Findings(agreements, reader.invalid, reader.left_out, []), columns)]
+    return [*as_text(AgreementReport(agreements, reader.invalid, reader.left_out, []), columns)]
 
 
 def test_the_tables_of_agreement(snapshot):
@@ -201,7 +201,9 @@ def test_the_verdicts_of_many_rubrics_are_compared_together(run, tmp_path, said)
     assert len(told["agreements"]) == 26
     code, text, complaints = run("judge.jsonl", "--labels", "human.jsonl", "--fail-below", "all:alpha=0.95")
     assert code == 1
-    said(complaints, text)
+    said(complaints, text.partition("\ncase-02 ")[0])
+    assert re.findall(r"^case-(\d\d) ", text, re.MULTILINE) == [f"{number:02}" for number in range(20)]
+    assert "\n5 more rubrics, each with 1 answer or fewer; --format json has all of them.\n" in text
     run("judge.jsonl", "--labels", "human.jsonl", "--report", "page.html", code=0)
     assert "5 more rubrics, each with 1 answer" in (tmp_path / "page.html").read_text("utf-8")
 

@@ -54,6 +54,20 @@ def run(*arguments, form="json"):
     return code, report["rubrics"][0] if isinstance(report, dict) else report, told
 
 
+FRAME = re.compile(r"Bad are|Of \d|This is about|1 label in 20|keep ")
+
+
+def list_own(page):
+    """Return the sentences of the first screen below its heading, without those that stand on every one.
+
+    `test_a_group_in_which_the_judge_fails_is_named_although_the_whole_is_trusted` has a screen whole, and
+    `test_each_figure_on_the_page_is_one_of_the_report` is about the figures of the others.
+    """
+    blocks = page.partition("\nDetails")[0].split("\n\n")[1:]
+    sentences = [each for block in blocks for each in re.split(r"(?<=\.) (?=[A-Z\d])", " ".join(block.split()))]
+    return [each for each in sentences if not FRAME.match(each)]
+
+
 def standings(report):
     return {each["id"]: each["standing"] for each in report["criteria"]}
 
@@ -127,13 +141,16 @@ def test_a_limit_ends_the_run_and_what_was_judged_is_assessed():
     assert (len(chat.asked), report["answers"], "stopped at --max-requests 9" in told) == (8, 4, True)
 
 
-@pytest.mark.parametrize("form", ["full", "markdown"])
-@pytest.mark.parametrize(("limit", "answer"), [("9", None), ("2", "Nothing."), ("0", None)])
+@pytest.mark.parametrize(
+    ("form", "limit", "answer"),
+    [("full", "9", None), ("markdown", "9", None), ("full", "2", "Nothing."), ("full", "0", None)],
+)
 def test_the_page_of_a_run_that_a_limit_ended_says_what_is_not_judged(form, limit, answer, said):
     prepare(10)
     with serving(completion(answer) if answer else played.play(GOOD)) as chat:
         options = ("--model", f"m@{chat.url}", "--max-requests", limit, "--concurrency", "1")
-        said(run(*options, form=form)[1].replace(chat.url, "URL"))
+        page = run(*options, form=form)[1].replace(chat.url, "URL")
+        said(list_own(page) if form == "full" else page)
         report = run(*options)[1]
     commands = [each["command"] for each in report["next"]]
     assert all(" labels " not in each for each in commands)
@@ -251,7 +268,7 @@ def test_labels_chosen_by_the_verdict_bound_the_shares_and_decide_nothing(wrong,
     agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS)
     assert ("it catches at least" in agree.stdout) == (expected is not None)
     if expected:
-        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+        said(list_own(run(*LABELS, form="full")[1]))
         said("".join(line for line in agree.stdout.splitlines(keepends=True) if "chosen by" in line))
 
 
@@ -277,7 +294,7 @@ def test_labels_that_cannot_be_used_are_told_first_and_have_to_be_corrected(said
     prepare(40, GOOD)
     rows = [f"a{number:03},ana,n/a" for number in range(40)]
     Path("labels.csv").write_text("\n".join(["id,rater,cites", *rows]))
-    said(run("--labels", "labels.csv", form="full")[1].partition("\nDetails")[0])
+    said(list_own(run("--labels", "labels.csv", form="full")[1]))
     Path("labels.csv").write_text("Our labels,\nid,cites\na000,yes")
     assert "the names of the columns are in row 2" in run("--labels", "labels.csv")[2]
 
@@ -291,7 +308,7 @@ def test_invalid_outputs_are_counted_by_cause(said):
     lines[2]["outputs"][1] = "I refuse."
     write_lines(path, lines)
     code, page, _ = run(form="full")
-    said(page.partition("\nDetails")[0])
+    said(list_own(page))
     report = run()[1]
     assert (code, report["answers"], len(report["invalid"])) == (4, 4, 3)
     lines[0]["outputs"][1] = "I refuse."
@@ -491,7 +508,7 @@ def test_labels_that_seem_chosen_by_the_verdict_are_not_taken_for_random_ones(ch
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"]) == (0 if reason == "shares-reached" else 4, [reason])
     if reason == "by-verdict":
-        said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+        said(list_own(run(*LABELS, form="full")[1]))
 
 
 def write_sixty(**of_label):
@@ -533,7 +550,7 @@ def test_labels_of_which_one_was_not_drawn_at_random_never_make_a_rubric_trusted
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], report["chosen"]) == (4, [way], chosen)
     assert report["by_verdict"].keys() == {"bad_caught", "good_passed", "stopped", "passed"}
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 @pytest.mark.slow
@@ -563,7 +580,7 @@ def test_labels_of_another_text_than_the_one_that_was_judged_are_left_out(said):
     )
     code, report, _ = run(*LABELS)
     assert (code, report["labelled"], [each["count"] for each in report["left_out"]]) == (4, 30, [30])
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 def test_a_hidden_row_of_labels_is_told_on_the_first_screen():
@@ -782,7 +799,7 @@ def test_two_judges_are_assessed_by_themselves_and_the_worst_decides(said):
     assert report["bad_caught"] == report["each_judge"][0]["bad_caught"]
     assert report["each_judge"][1]["bad_caught"]["low"] > 0.8
     code, page, _ = run(*results, form="full")
-    said(*(line for line in page.splitlines() if "judge" in line))
+    said(list_own(page))
 
 
 def test_results_of_answers_that_are_not_given_are_left_out_and_told():
@@ -820,7 +837,7 @@ def test_a_criterion_without_a_label_is_named_as_the_reason_for_no_verdict(said)
     Path("labels.csv").write_text("id,cites,period,polite,chosen\n" + "".join(rows))
     code, page, _ = run("--labels", "labels.csv", form="full")
     assert code == 4
-    said(page.partition("cannot say")[0], page[page.index("Next") :].partition("\n\n")[0])
+    said(list_own(page))
 
 
 def test_causes_with_different_values_are_said_to_have_them():
@@ -854,7 +871,7 @@ def test_the_shares_are_those_of_one_run_unless_a_verdict_rests_on_several(said)
     write_judged([(False, True)] * 12 + [(False, False)] * 18 + [(True, True)] * 30, [False] * 30 + [True] * 30)
     code, report, _ = run(*LABELS)
     assert (code, report["bad_caught"]["x"], report["bad_caught"]["n"]) == (4, 24, 30)
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
     code, report, _ = run(*LABELS, "--runs", "2")
     assert (code, report["bad_caught"]["x"], report["answer"]) == (0, 30, "trusted")
     code, _, told = run(*LABELS, "--runs", "3")
@@ -1160,7 +1177,7 @@ def test_near_copies_count_as_one_and_are_counted(said):
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], report["near_copies"]) == (4, ["few-labels"], 58)
     assert [report[side]["n"] for side in ("bad_caught", "good_passed")] == [1, 1]
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
     asked = [{"question": f"What is {number} + 7?"} for number in range(60)]
     write_judged([(each,) for each in met], met, answers=asked)
     code, report, _ = run(*LABELS)
@@ -1173,7 +1190,7 @@ def test_an_answer_with_fewer_outputs_than_a_run_is_not_wrong(said):
     code, report, _ = run(*LABELS, "--runs", "3")
     assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 30)
     assert [report[side]["high"] for side in ("bad_caught", "good_passed")] == [1, 1]
-    said(run(*LABELS, "--runs", "3", form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, "--runs", "3", form="full")[1]))
 
 
 @pytest.mark.parametrize(("runs", "caught"), [(1, 20 + 5), (2, 20)])
@@ -1232,7 +1249,7 @@ def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(sai
     assert (code, report["reasons"], report["unscored"]) == (4, ["few-labels"], 9)
     x, n, _, high = compare_with_agree(report)
     assert (x, n, high) == (21, 30, 1)
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 @pytest.mark.parametrize(
@@ -1277,14 +1294,14 @@ def test_what_no_judge_said_is_to_be_judged_and_not_asked_again_in_another_way(s
         return json.dumps({"id": record["id"], "answer": record["answer"], **instead} if number >= 48 else record)
 
     write_60(judge)
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 def test_if_no_record_has_an_output_nothing_is_judged(said):
     write_60(lambda _, record: json.dumps({"id": record["id"], "answer": "?", "output": None}))
     code, report, _ = run(*LABELS, "--results", "answers.jsonl")
     assert (code, report["reasons"]) == (4, ["not-judged"])
-    said(run(*LABELS, "--results", "answers.jsonl", form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, "--results", "answers.jsonl", form="full")[1]))
 
 
 def test_empty_cells_are_filled_in_before_other_labels_are_asked_for(said):
@@ -1449,8 +1466,9 @@ def test_a_label_joins_an_invalid_output_whose_id_is_a_number():
 def test_a_judge_whose_every_second_output_is_invalid_is_said_to_fail_by_these(said):
     met = [False] * 30 + [True] * 30
     write_people({"ann": met}, [(each, None) for each in met])
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
-    said(commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS).stdout)
+    said(list_own(run(*LABELS, form="full")[1]))
+    agreed = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS).stdout
+    said([line for line in agreed.splitlines() if line.lower().startswith("  verdict")])
     found = commands.run("rubric-lint", "check", FILES[0], "--judged", "answers.judged.jsonl", *LABELS)
     assert "judged-disagrees:" not in found.stdout.partition("not enough data for:")[0]
 
@@ -1462,7 +1480,7 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
     write_judged([(each,) for each in met], met, answers=[*fields, {}])
     _, report, _ = run(*LABELS, "--by", "new")
     assert [(each["group"], each["labelled"]) for each in report["groups"]] == [('"1"', 15), ("1", 15), ("true", 15)]
-    said(run(*LABELS, "--by", "new", form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, "--by", "new", form="full")[1]))
     agreed = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS, "--by", "new").stdout
     said(next(part for part in agreed.split("\n\n") if "by group" in part))
 
@@ -1500,7 +1518,7 @@ def test_the_next_step_says_what_to_correct_in_labels(said, flat):
     write_lines("labels.jsonl", [*records, {**records[50], value: records[10][value]}])
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"]) == (4, ["labels-refused"])
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 def test_rows_of_a_sheet_without_a_rater_are_refused_if_others_name_one():
@@ -1522,7 +1540,7 @@ def test_records_of_no_rubric_of_the_file_are_said_on_the_first_screen(said, nam
     write_lines("answers.jsonl", [{**about, "id": f"a{at}", "output": {"policy": True}} for at in range(5)])
     done = commands.run("rubric-lint", "assess", "two.rubric.yaml", "answers.jsonl")
     assert done.returncode == 4
-    said(done.stdout.partition("\nDetails")[0])
+    said(list_own(done.stdout))
 
 
 DOUBTED = [
@@ -1555,7 +1573,7 @@ def test_judged_rules_and_the_page_name_the_judge_that_fails_of_several(said):
     write_lines("answers.judged.jsonl", [*records, *lenient])
     options = (FILES[0], "--judged", "answers.judged.jsonl", *LABELS, "--format", "concise")
     said(commands.run("rubric-lint", "check", *options).stdout)
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
@@ -1569,7 +1587,7 @@ def test_labels_whose_verdict_is_not_that_of_their_criteria_are_counted(said):
     code, report, _ = run("--labels", "labels.csv")
     assert (code, report["good_passed"]["x"], report["good_passed"]["n"]) == (4, 30, 34)
     page = run("--labels", "labels.csv", form="full")[1]
-    said(page.partition("\nDetails")[0])
+    said(list_own(page))
     agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", "--labels", "labels.csv")
     said(agree.stderr)
 
@@ -1615,7 +1633,7 @@ def test_where_outputs_are_missing_the_page_does_not_blame_closeness_or_ask_for_
     write_lines("answers.judged.jsonl", [records[number] for number in judged])
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], report["labels_needed"]) == (4, ["few-labels"], needed)
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(said):
@@ -1624,7 +1642,7 @@ def test_an_invalid_output_is_no_answer_on_which_people_and_the_judge_differ(sai
     refuse_outputs([*range(1, 20), *range(30, 50)])
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], report["to_label_again"]) == (1, ["misses-bad", "fails-good"], ["a000"])
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
 
 
 SCALE = """\
@@ -1650,7 +1668,7 @@ def test_labels_that_seem_to_be_on_another_scale_say_nothing_until_somebody_says
         ["label-scale"],
         {"person": "ann", "seems": "shorter"},
     )
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
     words = shlex.split(report["next"][0]["command"])[4:]
     assert words[-2:] == ["--label-scale", "1..5"]
     code, report, _ = run(*words)
@@ -1679,7 +1697,7 @@ def test_labels_of_one_of_two_people_on_another_scale_are_named_and_read_alone(s
     assert words[-2:] == ["--label-scale", "bob=1..5"]
     _, report, _ = run(*words)
     assert (report["reasons"], report["bad_caught"]["n"], report["invalid"]) == (["shares-reached"], 36, [])
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
     for scales in (("ben=1..5",), ("bob=1..5", "bob=0..10"), ("bob=1-5",)):
         options = [word for scale in scales for word in ("--label-scale", scale)]
         code, _, message = run(*LABELS, *options)
@@ -1736,7 +1754,7 @@ def test_ids_of_which_none_matches_are_said_with_the_first_of_both_sides(said):
     write_lines("labels.jsonl", [{**each, "id": f"q-{each['id']}"} for each in labels])
     code, report, _ = run(*LABELS)
     assert (code, report["reasons"], [each["count"] for each in report["left_out"]]) == (4, ["no-labels"], [60])
-    said(run(*LABELS, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, form="full")[1]))
     agree = commands.run("rubric-score", "agree", FILES[0], "answers.judged.jsonl", *LABELS)
     assert agree.returncode == 2
     said(agree.stderr)
@@ -1752,8 +1770,8 @@ def test_a_judge_that_does_not_tell_answers_apart_is_said_to_be_one_and_no_wordi
     prepare(60, lambda asked: dict.fromkeys(played.CRITERIA, False) | draw(asked), labels=48)
     code, report, _ = run(*LABELS)
     assert (code, report["not_told_apart"], set(standings(report).values())) == (1, 4, {UNKNOWN})
-    page = run(*LABELS, form="full")[1].partition("\nDetails")[0]
-    said(page)
+    page = run(*LABELS, form="full")[1]
+    said(list_own(page))
 
 
 def draw(asked):
@@ -1770,7 +1788,7 @@ def test_outputs_that_are_all_invalid_are_said_by_cause_with_what_to_try(said):
     write_lines("answers.judged.jsonl", records)
     code, report, _ = run()
     assert (code, report["reasons"], len(report["invalid"])) == (4, ["invalid"], 12)
-    said(run(form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(form="full")[1]))
 
 
 def read_sentences(page):
@@ -1886,7 +1904,7 @@ def test_a_criterion_without_a_label_is_not_said_to_have_labels_that_are_alike(s
 def test_a_class_is_too_rare_only_if_it_is_rarer_and_more_of_it_would_decide(bad, options, said):
     met = [at >= bad for at in range(60)]
     write_people({"ann": met}, [(value,) for value in met])
-    said(run(*LABELS, *options, form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, *options, form="full")[1]))
 
 
 @pytest.mark.parametrize("questions", [0, 60, 20])
@@ -1976,7 +1994,7 @@ def test_a_class_of_which_outputs_are_missing_is_not_said_to_be_near_the_target(
     """Each of 12 bad answers has one output, and each of 48 good ones has two."""
     met = [at >= 12 for at in range(60)]
     write_people({"ann": met}, [(each,) * (1 + each) for each in met])
-    said(run(*LABELS, "--runs", "2", form="full")[1].partition("\nDetails")[0])
+    said(list_own(run(*LABELS, "--runs", "2", form="full")[1]))
 
 
 @pytest.mark.parametrize("common", [0, 12])

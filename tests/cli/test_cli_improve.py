@@ -338,7 +338,7 @@ def test_an_interrupt_reports_what_was_found_and_writes_nothing(calls, monkeypat
     left = [calls]
 
     def interrupt(name, fault):
-        whole = getattr(improving._Asking, name)
+        whole = getattr(improving._ModelAsker, name)
 
         def step(*given):
             left[0] -= 1
@@ -349,8 +349,8 @@ def test_an_interrupt_reports_what_was_found_and_writes_nothing(calls, monkeypat
         return step
 
     with serving(behave) as chat, monkeypatch.context() as patch:
-        patch.setattr(improving._Asking, "write", interrupt("write", KeyboardInterrupt()))
-        patch.setattr(improving._Asking, "judge", interrupt("judge", click.Abort()))
+        patch.setattr(improving._ModelAsker, "write", interrupt("write", KeyboardInterrupt()))
+        patch.setattr(improving._ModelAsker, "judge", interrupt("judge", click.Abort()))
         given = ["improve", "refund.rubric.yaml", "answers.jsonl", "--model", f"m@{chat.url}", "--write"]
         done = commands.run("rubric-lint", *given, "--format", "json")
         report = json.loads(done.stdout)

@@ -53,6 +53,7 @@ ADDITIONS = {
     "gate of a group": f"criteria:\n  {TWO}\n  - {{id: code, required_min_score: 0.5, {GROUP}}}",
     "condition of a group": f"criteria:\n  {TWO}\n  - {{id: code, applies_if: There is code, {GROUP}}}",
 }
+SYSTEM = re.compile("AgentV [45]|Agent Skills|DeepEval|Ragas|promptfoo|Inspect|Markdown|CSV")
 PLACE = re.compile(r"rubric-lint: leaflet\.rubric\.yaml:")
 
 
@@ -63,7 +64,7 @@ def text_of(addition):
 @pytest.mark.parametrize("addition", ADDITIONS)
 def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said):
     (folder / "leaflet.rubric.yaml").write_text(text_of(addition), "utf-8")
-    lines = []
+    answers, lines = {}, []
     named, takes = set(), set()
     for target in TARGETS:
         if target == "xlsx":
@@ -73,10 +74,14 @@ def test_each_addition_is_written_lost_by_name_or_refused(addition, folder, said
         takes |= {target, *(["xlsx"] if target == "csv" else [])} if done.stdout else set()
         named |= {tuple(re.split(", | or ", each)) for each in re.findall("; use --to (.*)", done.stderr)}
         told = [PLACE.sub("", line) for line in done.stderr.splitlines() if "to do:" not in line]
-        lines.append(f"{target}: {'written' if done.stdout else 'refused'}")
-        lines += [f"  {re.sub('; use --to [a-z].*', '; use --to ...', line)}" for line in told]
+        told = [re.sub("; use --to [a-z].*", "; use --to ...", line) for line in told]
+        assert {name.lower().replace(" ", "-") for name in SYSTEM.findall("".join(told))} <= {target}
+        answer = ("written" if done.stdout else "refused", *(SYSTEM.sub("SYSTEM", line) for line in told))
+        answers.setdefault(answer, []).append(target)
     assert named <= {tuple(each for each in TARGETS if each in takes)}
-    said(*lines)
+    for (answer, *told), targets in answers.items():
+        lines += [f"{', '.join(targets)}: {answer}", *(f"  {line}" for line in told)]
+    said(lines)
 
 
 def test_a_refusal_of_a_set_says_why_it_cannot_be_written(folder):

@@ -15,10 +15,10 @@ from random_rubrics import ODD, SHAPES, written_out
 
 from rubric_lint.convert.export import load_target
 from rubric_lint.convert.export.target import ExportError
-from rubric_lint.formats.sheets.cells import Place, Range, Rescale, TableError
+from rubric_lint.formats.sheets.cells import CellPlace, Rescale, ScoreRange, TableError
 from rubric_lint.formats.sheets.columns import Choices
 from rubric_lint.formats.sheets.reading import read_tables
-from rubric_lint.formats.sheets.rubrics import read_rubric, write_draft
+from rubric_lint.formats.sheets.rubrics import read_rubric, write_json
 from rubric_lint.lint.engine import build_rubrics
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import SCORES, USUAL_THRESHOLDS
@@ -34,7 +34,7 @@ def read(target, data):
     found = {}
     for table in read_tables(FILES[target], FILES[target], data, Choices(), USUAL_THRESHOLDS):
         rubric = read_rubric(table, Choices())
-        (document,), _ = read_documents(Source("table.rubric.json", write_draft(rubric.entries).text))
+        (document,), _ = read_documents(Source("table.rubric.json", write_json(rubric.entries).text))
         (found[rubric.name],) = build_rubrics(document, FileSettings(claimed=True, version=CURRENT))
     return found
 
@@ -192,8 +192,8 @@ def test_bands_of_any_scale_share_out_0_to_10(lowest, width, data):
     scale = Rescale(lowest, lowest + width)
     cuts = sorted(data.draw(st.sets(st.integers(lowest + 1, lowest + width), max_size=6)))
     ends = zip([lowest, *cuts], [*(cut - 1 for cut in cuts), scale.highest], strict=True)
-    bands = [Range(low, high) for low, high in ends]
-    place = Place("r.csv:1:1", "line 1")
+    bands = [ScoreRange(low, high) for low, high in ends]
+    place = CellPlace("r.csv:1:1", "line 1")
     if any(not any(low <= scale.nearest(score) <= high for score in SCORES) for low, high in bands):
         with pytest.raises(TableError) as refusal:
             scale.spread((band, place) for band in bands)

@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
 from decimal import Decimal
 from textwrap import dedent, indent
 
 import commands
 import pytest
-from agentv_reading import Read, read_suite
+from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
 from node import install_package
 
@@ -144,7 +143,10 @@ CURRENT = """\
 
 def test_what_agentv_reads_is_worked_out_from_the_data_alone():
     (read,) = read_suite(read_documents(Source("a.yaml", dedent(CURRENT)))[0][0].data, "agentv-5")
-    assert read == (Read("rubric-1", "Says hello", 1.0, 10), Read("rubric-2", "Says goodbye", 1.0, 10))
+    assert read == (
+        AgentVCriterion("rubric-1", "Says hello", 1.0, 10),
+        AgentVCriterion("rubric-2", "Says goodbye", 1.0, 10),
+    )
 
 
 # From the probes of AgentV itself.
@@ -208,7 +210,7 @@ def suites(tmp_path_factory):
     """A folder of suites for AgentV, one for each kind of criteria, and the program that reads them."""
     program = install_package(AGENTV) / "dist/cli.js"
     folder = tmp_path_factory.mktemp("suites")
-    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    commands.run_git("init", "--quiet", folder)
     cases = [case(before).partition("\n")[2] for before, _ in CRITERIA.values()]
     for number, each in enumerate(cases):
         cases[number] = each.replace("id: one", f"id: case-{number}", 1)

@@ -8,7 +8,7 @@ from textwrap import dedent
 import commands
 import pytest
 from agentv_5 import RESERVED
-from agentv_reading import Read, read_suite
+from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
 from random_documents import Dice
 from random_suites import SuiteWriter
@@ -105,7 +105,7 @@ SKIPPED = {
 @pytest.mark.parametrize("assertion", SKIPPED.values(), ids=SKIPPED)
 def test_the_strings_that_agentv_4_skips_are_not_read(assertion):
     suite = {"tests": [{"id": "one", "input": "x", "assertions": [assertion]}]}
-    assert [*read_suite(suite, "agentv-4")] == [(Read("a", "Says why", 1.0, HIGHEST),)]
+    assert [*read_suite(suite, "agentv-4")] == [(AgentVCriterion("a", "Says why", 1.0, HIGHEST),)]
 
 
 # The reading of dialects, which keeps places and faults, and that of plain data by the table.
@@ -117,7 +117,9 @@ def as_read(criterion):
     bands = [(each.lower, each.upper, name_variables(each.outcome)) for each in scale]
     gate = criterion.gate or None
     outcome = None if criterion.outcome is None else name_variables(criterion.outcome)
-    return Read(criterion.id, outcome, float(criterion.weight), gate if bands or not gate else HIGHEST, tuple(bands))
+    return AgentVCriterion(
+        criterion.id, outcome, float(criterion.weight), gate if bands or not gate else HIGHEST, tuple(bands)
+    )
 
 
 def read_both(name, text, release):

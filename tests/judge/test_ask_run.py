@@ -14,8 +14,8 @@ from rubric_lint.judge.journal import EarlierResults, Journal, JournalError, Sta
 from rubric_lint.judge.run import JudgeRun, JudgeTally, Panel, StoppedError
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.meaning import hash_criteria
+from rubric_lint.scoring.records.parse_options import Extract, ParseOptions
 from rubric_lint.scoring.records.reply import Tokens
-from rubric_lint.scoring.records.verdict import Extract, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 SUITE = b"""\

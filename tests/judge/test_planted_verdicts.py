@@ -14,7 +14,7 @@ from rubric_lint.judge.journal import Journal
 from rubric_lint.judge.run import JudgeRun, Panel
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.chat_tokens import break_tokens
-from rubric_lint.scoring.records.verdict import Extract, ParseOptions
+from rubric_lint.scoring.records.parse_options import Extract, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 RUBRICS = load_rubrics(

@@ -10,7 +10,7 @@ import pytest
 
 from rubric_lint.lint.project.files import File, Unreadable
 from rubric_lint.lint.project.settings import FileSettings
-from rubric_lint.lint.run import batch
+from rubric_lint.lint.run import batch, workers
 from rubric_lint.lint.run.cache import Cache
 
 CLEAN = "rubrics:\n  - {id: a, expected_outcome: Cites two sources}\n"
@@ -55,14 +55,14 @@ def test_several_processes_say_what_one_says(files, processes):
 @pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 3, 1024])
 def test_no_more_chunks_than_numbers_fit_into_a_pipe(files, monkeypatch, most):
-    monkeypatch.setattr(batch, "_MOST_CHUNKS", most)
+    monkeypatch.setattr(workers, "_MOST_CHUNKS", most)
     assert outcomes(files, 2) == outcomes(files, 1)
 
 
 @pytest.mark.slow
 def test_where_nothing_can_be_forked_the_numbers_are_dealt_out_beforehand(files, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(batch, "_CAN_FORK", False)
+        patch.setattr(workers, "_CAN_FORK", False)
         shared = outcomes(files, 2)
     assert shared == outcomes(files, 1)
 
@@ -85,7 +85,7 @@ def test_the_work_of_a_worker_that_dies_is_done_by_the_parent(files, monkeypatch
 @pytest.mark.slow
 def test_when_all_workers_die_the_parent_does_it_all(files, monkeypatch):
     alone = outcomes(files, 1)
-    monkeypatch.setattr(batch, "_work", lambda *_: os._exit(1))
+    monkeypatch.setattr(workers, "_work", lambda *_: os._exit(1))
     assert outcomes(files, 3) == alone
 
 

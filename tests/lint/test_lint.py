@@ -1,4 +1,4 @@
-"""The engine: what is found, once, and as bad as the settings say. `fuzz/laws.py` has what holds for any file."""
+"""The engine: what is found, once, and as bad as the settings say. `tests/fuzz/laws.py` has what holds for any file."""
 
 import gc
 

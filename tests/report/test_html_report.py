@@ -17,7 +17,7 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.lint.run.console import Progress
-from rubric_lint.report.html import Extras, HtmlReport
+from rubric_lint.report.html import HtmlReport, PageContent
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
@@ -54,7 +54,7 @@ def count_outputs(totals, rubric, answers, times=1):
 def draw(page, totals, title="a", **extras):
     """The page as it is written."""
     parts = []
-    page.write(parts.append, totals, title, Extras(**extras))
+    page.write(parts.append, totals, title, PageContent(**extras))
     return "".join(parts)
 
 

@@ -20,8 +20,8 @@ from report_pictures import CHROMIUM
 
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.messages import visible
-from rubric_lint.report.html import Extras, HtmlReport
-from rubric_lint.report.page_answers import PageAnswers, Texts
+from rubric_lint.report.html import HtmlReport, PageContent
+from rubric_lint.report.page_answers import PageAnswers, RecordTexts
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import RecordResult, reader_of
 from rubric_lint.scoring.scorer import Scorer
@@ -571,7 +571,7 @@ def write(folder, page, totals, **extras):
     """Write a page to a file, and return its path."""
     path = folder / "page.html"
     with path.open("w", encoding="utf-8") as file:
-        page.write(file.write, totals, "a", Extras(**extras))
+        page.write(file.write, totals, "a", PageContent(**extras))
     return path
 
 
@@ -580,7 +580,7 @@ def make_page(folder, scores, most=10, before=None, **extras):
 
     `before` has the records of another run.
     """
-    texts = Texts() if before else None
+    texts = RecordTexts() if before else None
     other = OtherRun(RUBRICS, keep_text=texts.add) if texts else None
     if other:
         other.read([lines(*before).encode()])

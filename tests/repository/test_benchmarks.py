@@ -11,7 +11,7 @@ from rubric_lint.source.source import Source
 
 pytestmark = pytest.mark.repository
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "tools/benchmarks"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The laws that hold for any input (`fuzz/laws.py`): for changed texts, and for what once broke them."""
+"""The laws that hold for any input (`tests/fuzz/laws.py`): for changed texts, and for what once broke them."""
 
 import random
 import sys
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-FUZZ = Path(__file__).parents[2] / "fuzz"
+FUZZ = Path(__file__).parents[1] / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
 from laws import LAWS, seeds  # noqa: E402

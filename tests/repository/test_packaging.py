@@ -114,7 +114,7 @@ def test_the_sdist_holds_what_it_takes_to_build_and_test(packages):
         held = {member.name.removeprefix(f"{name}/") for member in sdist.getmembers() if member.isfile()}
     assert held == {
         *files_under(
-            *("rubric_lint", "schemas", "skills", "tests", "examples", "benchmarks", "conformance", "fuzz", "tools"),
+            *("rubric_lint", "schemas", "skills", "tests", "examples", "tools"),
             *("docs", ".ci"),
         ),
         *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"),

@@ -26,10 +26,10 @@ TABLES = read_cases(__file__)
 
 pytestmark = pytest.mark.repository
 
-if not (ROOT / "zensical.toml").exists():
+if not (ROOT / "tools/website/zensical.toml").exists():
     pytest.skip("the site is not part of the sdist", allow_module_level=True)
 PAGES = make_pages()
-CONFIG = expand_navigation((ROOT / "zensical.toml").read_text("utf-8"), list(PAGES))
+CONFIG = expand_navigation((ROOT / "tools/website/zensical.toml").read_text("utf-8"), list(PAGES))
 
 
 def headings(page):

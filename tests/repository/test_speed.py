@@ -15,7 +15,7 @@ KEPT = json.loads((ROOT / "tests" / "data" / "speed.json").read_text("utf-8"))
 
 @pytest.fixture
 def counts(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "tools" / "benchmarks")
     return importlib.import_module("counts")
 
 
@@ -26,7 +26,7 @@ def test_linting_and_scoring_take_no_more_calls_lines_memory_and_modules_than_th
     pytest.importorskip("_ruamel_yaml")
     if not counts.is_comparable():
         pytest.skip("the figures are those with the compiled libraries")
-    ran = subprocess.run([sys.executable, ROOT / "benchmarks" / "counts.py"], capture_output=True, check=True)
+    ran = subprocess.run([sys.executable, ROOT / "tools" / "benchmarks" / "counts.py"], capture_output=True, check=True)
     changed = counts.compare(json.loads(ran.stdout)["figures"], KEPT["figures"])
     advice = "run `make speed` and commit the file with the change; if a figure rose, say why in the message"
     assert not changed, "\n".join([*changed, advice])

@@ -26,7 +26,7 @@ from rubric_lint.model.schema_files import CURRENT
 from rubric_lint.model.schema_files import load as load_schema
 from rubric_lint.scoring import OutputError
 from rubric_lint.scoring.output import parse_output
-from rubric_lint.scoring.records.verdict import Extract, ExtraFields, ParseOptions
+from rubric_lint.scoring.records.parse_options import Extract, ExtraFields, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 

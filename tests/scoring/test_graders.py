@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.entries import CHUNK, LIMIT, InputError
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries, read_stream
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 CHECKLIST = """\

@@ -7,8 +7,8 @@ from cases import read_cases
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.entries import CHUNK, LIMIT
+from rubric_lint.scoring.records.parse_options import Extract, ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import Extract, ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)

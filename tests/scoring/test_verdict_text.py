@@ -14,7 +14,8 @@ from ruamel.yaml import YAML
 from rubric_lint.scoring import OutputError, load_rubrics, score
 from rubric_lint.scoring.output import reader_of
 from rubric_lint.scoring.records.decoding import IS_INSTALLED
-from rubric_lint.scoring.records.verdict import Extract, find_verdict
+from rubric_lint.scoring.records.parse_options import Extract
+from rubric_lint.scoring.records.verdict import find_verdict
 
 TABLES = read_cases(__file__)
 

@@ -25,23 +25,30 @@ def read(text, name="a.yaml"):
 
 
 def describe(source):
-    """All that the documents of a file say, each place by the text that is there: key, value, head and entry."""
+    """All that the documents of a file say, each place by the text that is there: key, value, head, entry and extent.
+
+    `=` stands for the text of the place before.
+    """
+
+    def write(spans):
+        found = [source.slice(span) for span in spans]
+        return [text if text != before else "=" for text, before in zip(found, [None, *found], strict=False)]
+
     documents, faults = read_documents(source)
     yield from (f"fault at {source.slice(each.span)!r}: {each.message}" for each in faults)
     for document in documents:
         yield f"document {document.number}, preamble {source.slice(document.preamble)!r}: {document.data!r}"
-        yield f"  root: {[source.slice(document.span((), part)) for part in Part]}"
+        yield f"  root: {write(document.span((), part) for part in Part)}"
         for path, _ in document.entries():
             value, flags = document.value(path), ("alias", "merged", "shared", "flow")
             told = [name for name in flags if getattr(document, f"is_{name}")(path)]
             if isinstance(value, int | float) and not isinstance(value, bool):
                 told.append(f"decimal {document.decimal(path)}")
-            parts = [source.slice(document.span(path, part)) for part in Part]
-            yield f"  {'/'.join(map(str, path))}: {' '.join(told)} {parts}"
-            beside = [source.slice(span) for span in document.siblings(path)]
-            yield f"    {document.written_at(path)!r} in {source.slice(document.extent(path))!r}, beside {beside}"
-            if steps := [step for step, _ in document.merged_fields(path)]:
-                yield f"    merges {steps}"
+            parts = write([*(document.span(path, part) for part in Part), document.extent(path)])
+            assert document.written_at(path) == source.slice(document.span(path))
+            siblings = [source.slice(span) for span in document.siblings(path)]
+            merged = [step for step, _ in document.merged_fields(path)]
+            yield f"  {'/'.join(map(str, path))}: {' '.join(told)} {parts}, beside {siblings}, merges {merged}"
         yield from (f"  comment {source.slice(span)}" for span in document.tree.comments)
         yield from (f"  ambiguous {path}: {found.text}" for path, found in document.ambiguous_scalars(()))
         for pair in document.duplicates:

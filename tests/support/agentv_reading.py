@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from rubric_lint.convert.release import Read
+from rubric_lint.convert.release import AgentVCriterion
 from rubric_lint.formats.agentv.releases import RELEASES, ListPath, Release
 from rubric_lint.formats.agentv.suites import look_up
 from rubric_lint.model.criterion import HIGHEST
 from rubric_lint.source.nunjucks import name_variables, unescape
 
-Rubric = tuple[Read, ...]
+Rubric = tuple[AgentVCriterion, ...]
 
 
 def read_suite(suite: Any, release: str) -> Iterator[Rubric]:
@@ -29,7 +29,7 @@ def read_suite(suite: Any, release: str) -> Iterator[Rubric]:
             graders = _choose(turn, how.lists["turn"])
             texts = [grader for grader in graders if isinstance(grader, str)]
             if texts:
-                read = (Read(f"criterion-{place}", text, 1.0, None) for place, text in enumerate(texts, 1))
+                read = (AgentVCriterion(f"criterion-{place}", text, 1.0, None) for place, text in enumerate(texts, 1))
                 yield tuple(_render(each, how) for each in read)
 
 
@@ -90,7 +90,7 @@ def _read_list(entries: list[Any], how: Release) -> Rubric:
     return tuple(_render(each, how) for each in found)
 
 
-def _render(read: Read, how: Release) -> Read:
+def _render(read: AgentVCriterion, how: Release) -> AgentVCriterion:
     """Return a criterion as a judge sees it, with the variables of the environment in the words of one release.
 
     Rendering turns escapes into plain text.
@@ -101,15 +101,15 @@ def _render(read: Read, how: Release) -> Read:
     return read._replace(id=plain(read.id), outcome=outcome, bands=bands)
 
 
-def _read_entry(entry: Any, place: int, how: Release) -> Iterator[Read]:
+def _read_entry(entry: Any, place: int, how: Release) -> Iterator[AgentVCriterion]:
     if isinstance(entry, str):
-        yield Read(f"rubric-{place}", entry, 1.0, HIGHEST)
+        yield AgentVCriterion(f"rubric-{place}", entry, 1.0, HIGHEST)
     elif isinstance(entry, dict):
         identity, weight = entry.get("id"), entry.get("weight")
         outcome = entry.get("outcome", entry.get("criteria"))
         bands = tuple(_read_bands(entry["score_ranges"])) if "score_ranges" in entry else ()
         if bands or isinstance(outcome, str):
-            yield Read(
+            yield AgentVCriterion(
                 identity if isinstance(identity, str) else f"rubric-{place}",
                 outcome if isinstance(outcome, str) else None,
                 float(weight) if isinstance(weight, int | float) and not isinstance(weight, bool) else 1.0,

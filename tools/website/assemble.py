@@ -49,7 +49,7 @@ def write_sources(folder: Path) -> dict[str, str]:
         shutil.copy(ROOT / name, target)
     shutil.copytree(Path(__file__).with_name("assets"), folder / "site-source/assets")
     shutil.copytree(Path(__file__).with_name("theme"), folder / "theme", dirs_exist_ok=True)
-    config = expand_navigation((ROOT / "zensical.toml").read_text("utf-8"), list(pages))
+    config = expand_navigation(Path(__file__).with_name("zensical.toml").read_text("utf-8"), list(pages))
     _write(folder / "zensical.toml", f'{config}\n[project.extra]\nversion = "{__version__}, not released"\n')
     return pages
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -20,7 +21,14 @@ from rubric_lint.assess.agreement.comparison import (
 )
 from rubric_lint.assess.agreement.label_scale import DoubtedLabels
 from rubric_lint.assess.agreement.ratings import Judgement, Judgements, Ratings, combine_people, pool, sort_keys
-from rubric_lint.assess.agreement.scales import Kind, Measure, measure_verdicts, measures_of
+from rubric_lint.assess.agreement.scales import (
+    Kind,
+    Measure,
+    measure_verdicts,
+    measures_of,
+    measures_of_criteria,
+    without_bands,
+)
 from rubric_lint.assess.measure.by_verdict import bound_by_verdict
 from rubric_lint.assess.measure.decision import Reason, find_doubts, format_missing
 from rubric_lint.assess.measure.gates import (
@@ -92,17 +100,17 @@ def list_disagreements(
     judge with. Then come criteria that the label fails and the judge passes, then the reverse, then other differences.
     Within each kind come those that turn a fail into a pass, then the largest differences.
     """
-    own = [measure for measure in measures if measure.scale.kind is not Kind.BAND]
+    own = without_bands(measures)
     first: _Rank = (-1, False, 0.0, 0, 0, 0)
-    found: list[tuple[_Rank, Disagreement]] = [(first, each) for each in among[:most]]
+    worst: list[tuple[_Rank, Disagreement]] = [(first, disagreement) for disagreement in among[:most]]
     count = len(among)
-    disputed = {each.id for each in among}
+    disputed = {disagreement.id for disagreement in among}
     for number, (raters, has_label) in enumerate(pairs):
-        ranked = [*_differ(raters, number, own, has_label=has_label)]
-        ranked = [each for each in ranked if each[1].id not in disputed]
+        differing = _rank_differences(raters, number, own, has_label=has_label)
+        ranked = [(rank, disagreement) for rank, disagreement in differing if disagreement.id not in disputed]
         count += len(ranked)
-        found = sorted([*found, *ranked], key=itemgetter(0))[:most]
-    return DisagreementList(count, [disagreement for _, disagreement in found])
+        worst = sorted([*worst, *ranked], key=itemgetter(0))[:most]
+    return DisagreementList(count, [disagreement for _, disagreement in worst])
 
 
 def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> list[Disagreement]:
@@ -111,43 +119,46 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
     These are the criteria on which people differ, or the verdict if they differ on none. Nobody is right there.
     """
     verdict = measure_verdicts("verdict", line)
-    scales = [each for each in measures_of(ratings.rubric, line) if each.place is not None] if ratings.rubric else []
-    scales = [each for each in scales if each.scale.kind is not Kind.BAND]
-    found = []
+    scales = measures_of_criteria(ratings.rubric, line) if ratings.rubric else []
+    disagreements = []
     for key in sort_keys(set().union(*ratings.people.values())):
-        labels = {person: given[key] for person, given in ratings.people.items() if key in given}
-        sides = [stops(each.given[1], line) for each in labels.values() if each.given[1] is not None]
+        labels = {person: by_person[key] for person, by_person in ratings.people.items() if key in by_person}
+        sides = [stops(label.given[1], line) for label in labels.values() if label.given[1] is not None]
         is_tied = 2 * sum(sides) == len(sides)
         if len(set(sides)) < 2 or not (is_tied or all_split):
             continue
         differing = []
         for measure in scales:
-            values = {measure.find(each.given) for each in labels.values()}
+            values = {measure.find(label.given) for label in labels.values()}
             if len(values - {None}) > 1:
                 differing.append(measure)
-        judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
+        judged = {
+            judge: by_judge[key] for judge, by_judge in (ratings.judges or ratings.panels).items() if key in by_judge
+        }
         for measure in differing or [verdict]:
-            given = [_rate_answer(rater, each, measure) for rater, each in {**labels, **judged}.items()]
-            kept = tuple(each for each in given if each is not None)
-            found.append(Disagreement(name_key(key), measure.name, "differs", kept))
-    return found
+            ratings_given = [
+                _rate_answer(rater, judgement, measure) for rater, judgement in {**labels, **judged}.items()
+            ]
+            rated = tuple(rating for rating in ratings_given if rating is not None)
+            disagreements.append(Disagreement(name_key(key), measure.name, "differs", rated))
+    return disagreements
 
 
 def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
+    """Return the rating on a scale; None without one, or if the rater says that the criterion does not apply."""
     answers, verdict = judgement.given
     if measure.place is None:
         return Rating(rater, verdict, verdict, None) if verdict is not None else None
     value = answers[measure.place]
-    return (
-        None
-        if value is None or measure.is_left_out(judgement.given)
-        else Rating(rater, value, verdict, judgement.reason(measure.place))
-    )
+    if value is None or measure.is_left_out(judgement.given):
+        return None
+    return Rating(rater, value, verdict, judgement.reason(measure.place))
 
 
-def _differ(
+def _rank_differences(
     raters: Mapping[str, Judgements], pair: int, measures: Sequence[Measure], *, has_label: bool
 ) -> Iterator[tuple[_Rank, Disagreement]]:
+    """Yield the values in which two raters differ, with their rank among those of all pairs."""
     (first, one), (second, two) = raters.items()
     for order, key in enumerate(sort_keys(one.keys() & two.keys())):
         left, right = one[key], two[key]
@@ -166,17 +177,15 @@ def _differ(
             if measure.is_left_out(left.given) or measure.is_left_out(right.given):
                 continue
             values = one_value, other
+            at, other_at = measure.positions[one_value], measure.positions[other]
             kind = "differs"
-            if has_label and measure.meets:
-                meets, passes = (measure.meets[measure.positions[value]] for value in values)
-                kind = kind if meets is passes else "false pass" if passes else "false fail"
-            distance = abs(scale[measure.positions[values[0]]] - scale[measure.positions[values[1]]]) / (
-                scale[-1] - scale[0]
-            )
+            if has_label and measure.meets and measure.meets[at] is not measure.meets[other_at]:
+                kind = "false pass" if measure.meets[other_at] else "false fail"
+            distance = abs(scale[at] - scale[other_at]) / (scale[-1] - scale[0])
             reasons = (None, None) if place is None else (left.reason(place), right.reason(place))
             ratings = tuple(map(Rating, (first, second), values, verdicts, reasons))
-            found = Disagreement(name_key(key), measure.name, kind, ratings)
-            yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), found
+            disagreement = Disagreement(name_key(key), measure.name, kind, ratings)
+            yield (_KINDS.index(kind), not is_lenient, -distance, order, number, pair), disagreement
 
 
 MOST_PAIRED = 6
@@ -258,33 +267,33 @@ class Agreement(NamedTuple):
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
-def analyse_all(several: Sequence[Ratings], plan: AgreementOptions) -> list[Agreement]:
+def analyse_all(rubric_ratings: Sequence[Ratings], options: AgreementOptions) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
-    found = [analyse(ratings, plan) for ratings in several]
-    if len(several) < 2:
-        return found
-    every = (find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several)
-    doubted = next(filter(None, every), None)
-    return [analyse(pool(several), plan, doubted), *found]
+    agreements = [analyse(ratings, options) for ratings in rubric_ratings]
+    if len(rubric_ratings) < 2:
+        return agreements
+    doubted = (find_doubts(ratings, options.line, options.scales_known).doubted for ratings in rubric_ratings)
+    return [analyse(pool(rubric_ratings), options, next(filter(None, doubted), None)), *agreements]
 
 
-def analyse(ratings: Ratings, plan: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
+def analyse(ratings: Ratings, options: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
     """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
 
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
     one of them.
     """
-    measures = [measure_verdicts(TOGETHER, plan.line)]
+    measures = [measure_verdicts(TOGETHER, options.line)]
     if ratings.rubric:
-        measures = list(measures_of(ratings.rubric, plan.line))
+        measures = list(measures_of(ratings.rubric, options.line))
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
     labels = _name_labels(ratings)
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
-    gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
+    gates = _measure_gates(ratings, measures, options, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
-    laid_out = _lay_out_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    by_verdict = _pair_verdicts(ratings, clear, options) if options.by and ratings.has_joined_labels else {}
+    grouped = set[Key]().union(*(answers.keys for answers in by_verdict.values()))
     comparisons = []
     for name, judge in labelled.items():
         comparisons.append(compare(Between.LABEL, {**labels, name: judge}, measures, units, gates[name]))
@@ -300,15 +309,16 @@ def analyse(ratings: Ratings, plan: AgreementOptions, doubted: DoubtedLabels | N
         chosen=ratings.chosen,
         comparisons=tuple(comparisons),
         pass_rates=tuple(
-            _rate(name, judge, label, ratings.chosen, is_alone=is_alone) for name, judge in labelled.items()
+            _measure_pass_rate(name, judge, label, ratings.chosen, is_alone=is_alone)
+            for name, judge in labelled.items()
         ),
-        contests=tuple(_contend(judges, label, measures, units)) if labels else (),
+        contests=tuple(_compare_judges(judges, label, measures, units)) if labels else (),
         samples=tuple(_compare_samples({**people, **judges}, measures, units)),
-        groups=tuple(measure_groups(ratings, laid_out, plan.by, plan.look)),
-        disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
-        ungrouped=format_ungrouped(ratings, set().union(*(each.keys for each in laid_out.values())), plan.by),
-        runs=plan.runs,
-        ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
+        groups=tuple(measure_groups(ratings, by_verdict, options.by, options.look)),
+        disagreements=_list_disagreements(ratings, labels, measures, options, are_split=are_split),
+        ungrouped=format_ungrouped(ratings, grouped, options.by),
+        runs=options.runs,
+        ungrouped_outputs=count_ungrouped(ratings, options.runs) if clear else 0,
         has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
     )
 
@@ -324,11 +334,11 @@ def _name_labels(ratings: Ratings) -> dict[str, Judgements]:
 
 def _list_raters(ratings: Ratings) -> Iterator[Rater]:
     for role, side in (("person", ratings.people), ("judge", ratings.judges), ("panel", ratings.panels)):
-        for name, given in side.items():
-            yield Rater(name, role, len(given))
+        for name, judgements in side.items():
+            yield Rater(name, role, len(judgements))
 
 
-def _contend(
+def _compare_judges(
     judges: Mapping[str, Judgements], label: Judgements, measures: Sequence[Measure], units: Units
 ) -> Iterator[JudgeContests]:
     """Yield for each two judges which of them is right."""
@@ -340,8 +350,8 @@ def _compare_samples(
     raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
 ) -> Iterator[RaterFlips]:
     """Yield how often the samples of a rater differ, of each that has several."""
-    for name, given in raters.items():
-        flips = compare_samples(given, measures, units)
+    for name, judgements in raters.items():
+        flips = compare_samples(judgements, measures, units)
         if flips:
             yield RaterFlips(name, flips)
 
@@ -350,60 +360,63 @@ def _list_disagreements(
     ratings: Ratings,
     labels: Mapping[str, Judgements],
     measures: Sequence[Measure],
-    plan: AgreementOptions,
+    options: AgreementOptions,
     *,
     are_split: bool,
 ) -> DisagreementList:
     """List on which answers judges and people differ; without both, on which two people or two judges do."""
     judges = ratings.judges or ratings.panels
-    among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
+    among = list_among_people(ratings, options.line, all_split=are_split) if judges else []
     pairs: list[tuple[Mapping[str, Judgements], bool]] = []
     if labels:
         pairs += [({**labels, name: judge}, True) for name, judge in judges.items()]
     if not pairs:
         for side in (ratings.people, ratings.judges):
             pairs += [({name: side[name] for name in two}, False) for two in _pairs(side)]
-    return list_disagreements(pairs, measures, plan.worst, among)
+    return list_disagreements(pairs, measures, options.worst, among)
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], plan: AgreementOptions, known: DoubtedLabels | None
+    ratings: Ratings, measures: Sequence[Measure], options: AgreementOptions, known: DoubtedLabels | None
 ) -> dict[str, dict[int, GateMeasure]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
-    doubts = find_doubts(ratings, plan.line, plan.scales_known)
+    doubts = find_doubts(ratings, options.line, options.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    found = dict[str, dict[int, GateMeasure]]()
+    gates = dict[str, dict[int, GateMeasure]]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
-        of_verdict = find_standard(plan.target, plan.look, judges)
-        of_criterion = find_standard_of_criterion(criteria, plan.look, judges)
-        every = enumerate(_lay_out(ratings, name, measure, units, plan.runs) for measure in measures)
-        laid_out = {number: each for number, each in every if each is not None}
+        of_verdict = find_standard(options.target, options.look, judges)
+        of_criterion = find_standard_of_criterion(criteria, options.look, judges)
+        labelled = dict[int, LabelledAnswers]()
+        for number, measure in enumerate(measures):
+            answers = _pair_if_decided(ratings, name, measure, units, options.runs)
+            if answers is not None:
+                labelled[number] = answers
         # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
         last = len(measures) - 1
-        people = compare_people(laid_out[last].answers)
-        void = doubts.find_void(people, plan.target)
+        people = compare_people(labelled[last].answers)
+        void = doubts.find_void(people, options.target)
         is_invalid = ratings.has_invalid_outputs(name)
-        found[name] = {}
-        for number, answers in laid_out.items():
+        gates[name] = {}
+        for number, answers in labelled.items():
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
-            missing = format_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
+            missing = format_missing(gate.shares, options.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
             reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
-            found[name][number] = gate._replace(reason=reason)
-        if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
-            bounds = bound_by_verdict(laid_out[last], judge, plan.line, plan.runs, of_verdict.level)
+            gates[name][number] = replace(gate, reason=reason)
+        if judges == 1 and doubts.are_by_verdict_alone(people, options.target):
+            bounds = bound_by_verdict(labelled[last], judge, options.line, options.runs, of_verdict.level)
             if bounds:
-                gate = found[name][last]
-                found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
-    return found
+                gate = gates[name][last]
+                gates[name][last] = replace(gate, reason=f"{gate.reason}; {bounds.words}")
+    return gates
 
 
-def _lay_out(
+def _pair_if_decided(
     ratings: Ratings, judge: str, measure: Measure, units: Mapping[Key, Hashable], runs: int
 ) -> LabelledAnswers | None:
     """Return the labelled answers on a scale; none of them if no label is of a judged answer.
@@ -417,12 +430,12 @@ def _lay_out(
     return None if measure.meets is None else LabelledAnswers((), ())
 
 
-def _lay_out_verdicts(ratings: Ratings, judges: Collection[str], plan: AgreementOptions) -> dict[str, LabelledAnswers]:
+def _pair_verdicts(ratings: Ratings, judges: Collection[str], options: AgreementOptions) -> dict[str, LabelledAnswers]:
     """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
-    measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
+    measure, units = measure_verdicts("verdict", options.line), find_units(ratings)
     names = [name for name in list_judges(ratings) if name in judges]
-    laid_out = {name: pair_with_labels(ratings, name, measure, units, plan.runs) for name in names}
-    return {name: each for name, each in laid_out.items() if each is not None}
+    labelled = {name: pair_with_labels(ratings, name, measure, units, options.runs) for name in names}
+    return {name: answers for name, answers in labelled.items() if answers is not None}
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
@@ -441,7 +454,7 @@ def _compare_side(
         yield compare(between, {name: side[name] for name in two}, measures, units)
 
 
-def _rate(
+def _measure_pass_rate(
     name: str, judge: Judgements, labels: Judgements, chosen: LabelSelection | None, *, is_alone: bool
 ) -> PassRate:
     """Return the pass rates of the answers that the judge judged; labels of other answers do not count.
@@ -452,8 +465,9 @@ def _rate(
     passed = others = 0
     for key, judgement in judge.items():
         passes = judgement.given[1] is Verdict.PASS
-        if (label := labels.get(key)) and label.given[1]:
-            times[label.given[1] is Verdict.PASS, passes] += 1
+        label = labels[key].given[1] if key in labels else None
+        if label is not None:
+            times[label is Verdict.PASS, passes] += 1
         else:
             others += 1
             passed += passes
@@ -477,7 +491,8 @@ STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
-class AgreementLimit(NamedTuple):
+@dataclass(frozen=True)
+class AgreementLimit:
     """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
 
     Of several rubrics, `all` is the verdicts of all rubrics together.
@@ -514,23 +529,23 @@ def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Agreemen
     Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
     breaks it, and so does a condition that no value can meet.
     """
-    return [breach for condition in conditions for breach in _find_of(agreements, condition)]
+    return [breach for condition in conditions for breach in _find_breaches_of(agreements, condition)]
 
 
-def _find_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
+def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
-    statistic, limit, _ = condition
+    statistic, limit = condition.statistic, condition.limit
     for agreement in agreements:
-        with_labels = [each for each in agreement.comparisons if each.between is Between.LABEL]
+        with_labels = [comparison for comparison in agreement.comparisons if comparison.between is Between.LABEL]
         for comparison in with_labels or agreement.comparisons:
             for compared in comparison.measures:
                 if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
                     continue
-                found = _measure(compared, statistic)
-                if found is None:
+                measured = _find_statistic(compared, statistic)
+                if measured is None:
                     continue
                 is_measured = True
-                value, reason = found
+                value, reason = measured
                 if value is None or value < limit:
                     about = agreement.name, comparison.raters, compared.measure.name
                     yield Breach(*about, statistic, limit, value, reason)
@@ -540,7 +555,7 @@ def _find_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iter
         yield Breach(*about, statistic, limit, None, "no comparison has this statistic")
 
 
-def _measure(compared: ScaleComparison, statistic: str) -> tuple[float | None, str | None] | None:
+def _find_statistic(compared: ScaleComparison, statistic: str) -> tuple[float | None, str | None] | None:
     """Return a value and why it is undefined; None if the comparison does not have the statistic."""
     if statistic == "alpha":
         return compared.alpha.value, compared.alpha.reason

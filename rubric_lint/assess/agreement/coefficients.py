@@ -6,7 +6,7 @@ of answers that have each row.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,11 +21,13 @@ def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: Scale) -> 
 
     `rows` has the worse of the two and `higher` the better. Their mean is not lower for an even number of outputs.
     """
-    known: dict[tuple[Row, Row], int | None] = {}
+    distances: dict[tuple[Row, Row], int | None] = {}
     for row, better in {*zip(rows, higher, strict=True)}:
-        ends = [scale.values[place] for place in (*row, *better) if place is not None]
-        known[row, better] = ends[1] - ends[0] + ends[3] - ends[2] if len(ends) == 2 * len(row) else None
-    return [known[ends] for ends in zip(rows, higher, strict=True)]
+        distances[row, better] = None
+        if None not in row and None not in better:
+            ends = [scale.values[place or 0] for place in row + better]
+            distances[row, better] = ends[1] - ends[0] + ends[3] - ends[2]
+    return [distances[ends] for ends in zip(rows, higher, strict=True)]
 
 
 def measure_distance(scale: Scale, one: int, two: int) -> int:
@@ -36,13 +38,16 @@ def measure_distance(scale: Scale, one: int, two: int) -> int:
 
 
 def _sum_distances(scale: Scale, totals: Mapping[int, int]) -> dict[int, int]:
-    """Return how far each position is from all of so many ratings at each position, without comparing each two."""
+    """Return for each position the sum of its distances to ratings, of which `totals` has the number by position.
+
+    The sum of (v - w)² over n values w is n v² - 2 v S + Q, with their sum S and the sum Q of their squares.
+    """
     n = sum(totals.values())
     if scale.kind is Kind.CHECK:
-        return {one: n - totals.get(one, 0) for one in range(len(scale.values))}
-    first = sum(times * scale.values[place] for place, times in totals.items())
-    second = sum(times * scale.values[place] ** 2 for place, times in totals.items())
-    return {one: n * value**2 - 2 * value * first + second for one, value in enumerate(scale.values)}
+        return {place: n - totals.get(place, 0) for place in range(len(scale.values))}
+    total = sum(times * scale.values[place] for place, times in totals.items())
+    squares = sum(times * scale.values[place] ** 2 for place, times in totals.items())
+    return {place: n * value**2 - 2 * value * total + squares for place, value in enumerate(scale.values)}
 
 
 def kappa(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Fraction | None:
@@ -86,33 +91,33 @@ def alpha(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Alpha:
     """
     rated = [[place for place in row if place is not None] for row in rows]
     totals = Counter[int]()
-    for given, count in zip(rated, counts, strict=True):
-        if len(given) > 1:
-            for place in given:
+    for places, count in zip(rated, counts, strict=True):
+        if len(places) > 1:
+            for place in places:
                 totals[place] += count
     n = totals.total()
     from_all = _sum_distances(scale, totals)
     chance = sum(times * from_all[place] for place, times in totals.items())
     if not chance:
         return Alpha(None)
-    within = [sum(measure_distance(scale, one, two) for one in given for two in given) for given in rated]
+    within = [sum(measure_distance(scale, one, two) for one in places for two in places) for places in rated]
     by_size = Counter[int]()
-    for given, apart, count in zip(rated, within, counts, strict=True):
-        by_size[len(given) - 1] += apart * count
+    for places, apart, count in zip(rated, within, counts, strict=True):
+        by_size[len(places) - 1] += apart * count
     observed = sum((Fraction(apart, size) for size, apart in by_size.items() if apart), Fraction(0))
     value = 1 - (n - 1) * observed / chance
     if not observed:
         return Alpha(value)
     influence = []
-    for given, apart in zip(rated, within, strict=True):
-        others = len(given) - 1
+    for places, apart in zip(rated, within, strict=True):
+        others = len(places) - 1
         if others < 1:
             influence.append(0.0)
             continue
-        from_these = sum(from_all[place] for place in given)
+        from_these = sum(from_all[place] for place in places)
         # apart/others/observed + len(given)/n - 2 from_these/chance, exact until it is divided, as fractions are slow
         below = others * observed.numerator
-        part = apart * observed.denominator * n * chance + below * (len(given) * chance - 2 * from_these * n)
+        part = apart * observed.denominator * n * chance + below * (len(places) * chance - 2 * from_these * n)
         influence.append(part / (below * n * chance))
     return Alpha(value, influence)
 
@@ -122,18 +127,14 @@ def flips(row: Row) -> Fraction | None:
 
     1 - sum n_v (n_v - 1)/(k (k - 1)) for k samples of which n_v have the value v: unbiased for any k.
     """
-    apart, pairs = count_apart([place for place in row if place is not None])
-    return Fraction(apart, pairs) if pairs else None
-
-
-def count_apart(values: Collection[int]) -> tuple[int, int]:
-    """Return how many pairs of values differ, and how many pairs there are."""
-    pairs = math.comb(len(values), 2)
-    return pairs - sum(math.comb(count, 2) for count in Counter(values).values()), pairs
+    counts = Counter(place for place in row if place is not None)
+    pairs = math.comb(counts.total(), 2)
+    equal = sum(math.comb(count, 2) for count in counts.values())
+    return Fraction(pairs - equal, pairs) if pairs else None
 
 
 def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """Return Pearson's correlation of two columns, or None if one is constant."""
+    """Return Pearson's correlation of two columns, -1 to 1 but for rounding, or None if one is constant."""
     n = len(first)
     sum_1, sum_2 = sum(first), sum(second)
     spread_1 = n * sum(value * value for value in first) - sum_1 * sum_1

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.agreement import coefficients
 from rubric_lint.assess.agreement.coefficients import Row
 from rubric_lint.assess.agreement.ratings import JoinedRatings, Judgement, Judgements, NotApplicableCounts, RatedAnswers
-from rubric_lint.assess.agreement.scales import Kind, Measure
+from rubric_lint.assess.agreement.scales import Kind, Measure, without_bands
 from rubric_lint.assess.measure.bounds import lower_bound, upper_bound
 from rubric_lint.assess.measure.gates import GateMeasure
 from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
@@ -37,7 +38,8 @@ class Figure(NamedTuple):
     reason: str | None = None
 
 
-class AgreementOptions(NamedTuple):
+@dataclass(frozen=True)
+class AgreementOptions:
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
     Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
@@ -55,7 +57,7 @@ class AgreementOptions(NamedTuple):
 
 
 def measure_figures(rated: RatedAnswers, *, is_pair: bool) -> dict[str, Figure]:
-    """Return the figures of a scale by name."""
+    """Return alpha and, of two raters, kappa and the bias, by name."""
     kind = rated.measure.scale.kind
     figures = [measure_alpha(rated)]
     if is_pair:
@@ -71,18 +73,18 @@ def measure_alpha(rated: RatedAnswers) -> Figure:
     name = "alpha_nominal" if scale.kind is Kind.CHECK else "alpha_interval"
     times = Counter(rated.rows)
     numbers = {row: number for number, row in enumerate(times)}
-    found = coefficients.alpha(list(times), list(times.values()), scale)
-    if found.value is None:
+    measured = coefficients.alpha(list(times), list(times.values()), scale)
+    if measured.value is None:
         return Figure(name, None, reason=_explain_undefined(rated))
-    value, units = float(found.value), len(set(rated.units))
+    value, units = float(measured.value), len(set(rated.units))
     if units < LEAST:
         return Figure(name, value, reason=_explain_few(rated))
-    if not found.influence:
+    if not measured.influence:
         least = math.floor(1000 * lower_bound(units, units, ERROR)) / 10
         reason = f"equal in all {answers:,} answers, so no interval; at 95%, at least {least:.1f}% of answers are"
         return Figure(name, value, reason=reason)
-    influence = [found.influence[numbers[row]] for row in rated.rows]
-    low, high = limit_alpha(found.value, influence, rated.units)
+    influence = [measured.influence[numbers[row]] for row in rated.rows]
+    low, high = limit_alpha(measured.value, influence, rated.units)
     if low is None:
         return Figure(name, value, reason=f"the same ratings of all {answers:,} answers, so no interval")
     return Figure(name, value, low, high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
@@ -93,18 +95,18 @@ def _measure_kappa(rated: RatedAnswers) -> Figure:
     scale = rated.measure.scale
     name = "kappa" if scale.kind is Kind.CHECK else "kappa_quadratic"
     times = Counter(rated.rows)
-    found = coefficients.kappa(list(times), list(times.values()), scale)
-    if found is None:
+    value = coefficients.kappa(list(times), list(times.values()), scale)
+    if value is None:
         return Figure(name, None, reason=_explain_undefined(rated))
     is_constant = any(len(set(column)) == 1 for column in zip(*rated.rows, strict=True))
-    return Figure(name, float(found), reason="one rater never varies" if is_constant else None)
+    return Figure(name, float(value), reason="one rater never varies" if is_constant else None)
 
 
 def _measure_bias(rated: RatedAnswers) -> Figure:
     """Return by how much the second of two raters is higher, on average over units."""
     if not rated.distances:
         return Figure("bias", None, reason=_NO_PAIR)
-    return _average("bias", [each or 0 for each in rated.distances], rated, of=2 * rated.measure.scale.unit)
+    return _average("bias", [distance or 0 for distance in rated.distances], rated, of=2 * rated.measure.scale.unit)
 
 
 def _average(name: str, values: Sequence[int], rated: RatedAnswers, of: int) -> Figure:
@@ -221,13 +223,15 @@ def compare(
     """Compare raters on each scale; `gates` are those of scales by their number."""
     joined = JoinedRatings(list(raters.values()), units)
     is_pair = len(raters) == 2
-    found = []
+    compared = []
     for number, measure in enumerate(measures):
         rated = joined.rate(measure)
         pair = _count_pair(rated, gates.get(number)) if is_pair else None
         left_out = joined.count_left_out(measure) if measure.may_not_apply else None
-        found.append(ScaleComparison(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
-    return RaterComparison(between, tuple(raters), tuple(found))
+        compared.append(
+            ScaleComparison(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out)
+        )
+    return RaterComparison(between, tuple(raters), tuple(compared))
 
 
 _MOST_TABULATED = 30
@@ -240,8 +244,8 @@ def _count_pair(rated: RatedAnswers, gate: GateMeasure | None) -> PairCounts:
     times = Counter(rated.rows)
     tabulated = range(size if size <= _MOST_TABULATED else 0)
     confusion = [[times[first, second] for second in tabulated] for first in tabulated]
-    known = [each for each in rated.distances if each is not None]
-    above, below = sum(each > 0 for each in known), sum(each < 0 for each in known)
+    distances = [distance for distance in rated.distances if distance is not None]
+    above, below = sum(distance > 0 for distance in distances), sum(distance < 0 for distance in distances)
     exact = Share(sum(times[place, place] for place in range(size)), len(rated.rows))
     return PairCounts(exact, confusion, above, below, DiscordantPairs(above, below).exact, gate)
 
@@ -290,33 +294,35 @@ def compare_with_labels(
 ) -> list[Contest]:
     """Compare two judges on the answers that all three rated."""
     shared = labels.keys() & two[0].keys() & two[1].keys()
-    joined = JoinedRatings([{key: each[key] for key in shared} for each in (labels, *two)], units)
-    return [_contend(joined.rate(measure), len(shared)) for measure in _own_scales(measures)]
+    raters = [labels, *two]
+    joined = JoinedRatings([{key: judgements[key] for key in shared} for judgements in raters], units)
+    return [_count_right(joined.rate(measure), len(shared)) for measure in without_bands(measures)]
 
 
-def _contend(rated: RatedAnswers, answers: int) -> Contest:
+def _count_right(rated: RatedAnswers, answers: int) -> Contest:
+    """Count which of two judges is right; a row has the label, then what both judges gave."""
     measure = rated.measure
     complete = [number for number, row in enumerate(rated.rows) if None not in row]
-    only = [0, 0]
+    first_right = second_right = 0
     for number in complete:
         row = rated.rows[number]
-        label, first, second = row if measure.meets is None else [measure.meets[each or 0] for each in row]
-        only[0] += first == label != second
-        only[1] += second == label != first
-    sides = DiscordantPairs(*only)
-    reason = "no answer that only one of them gets right" if sides.mid is None else None
+        label, first, second = row if measure.meets is None else [measure.meets[place or 0] for place in row]
+        first_right += first == label != second
+        second_right += second == label != first
+    p = DiscordantPairs(first_right, second_right).mid
+    reason = "no answer that only one of them gets right" if p is None else None
     rows, higher = [rated.rows[number] for number in complete], [rated.higher[number] for number in complete]
-    if not rows:
-        return Contest(measure, answers, *sides, sides.mid, reason, Figure("nearer", None, reason=_NO_PAIR))
-    errors = []
-    for side in (1, 2):
-        pairs = [[(row[0], row[side]) for row in several] for several in (rows, higher)]
-        errors.append([abs(each or 0) for each in coefficients.find_distances(pairs[0], pairs[1], measure.scale)])
-    nearer = [second - first for first, second in zip(*errors, strict=True)]
-    kept = RatedAnswers(measure, rows, higher, [rated.units[number] for number in complete])
-    return Contest(
-        measure, answers, *sides, sides.mid, reason, _average("nearer", nearer, kept, of=2 * measure.scale.unit)
-    )
+    nearer = Figure("nearer", None, reason=_NO_PAIR)
+    if rows:
+        errors = []
+        for judge in (1, 2):
+            lower_pairs, higher_pairs = ([(row[0], row[judge]) for row in ends] for ends in (rows, higher))
+            distances = coefficients.find_distances(lower_pairs, higher_pairs, measure.scale)
+            errors.append([abs(distance or 0) for distance in distances])
+        differences = [second - first for first, second in zip(*errors, strict=True)]
+        compared = RatedAnswers(measure, rows, higher, [rated.units[number] for number in complete])
+        nearer = _average("nearer", differences, compared, of=2 * measure.scale.unit)
+    return Contest(measure, answers, first_right, second_right, p, reason, nearer)
 
 
 def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[SampleFlips]:
@@ -325,15 +331,13 @@ def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: 
     if not sampled:
         return []
     most = max(len(judgement.samples) for judgement in sampled.values())
-    joined = JoinedRatings(
-        [
-            {key: Judgement(each.samples[number]) for key, each in sampled.items() if number < len(each.samples)}
-            for number in range(most)
-        ],
-        units,
-    )
+    columns: list[dict[Key, Judgement]] = [{} for _ in range(most)]
+    for key, judgement in sampled.items():
+        for column, sample in zip(columns, judgement.samples, strict=False):
+            column[key] = Judgement(sample)
+    joined = JoinedRatings(columns, units)
     return [
-        SampleFlips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in _own_scales(measures)
+        SampleFlips(measure, len(sampled), _measure_flips(joined.rate(measure))) for measure in without_bands(measures)
     ]
 
 
@@ -342,15 +346,12 @@ def _measure_flips(rated: RatedAnswers) -> Figure:
     meets = rated.measure.meets
     rates = []
     for row in rated.rows:
-        seen = row if meets is None else tuple(None if each is None else int(meets[each]) for each in row)
-        rates.append(coefficients.flips(seen) or Fraction(0))
+        sides = row
+        if meets is not None:
+            sides = tuple(None if place is None else int(meets[place]) for place in row)
+        rates.append(coefficients.flips(sides) or Fraction(0))
     if not rates:
         return Figure("flip_rate", None, reason="no answer has two samples")
     mean, units = measure_mean(rates, rated.units).value, len(set(rated.units))
     total = mean * units
     return Figure("flip_rate", float(mean), lower_bound(total, units, ERROR), upper_bound(total, units, ERROR))
-
-
-def _own_scales(measures: Sequence[Measure]) -> Iterator[Measure]:
-    """Yield the scales that are the judge's own answers or the verdict, not bands made of them."""
-    return (measure for measure in measures if measure.scale.kind is not Kind.BAND)

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import correlate
 from rubric_lint.assess.agreement.ratings import Judgements
@@ -31,7 +31,8 @@ LabelScales = Mapping[str, tuple[int, int]]
 EVERYBODY = ""
 
 
-class DoubtedLabels(NamedTuple):
+@dataclass(frozen=True)
+class DoubtedLabels:
     """Labels of a person that seem to be on another scale than the rubric's, and the greatest of them.
 
     Others labelled too if the person `is_one_of_several`.
@@ -66,7 +67,7 @@ class DoubtedLabels(NamedTuple):
 
 
 def find_suspicion(labels: Sequence[int], judged: Sequence[int], scale: tuple[int, int]) -> Suspicion | None:
-    """Return what seems to be wrong with labels, beside the judge's values of the same answers and criteria.
+    """Return the suspicion that labels raise, compared with the judge's values of the same answers and criteria.
 
     They are on a shorter scale if none is above the middle and a quarter of the judge's values are above the greatest;
     they are reversed if they fall as the judge's rise (Pearson's r, by Student's t).
@@ -92,13 +93,16 @@ def find_doubted_labels(
 ) -> DoubtedLabels | None:
     """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's.
 
-    Nobody asks about those whose scale is `known`.
+    People whose scale is `known` are passed over.
     """
     if EVERYBODY in known:
         return None
-    others = {person: given for person, given in people.items() if person not in known}
-    found = next(filter(None, (_find_doubted(others, judge, measures) for judge in judges.values())), None)
-    return found and found._replace(is_one_of_several=len(people) > 1)
+    others = {person: labels for person, labels in people.items() if person not in known}
+    for judge in judges.values():
+        doubted = _find_doubted(others, judge, measures)
+        if doubted is not None:
+            return replace(doubted, is_one_of_several=len(people) > 1)
+    return None
 
 
 def _find_doubted(
@@ -109,19 +113,22 @@ def _find_doubted(
     for measure in measures:
         if measure.scale.kind in {Kind.SCORE, Kind.LEVEL}:
             scales.setdefault(measure.scale, []).append(measure)
-    for person, given in people.items():
-        for scale, several in scales.items():
+    for person, judgements in people.items():
+        for scale, criteria in scales.items():
             values, unit = scale.values, scale.unit
-            places = [(measure, key) for key in given.keys() & judge.keys() for measure in several]
-            pairs = [(measure.find(given[key].given), measure.find(judge[key].given)) for measure, key in places]
-            both = [(values[label], values[value]) for label, value in pairs if label is not None and value is not None]
-            labels, judged = [label for label, _ in both], [value for _, value in both]
-            found = find_suspicion(labels, judged, (values[0], values[-1]))
-            if found is None:
+            labels, judged = list[int](), list[int]()
+            for key in judgements.keys() & judge.keys():
+                for measure in criteria:
+                    label, value = measure.find(judgements[key].given), measure.find(judge[key].given)
+                    if label is not None and value is not None:
+                        labels.append(values[label])
+                        judged.append(values[value])
+            suspicion = find_suspicion(labels, judged, (values[0], values[-1]))
+            if suspicion is None:
                 continue
             low, high, greatest = values[0] // unit, values[-1] // unit, math.ceil(max(labels) / unit)
-            if found is Suspicion.REVERSED or greatest < high:  # from 0.0 to 1.0 there is no shorter scale
-                return DoubtedLabels(person, found, low, high, greatest)
+            if suspicion is Suspicion.REVERSED or greatest < high:  # from 0.0 to 1.0 there is no shorter scale
+                return DoubtedLabels(person, suspicion, low, high, greatest)
     return None
 
 
@@ -139,4 +146,4 @@ def rescale(value: int, scale: tuple[int, int], allowed: Sequence[int]) -> int:
         raise ValueError(f"the label {value} is outside the scale {low}..{high}")
     ends = Hundredth.fraction(allowed[0]), Hundredth.fraction(allowed[-1])
     exact = ends[0] + (Hundredth.fraction(value) - low) / (high - low) * (ends[1] - ends[0])
-    return min(allowed, key=lambda each: (abs(Hundredth.fraction(each) - exact), each))
+    return min(allowed, key=lambda number: (abs(Hundredth.fraction(number) - exact), number))

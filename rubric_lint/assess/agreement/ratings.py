@@ -11,7 +11,7 @@ from rubric_lint.assess.agreement.coefficients import Row, find_distances
 from rubric_lint.assess.agreement.scales import VERDICTS, Measure, Signature
 from rubric_lint.assess.agreement.units import AnswerContext
 from rubric_lint.assess.measure.pass_rate import LabelSelection
-from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric
+from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric
 from rubric_lint.scoring.ids import Key, name_key
 
 Outputs = tuple[Signature | None, ...]
@@ -56,7 +56,7 @@ Judgements = Mapping[Key, Judgement]
 class Ratings(NamedTuple):
     """All judgements for one rubric, by rater: those of RESULTS are judges, those of LABELS are people.
 
-    `panels` are models that judged together: what they came to, beside the judgements of each as a judge.
+    `panels` are models that judged together: what they came to. The judgements of each member are those of a judge.
     Without a rubric they are the verdicts of several rubrics. `about` has what records say of an answer besides, and
     `failed` the invalid outputs of each judge for answers of which it has no valid one. A judge may have only these.
     `refused` has how many of how many labels are refused for what is in them. `ways` counts the labels that are
@@ -99,45 +99,52 @@ class Ratings(NamedTuple):
 
     def has_invalid_outputs(self, judge: str) -> bool:
         """Return whether an output of a judge or a panel is invalid."""
-        given = {**self.judges, **self.panels}.get(judge, {})
-        return bool(self.failed.get(judge)) or any(each.outputs for each in given.values())
+        judgements = {**self.judges, **self.panels}.get(judge, {})
+        return bool(self.failed.get(judge)) or any(judgement.outputs for judgement in judgements.values())
 
     @property
     def has_joined_labels(self) -> bool:
         """Whether a label is of an answer that a judge judged."""
         judged = self.judged
-        return any(not judged.isdisjoint(given) for given in self.people.values())
+        return any(not judged.isdisjoint(labels) for labels in self.people.values())
 
 
-def pool(several: Sequence[Ratings]) -> Ratings:
+def pool(rubric_ratings: Sequence[Ratings]) -> Ratings:
     """Return the verdicts of several rubrics together."""
     judges: dict[str, dict[Key, Judgement]] = {}
     people: dict[str, dict[Key, Judgement]] = {}
     panels: dict[str, dict[Key, Judgement]] = {}
     about: dict[Key, AnswerContext] = {}
     failed: dict[str, dict[Key, Outputs]] = {}
-    for ratings in several:
+    ways = Counter[LabelSelection | None]()
+    for ratings in rubric_ratings:
         rubric = ratings.rubric.name if ratings.rubric else ""
-        about |= {_place_in(rubric, key): each for key, each in ratings.about.items()}
+        about |= {_qualify(rubric, key): context for key, context in ratings.about.items()}
         for judge, answers in ratings.failed.items():
-            failed.setdefault(judge, {}).update((_place_in(rubric, key), outputs) for key, outputs in answers.items())
-        for side, given in ((judges, ratings.judges), (people, ratings.people), (panels, ratings.panels)):
-            for rater, judgements in given.items():
+            failed.setdefault(judge, {}).update((_qualify(rubric, key), outputs) for key, outputs in answers.items())
+        for side, raters in ((judges, ratings.judges), (people, ratings.people), (panels, ratings.panels)):
+            for rater, judgements in raters.items():
                 verdicts = side.setdefault(rater, {})
                 for key, judgement in judgements.items():
-                    (_, verdict), (_, higher) = judgement.ends
-                    samples = tuple(((), each) for _, each in judgement.samples)
-                    outputs = tuple(None if each is None else ((), each[1]) for each in judgement.outputs)
-                    bare = Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
-                    verdicts[_place_in(rubric, key)] = bare
-    ways = Counter[LabelSelection | None]()
-    for ratings in several:
-        ways.update(ratings.ways if ratings.has_joined_labels else {})
-    refused = sum(each.refused[0] for each in several), sum(each.refused[1] for each in several)
+                    verdicts[_qualify(rubric, key)] = _keep_verdict(judgement)
+        if ratings.has_joined_labels:
+            ways.update(ratings.ways)
+    refused = (
+        sum(ratings.refused[0] for ratings in rubric_ratings),
+        sum(ratings.refused[1] for ratings in rubric_ratings),
+    )
     return Ratings(None, judges, people, ways, panels, about, failed, refused)
 
 
-def _place_in(rubric: str, key: Key) -> Key:
+def _keep_verdict(judgement: Judgement) -> Judgement:
+    """Return a judgement with the verdict alone, without answers to criteria."""
+    (_, verdict), (_, higher) = judgement.ends
+    samples = tuple(((), sampled) for _, sampled in judgement.samples)
+    outputs = tuple(None if output is None else ((), output[1]) for output in judgement.outputs)
+    return Judgement(((), verdict), None, samples, higher=((), higher), outputs=outputs)
+
+
+def _qualify(rubric: str, key: Key) -> Key:
     """Return the key of an answer among those of several rubrics."""
     return f"{rubric}/{name_key(key)}", rubric, type(key).__name__
 
@@ -157,19 +164,19 @@ def combine_people(people: Mapping[str, Judgements], rubric: ScoringRubric | Non
     if len(people) == 1:
         return next(iter(people.values()))
     criteria = rubric.criteria if rubric else ()
-    given: dict[Key, list[tuple[str, Judgement]]] = {}
+    by_answer: dict[Key, dict[str, Judgement]] = {}
     for rater, judgements in people.items():
         for key, judgement in judgements.items():
-            given.setdefault(key, []).append((rater, judgement))
+            by_answer.setdefault(key, {})[rater] = judgement
     combined = {}
-    for key, several in given.items():
-        answers, verdict = find_middle([each.given for _, each in several], criteria)
+    for key, labels in by_answer.items():
+        answers, verdict = find_middle([label.given for label in labels.values()], criteria)
         reasons = []
         for place, answer in enumerate(answers):
-            rater, chosen = next(each for each in several if each[1].given[0][place] == answer)
-            reason = chosen.reason(place)
+            rater = next(rater for rater, label in labels.items() if label.given[0][place] == answer)
+            reason = labels[rater].reason(place)
             reasons.append(reason and f"{rater}: {reason}")
-        higher = find_middle([each.ends[1] for _, each in several], criteria, better=True)
+        higher = find_middle([label.ends[1] for label in labels.values()], criteria, better=True)
         combined[key] = Judgement((answers, verdict), tuple(reasons) if any(reasons) else None, higher=higher)
     return combined
 
@@ -180,23 +187,21 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
         return records[0]
     outputs = tuple(output for record in records for output in record.recorded)
     valid = [output for output in outputs if output is not None]
-    about = next((record for record in records if record.length is not None), records[0])
-    combined = Judgement(((), None), length=about.length, text=about.text)
+    described = next((record for record in records if record.length is not None), records[0])
+    combined = Judgement(((), None), length=described.length, text=described.text)
     if len(valid) < len(outputs):
         combined = combined._replace(outputs=outputs)
     if not valid:
         return combined
-    given = find_middle(valid, rubric.criteria)
+    middle = find_middle(valid, rubric.criteria)
     reasons = []
-    for place, answer in enumerate(given[0]):
+    for place, answer in enumerate(middle[0]):
         same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
         reasons.append(next(filter(None, same), None))
-    return combined._replace(
-        given=given,
-        reasons=tuple(reasons) if any(reasons) else None,
-        samples=tuple(valid) if len(valid) > 1 else (),
-        higher=find_middle(valid, rubric.criteria, better=True) if len(valid) > 1 else None,
-    )
+    combined = combined._replace(given=middle, reasons=tuple(reasons) if any(reasons) else None)
+    if len(valid) == 1:
+        return combined
+    return combined._replace(samples=tuple(valid), higher=find_middle(valid, rubric.criteria, better=True))
 
 
 def find_middle(
@@ -204,12 +209,15 @@ def find_middle(
 ) -> Signature:
     """Return the median of each criterion and of the verdict; of two in the middle the worse, or the better."""
     columns = zip(*(answers for answers, _ in signatures), strict=True)
-    answers = tuple(
-        criterion.find_middle(known, better=better) if (known := [each for each in given if each is not None]) else None
-        for criterion, given in zip(criteria, columns, strict=True)
-    )
+    middle = list[AnswerValue | None]()
+    for criterion, column in zip(criteria, columns, strict=True):
+        answers = [answer for answer in column if answer is not None]
+        middle.append(criterion.find_middle(answers, better=better) if answers else None)
     verdicts = sorted(VERDICTS.index(verdict) for _, verdict in signatures if verdict)
-    return answers, VERDICTS[verdicts[(len(verdicts) - (not better)) // 2]] if verdicts else None
+    if not verdicts:
+        return tuple(middle), None
+    at = len(verdicts) // 2 if better else (len(verdicts) - 1) // 2
+    return tuple(middle), VERDICTS[verdicts[at]]
 
 
 @dataclass(frozen=True)
@@ -231,7 +239,7 @@ class RatedAnswers:
 
 
 class NotApplicableCounts(NamedTuple):
-    """On how many answers raters say that a criterion does not apply: `every` rater, or only `some` of them.
+    """The number of answers to which a criterion does not apply: by `every` rater, or only by `some` of them.
 
     `by` has for each rater how many of the latter that one leaves out.
     """
@@ -250,40 +258,44 @@ class JoinedRatings:
     def __init__(self, raters: Sequence[Judgements], units: Mapping[Key, Hashable] | None = None) -> None:
         keys = sort_keys(set().union(*raters))
         self._units: list[Hashable] = list(keys) if units is None else [units[key] for key in keys]
-        self._given = [[found.ends if (found := rater.get(key)) else _NO_ENDS for rater in raters] for key in keys]
-        self._is_even = any(lower is not better for given in self._given for lower, better in given)
+        self._rows: list[list[tuple[Signature, Signature] | tuple[None, None]]] = []
+        for key in keys:
+            judgements = [rater.get(key) for rater in raters]
+            self._rows.append([judgement.ends if judgement else _NO_ENDS for judgement in judgements])
+        self._is_even = any(lower is not better for ends in self._rows for lower, better in ends)
 
     def rate(self, measure: Measure) -> RatedAnswers:
         """Return the ratings on one scale of the answers with at least two."""
         rows, higher, units = list[Row](), list[Row](), list[Hashable]()
         find = measure.find
-        for given, unit in zip(self._given, self._units, strict=True):
-            row = tuple([None if lower is None else find(lower) for lower, _ in given])
+        for ends, unit in zip(self._rows, self._units, strict=True):
+            row = tuple([None if lower is None else find(lower) for lower, _ in ends])
             if len(row) - row.count(None) > 1:
                 rows.append(row)
                 units.append(unit)
                 if self._is_even:
-                    higher.append(tuple([None if better is None else find(better) for _, better in given]))
+                    higher.append(tuple([None if better is None else find(better) for _, better in ends]))
         return RatedAnswers(measure, rows, higher or rows, units)
 
     def count_left_out(self, measure: Measure) -> NotApplicableCounts:
-        """Return on how many of the answers with at least two ratings a criterion does not apply."""
+        """Count the answers, of those with at least two ratings, to which a criterion does not apply."""
         every = some = 0
-        by = [0] * (len(self._given[0]) if self._given else 0)
-        for given in self._given:
-            says = [None if lower is None else measure.is_left_out(lower) for lower, _ in given]
-            rated = [
-                lower is not None and (said or measure.find(lower) is not None)
-                for said, (lower, _) in zip(says, given, strict=True)
-            ]
-            if sum(rated) < 2 or True not in says:
+        by = [0] * (len(self._rows[0]) if self._rows else 0)
+        for ends in self._rows:
+            leaving, rating = list[int](), list[int]()
+            for number, (lower, _) in enumerate(ends):
+                if lower is not None and measure.is_left_out(lower):
+                    leaving.append(number)
+                elif lower is not None and measure.find(lower) is not None:
+                    rating.append(number)
+            if len(leaving) + len(rating) < 2 or not leaving:
                 continue
-            if says.count(True) == sum(rated):
+            if not rating:
                 every += 1
                 continue
             some += 1
-            for number, said in enumerate(says):
-                by[number] += said is True
+            for number in leaving:
+                by[number] += 1
         return NotApplicableCounts(every, some, tuple(by))
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,10 +18,11 @@ from rubric_lint.assess.agreement.ratings import (
     find_middle,
     sort_keys,
 )
+from rubric_lint.assess.agreement.scales import Signature
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.model.messages import join_words, list_names, point_to_known
-from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_flat
+from rubric_lint.scoring.flat import OF_TABLE, SheetRow, list_fields, read_sheet_row
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
     AnswerValue,
@@ -51,8 +52,8 @@ from rubric_lint.scoring.records.mapping import (
     has_side,
     select_side,
 )
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.scorer import Scorer, find_rubric, lacks_output, read_model
 from rubric_lint.scoring.totals import ReadingTotals
 from rubric_lint.source.source import stem_of
@@ -64,7 +65,8 @@ PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""
 
 
-class RaterSource(NamedTuple):
+@dataclass(frozen=True)
+class RaterSource:
     """Where a judgement is from, until raters have names: a written rater, or the file and the model.
 
     `is_panel` if several models judged together.
@@ -78,7 +80,8 @@ class RaterSource(NamedTuple):
 
 def find_source(record: Mapping[str, Any], file: str) -> RaterSource:
     """Return where a record is from."""
-    if rater := read_rater(record):
+    rater = read_rater(record)
+    if rater:
         return RaterSource(rater)
     return RaterSource(None, file, read_model(record.get("judge")))
 
@@ -86,7 +89,9 @@ def find_source(record: Mapping[str, Any], file: str) -> RaterSource:
 def read_rater(record: Mapping[str, Any]) -> str | None:
     """Return the rater that a record names, if any."""
     rater = record.get("rater")
-    return (str(rater).strip() or None) if type(rater) in {str, int} else None
+    if type(rater) not in {str, int}:
+        return None
+    return str(rater).strip() or None
 
 
 def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
@@ -94,12 +99,12 @@ def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
 
     Panels are named last, so that none gets the name of another rater.
     """
-    each = list(dict.fromkeys(sources))
-    names = {source: source.rater for source in each if source.rater is not None}
-    panels = [source for source in each if source.rater is None and source.is_panel]
-    single = [source for source in each if source.rater is None and not source.is_panel]
+    distinct = list(dict.fromkeys(sources))
+    names = {source: source.rater for source in distinct if source.rater is not None}
+    panels = [source for source in distinct if source.rater is None and source.is_panel]
+    single = [source for source in distinct if source.rater is None and not source.is_panel]
     written = set(names.values())
-    stems = {source.file: stem_of(source.file) or source.file for source in (*single, *panels)}
+    stems = {source.file: stem_of(source.file) or source.file for source in [*single, *panels]}
     times = Counter(stems.values())
     titles = {file: stem if times[stem] == 1 else file for file, stem in stems.items()}
     of_file = Counter(source.file for source in single)
@@ -116,8 +121,9 @@ def name_raters(sources: Sequence[RaterSource]) -> dict[RaterSource, str]:
             names[source] = f"{title}/{model}"
     for source in panels:
         title = f"{titles[source.file]}/{PANEL}"
-        numbered = (f"{title} {number}" for number in range(2, len(names) + 3))
-        candidates = [*([PANEL] if len(panels) == 1 else []), title, *numbered]
+        candidates = [PANEL] if len(panels) == 1 else []
+        candidates.append(title)
+        candidates += [f"{title} {number}" for number in range(2, len(names) + 3)]
         names[source] = next(name for name in candidates if name not in names.values())
     return names
 
@@ -159,7 +165,8 @@ class LeftOut:
         return {"reason": self.reason, "count": self.count, "records": self.records}
 
 
-class InvalidRecord(NamedTuple):
+@dataclass(frozen=True)
+class InvalidRecord:
     """A record that cannot be read or scored: its place, its id if it has one, and why.
 
     So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
@@ -187,7 +194,7 @@ class InvalidRecord(NamedTuple):
 
 
 class _RatedRecord(NamedTuple):
-    """A record that counts: who judged which answer, and what it came to.
+    """A record that counts: who judged which answer, and the judgement.
 
     `text` and `question` are those of the answer, if the record has them, and `version` the hash of its rubric.
     `invalid` is its number among the invalid records, if it is one.
@@ -282,10 +289,9 @@ class RatingReader:
         self._label_scales = label_scales
         self._about: dict[str, dict[Key, AnswerContext]] = {name: {} for name in rubrics}
         self._failed: dict[str, dict[RaterSource, dict[Key, Outputs]]] = {}
-        known = {each.id for rubric in rubrics.values() for each in rubric.criteria} | list_fields(rubrics.values())
-        self._known = frozenset(
-            known | OVERWRITING_FIELDS | LABEL_FIELDS | {"checks", "reasoning", "overall_reasoning", *mapping.values()}
-        )
+        known = {criterion.id for rubric in rubrics.values() for criterion in rubric.criteria}
+        known |= list_fields(rubrics.values()) | OVERWRITING_FIELDS | LABEL_FIELDS
+        self._known_fields = frozenset(known | {"checks", "reasoning", "overall_reasoning", *mapping.values()})
         self._of_people = select_side(mapping, HUMAN) if has_side(mapping, HUMAN) else None
         self._files_of_results = set[str]()
         self._rubrics = rubrics
@@ -324,12 +330,12 @@ class RatingReader:
         """What is not compared, by reason."""
         return list(self._left_out.values())
 
-    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: StreamOptions = PLAIN) -> int:
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, options: StreamOptions = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
-        wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
-        asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
-        count = self.read_records(file, read_entries(chunks, asked), labels=labels)
-        self.leave_out_sheets(file, asked.skipped or ())
+        wanted = options.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        options = options._replace(name=options.name or file, wanted=wanted, skipped=[])
+        count = self.read_records(file, read_entries(chunks, options), labels=labels)
+        self.leave_out_sheets(file, options.skipped or ())
         return count
 
     def leave_out_sheets(self, file: str, sheets: Iterable[SkippedSheet]) -> None:
@@ -350,9 +356,9 @@ class RatingReader:
                 try:
                     record = decode_entry(content)
                 except OutputError as fault:
-                    known = self._scorer.score(fault).record
-                    # No output counts.
-                    record = {name: _UNREAD if name in OUTPUT_FIELDS else value for name, value in known.items()}
+                    readable = self._scorer.score(fault).record
+                    # None of its outputs counts.
+                    record = {name: _UNREAD if name in OUTPUT_FIELDS else value for name, value in readable.items()}
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
@@ -364,7 +370,7 @@ class RatingReader:
                 invalid = InvalidRecord(file, line, record.get("id"), path, fault.message, is_label=labels)
                 if labels:
                     self._refused[self._name_rubric(record)] += 1
-                self.invalid.append(invalid if labels else self._take_failed(invalid, record))
+                self.invalid.append(invalid if labels else self._add_invalid_outputs(invalid, record))
             if labels:
                 self._labels[self._name_rubric(record)] += 1
         return count
@@ -383,16 +389,16 @@ class RatingReader:
             self._leave_out(SKIPPED, f"{file}:{line}")
             return
         if label and labels:
-            self._take_label(record, *label, file, line)
+            self._add_label(record, *label, file, line)
             return
         if label and label[1].verdict and not any(answer is not None for answer in label[1].answers):
-            self._take_verdict(record, *label, file, line)
+            self._add_verdict(record, *label, file, line)
             return
         result = self._scorer.score_record(record)
         if result.error:
             raise result.error
         result.line, result.file = line, file
-        self._take(result, labels=labels)
+        self._add_result(result, labels=labels)
 
     def _drop_judge(self, record: Mapping[str, Any], of_people: Mapping[str, str]) -> dict[str, Any]:
         """Return a record without the judgements that --map does not give to people."""
@@ -411,49 +417,49 @@ class RatingReader:
         except OutputError:
             return ""
 
-    def _take_failed(self, invalid: InvalidRecord, value: Mapping[str, Any]) -> InvalidRecord:
+    def _add_invalid_outputs(self, invalid: InvalidRecord, value: Mapping[str, Any]) -> InvalidRecord:
         """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
 
         What the record says of the answer is true all the same.
         """
         if invalid.id in _NO_ID:
-            return invalid._replace(reason=NO_ID)
+            return replace(invalid, reason=NO_ID)
         source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            return invalid._replace(reason=OTHER_RUBRIC)
+            return replace(invalid, reason=OTHER_RUBRIC)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
-            return invalid._replace(reason=OTHER_MEANING)
-        self._describe(value, rubric, key)
+            return replace(invalid, reason=OTHER_MEANING)
+        self._add_context(value, rubric, key)
         if lacks_output(value, rubric):
-            return invalid._replace(reason=NO_OUTPUT)
+            return replace(invalid, reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
-        valid = [each for each in outputs if each is not None]
+        valid = [output for output in outputs if output is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
-        each_given = tuple(None if each is None else _judge_samples(each).given for each in outputs)
-        judgement = judgement._replace(outputs=each_given, **_describe_text(value))
-        found = _RatedRecord(
+        signatures = tuple(None if output is None else _judge_samples(output).given for output in outputs)
+        judgement = judgement._replace(outputs=signatures, **_describe_text(value))
+        rated = _RatedRecord(
             source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number
         )
-        self._results.append(found.with_texts(value))
-        return invalid._replace(outputs=outputs.count(None))
+        self._results.append(rated.with_texts(value))
+        return replace(invalid, outputs=outputs.count(None))
 
     def _leave_out_invalid(self, record: _RatedRecord, reason: str) -> None:
         """Say why the outputs of an invalid record do not count."""
         if record.invalid is not None:
-            self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
+            self.invalid[record.invalid] = replace(self.invalid[record.invalid], outputs=0, reason=reason)
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
-        given, about = record.get("outputs"), record.get("judge")
+        outputs, about = record.get("outputs"), record.get("judge")
         about = about if isinstance(about, dict) else {}
-        if not isinstance(given, list) or "output" in record or "panel" in about:
+        if not isinstance(outputs, list) or "output" in record or "panel" in about:
             return
         head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}
-        for number, output in enumerate(given, 1):
-            if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
+        for number, output in enumerate(outputs, 1):
+            if number == len(outputs) and "fault" in about:  # the run ended with the output that it found invalid
                 yield None
                 continue
             yield self._scorer.score_record({**head, "output": output}).result
@@ -469,10 +475,10 @@ class RatingReader:
         if "rubric" not in value and len(self._rubrics) > 1:
             return None
         rubric = find_rubric(value, self._rubrics)
-        flat = read_flat(value, rubric)
+        flat = read_sheet_row(value, rubric)
         return None if flat is None else (rubric, flat)
 
-    def _take_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
+    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
         name = value.get("id")
         if name in _NO_ID:
@@ -490,17 +496,17 @@ class RatingReader:
         source, text = find_source(value, file), bare_text(value.get("answer"))
         # An empty cell of a sheet is no empty answer.
         texts = {"question": value.get("question"), "answer": value.get("answer") or None}
-        self._describe(texts, rubric, make_id_key(name))
+        self._add_context(texts, rubric, make_id_key(name))
         # If not, it is a result that we wrote: without a rater it is of the judge.
         is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.layout.used)
-        found = _RatedRecord(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
+        rated = _RatedRecord(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
         other = read_judged_by(value) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
-            self._leave_out(SKIPPED, found.place)
-        elif self._take_person(found, value.get("chosen"), is_of_other=other) and verdict is None:
-            self._leave_out(NO_VERDICT, found.place, "label")
+            self._leave_out(SKIPPED, rated.place)
+        elif self._add_person(rated, value.get("chosen"), is_of_other=other) and verdict is None:
+            self._leave_out(NO_VERDICT, rated.place, "label")
 
-    def _take(self, result: RecordResult, *, labels: bool) -> None:
+    def _add_result(self, result: RecordResult, *, labels: bool) -> None:
         """Keep a valid judge output, or a label in that form."""
         record, scored, file, line = result.record, result.scored, result.file or "", result.line
         if scored is None:
@@ -518,47 +524,47 @@ class RatingReader:
         else:
             reasons = result.output.reasons
             judgement = Judgement((scored.answers, scored.verdict), reasons if any(reasons) else None)
-        found = self._find(record, scored.rubric, judgement, file, line)
+        rated = self._rate(record, scored.rubric, judgement, file, line)
         if labels and self._label_scales:
-            answers = self._rescale(judgement.given[0], scored.rubric, found.source, file)
-            output = JudgeOutput(tuple(each for each in answers if each is not None), (None,) * len(answers))
+            answers = self._rescale(judgement.given[0], scored.rubric, rated.source, file)
+            output = JudgeOutput(tuple(answer for answer in answers if answer is not None), (None,) * len(answers))
             verdict = scored.rubric.grade(output).verdict
-            found = found._replace(judgement=Judgement((answers, verdict), judgement.reasons))
+            rated = rated._replace(judgement=Judgement((answers, verdict), judgement.reasons))
         if labels:
             is_mapped = self._of_people is not None and not OUTPUT_FIELDS.isdisjoint(self._of_people)
-            found = found._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
-            self._take_person(found, record.get("chosen"), is_of_other=result.has_other_meaning)
+            rated = rated._replace(is_of_sheet=is_mapped)  # --map says that a person wrote it, as a column does
+            self._add_person(rated, record.get("chosen"), is_of_other=result.has_other_meaning)
         elif result.has_other_meaning and not self._any_version:
-            self._leave_out(OTHER_MEANING, found.place)
+            self._leave_out(OTHER_MEANING, rated.place)
         else:
-            self._results += _split(found, result) or [found]
+            self._results += _split_panel(rated, result) or [rated]
 
-    def _take_verdict(
+    def _add_verdict(
         self, record: Mapping[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int
     ) -> None:
         """Keep a judge's verdict without answers to the criteria, as graders of others give it."""
         if record.get("id") in _NO_ID:
             self._leave_out(NO_ID, f"{file}:{line}")
             return
-        found = self._find(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
-        if found.version not in {None, rubric.hash} and not self._any_version:
-            self._leave_out(OTHER_MEANING, found.place)
+        rated = self._rate(record, rubric, Judgement((flat.answers, flat.verdict)), file, line)
+        if rated.version not in {None, rubric.hash} and not self._any_version:
+            self._leave_out(OTHER_MEANING, rated.place)
         else:
-            self._results.append(found)
+            self._results.append(rated)
 
-    def _find(
+    def _rate(
         self, record: Mapping[str, Any], rubric: ScoringRubric, judgement: Judgement, file: str, line: int
     ) -> _RatedRecord:
         """Return a judgement with what its record says of the answer, which is kept."""
         source, key, version = find_source(record, file), make_id_key(record["id"]), read_judged_by(record)
-        self._describe(record, rubric, key)
+        self._add_context(record, rubric, key)
         judgement = judgement._replace(**_describe_text(record))
         return _RatedRecord(source, rubric, key, file, line, judgement, version=version).with_texts(record)
 
-    def _describe(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
-        """Keep what a record says of its answer."""
-        about, known = read_context(value, self._known), self._about[rubric.name]
-        known[key] = known[key].or_else(about) if key in known else about
+    def _add_context(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
+        """Keep what a record says of its answer; earlier records come first."""
+        context, known = read_context(value, self._known_fields), self._about[rubric.name]
+        known[key] = known[key].or_else(context) if key in known else context
 
     def _rescale(
         self, answers: Sequence[AnswerValue | None], rubric: ScoringRubric, source: RaterSource, file: str
@@ -571,36 +577,37 @@ class RatingReader:
             OutputError: if one is outside the scale of the labels.
         """
         people = [source.rater] if source.rater else [file, stem_of(file)]
-        scale = next((self._label_scales[each] for each in (*people, EVERYBODY) if each in self._label_scales), None)
+        people.append(EVERYBODY)
+        scale = next((self._label_scales[person] for person in people if person in self._label_scales), None)
         if scale is None:
             return tuple(answers)
-        found: list[AnswerValue | None] = []
+        rescaled: list[AnswerValue | None] = []
         for criterion, answer in zip(rubric.criteria, answers, strict=True):
             allowed = criterion.numbers
             if answer is None or answer == NOT_APPLICABLE or not allowed:
-                found.append(answer)
+                rescaled.append(answer)
                 continue
             if min(scale) < allowed[0] or max(scale) > allowed[-1]:
                 self._kept_scales[criterion.id] = f"{allowed[0]}..{allowed[-1]}"
-                found.append(answer)
+                rescaled.append(answer)
                 continue
             try:
                 is_turned = criterion.grades[0].score > criterion.grades[-1].score
-                found.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
+                rescaled.append(rescale(answer, scale, allowed[::-1] if is_turned else allowed))
             except ValueError as fault:
                 raise OutputError(f"criterion `{criterion.id}`: {fault} of --label-scale") from None
-        return tuple(found)
+        return tuple(rescaled)
 
-    def _take_person(self, found: _RatedRecord, chosen: object, *, is_of_other: bool) -> bool:
+    def _add_person(self, label: _RatedRecord, chosen: object, *, is_of_other: bool) -> bool:
         """Keep a label, or say why not; return whether it is kept."""
         if is_of_other and not self._any_version:
-            self._leave_out(OTHER_MEANING, found.place)
-        elif found.source.rater is None and not found.is_of_sheet:
-            self._refuse(found.rubric, NO_RATER, found.place)
+            self._leave_out(OTHER_MEANING, label.place)
+        elif label.source.rater is None and not label.is_of_sheet:
+            self._refuse(label.rubric, NO_RATER, label.place)
         elif chosen and chosen not in _WAYS:
-            self._refuse(found.rubric, UNKNOWN_CHOICE, found.place)
+            self._refuse(label.rubric, UNKNOWN_CHOICE, label.place)
         else:
-            self._people.append(found._replace(chosen=LabelSelection(str(chosen)) if chosen else None))
+            self._people.append(label._replace(chosen=LabelSelection(str(chosen)) if chosen else None))
             return True
         return False
 
@@ -618,15 +625,16 @@ class RatingReader:
         `chosen` is how labels were chosen that do not say it themselves.
 
         Raises:
-            UnusableError: if a rater is unknown, two have one name, or nothing can be compared.
+            UnusableRatingsError: if a rater is unknown, two have one name, or nothing can be compared.
         """
-        found = self.gather(raters, chosen)
-        names = dict.fromkeys(name for ratings in found for name, given in ratings.raters.items() if given)
-        for ratings in found:
-            every = list(ratings.raters.values())
-            is_shared = len(set[Key]().union(*every)) < sum(map(len, every))
-            if is_shared or any(len(judgement.samples) > 1 for given in every for judgement in given.values()):
-                return found
+        of_rubrics = self.gather(raters, chosen)
+        names = dict[str, None]()
+        for ratings in of_rubrics:
+            names |= dict.fromkeys(name for name, judgements in ratings.raters.items() if judgements)
+            sides = list(ratings.raters.values())
+            is_shared = len(set[Key]().union(*sides)) < sum(map(len, sides))
+            if is_shared or any(len(judgement.samples) > 1 for side in sides for judgement in side.values()):
+                return of_rubrics
         if not names:
             raise UnusableRatingsError("nothing to compare: no record is usable")
         if len(names) > 1:
@@ -647,12 +655,13 @@ class RatingReader:
         """Return the judgements as `join` does, also if nothing can be compared; count labels without a result.
 
         Raises:
-            UnusableError: if a rater is unknown or two have one name.
+            UnusableRatingsError: if a rater is unknown or two have one name.
         """
         self._settle_ids()
         self._settle_results()
-        failing = [source for failed in self._failed.values() for source in failed]
-        names = name_raters([*(record.source for record in self._judges), *failing])
+        sources = [record.source for record in self._judges]
+        sources += [source for failed in self._failed.values() for source in failed]
+        names = name_raters(sources)
         self._settle_labels({*names.values(), LABEL})
         panels = {name for source, name in names.items() if source.is_panel}
         judges = self._collect(self._judges, names)
@@ -661,8 +670,9 @@ class RatingReader:
                 judges.setdefault((names[source], name), {})
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
         _check_names([name for name, _ in judges], [name for name, _ in people], raters)
-        if not people and (asked := [name for name in raters if name in panels]):
-            raise UnusableRatingsError(f"the panel `{asked[0]}` is compared only with people; add --labels")
+        named_panel = next((name for name in raters if name in panels), None)
+        if not people and named_panel is not None:
+            raise UnusableRatingsError(f"the panel `{named_panel}` is compared only with people; add --labels")
         of_rubric: dict[str, tuple[dict[str, Judgements], dict[str, Judgements]]] = {}
         for place, side in enumerate((judges, people)):
             for (rater, name), given in side.items():
@@ -671,18 +681,19 @@ class RatingReader:
         labels: dict[str, list[_RatedRecord]] = {}
         for record in self._people:
             labels.setdefault(record.rubric.name, []).append(record)
-        found = []
+        gathered = []
         for name, rubric in self._rubrics.items():
-            if name in of_rubric:
-                judged, labelled = of_rubric[name]
-                together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
-                single = {rater: given for rater, given in judged.items() if rater not in panels}
-                of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
-                refused = self._count_refused(name)
-                ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
-                ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
-                found.append(ratings._replace(people=self._list_labels_without_result(ratings)))
-        return found
+            if name not in of_rubric:
+                continue
+            judged, labelled = of_rubric[name]
+            together = {rater: judgements for rater, judgements in judged.items() if rater in panels and labelled}
+            single = {rater: judgements for rater, judgements in judged.items() if rater not in panels}
+            of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+            refused = self._count_refused(name)
+            ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
+            ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
+            gathered.append(ratings._replace(people=self._list_labels_without_result(ratings)))
+        return gathered
 
     def _count_refused(self, rubric: str) -> tuple[int, int]:
         """Return how many labels of a rubric are refused, with those that name none, and how many there are."""
@@ -696,21 +707,21 @@ class RatingReader:
         Of labels in a sheet, blanks around an id go unless another file has it so.
         """
         same: dict[str, dict[RecordId, RecordId]] = {}
-        for record in (*self._results, *self._people):
+        for record in [*self._results, *self._people]:
             same.setdefault(record.file, {})[record.at] = record.at
         sheets = {record.file for record in self._people if record.is_of_sheet}
         known = {(rubric, key) for rubric in self._rubrics for key in self._among}
         for file, ids in same.items():
             for rubric, key in ids:
                 bare = key.strip() if isinstance(key, str) and file in sheets else key
-                found = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
-                ids[rubric, key] = found or (rubric, bare)
+                joined = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
+                ids[rubric, key] = joined or (rubric, bare)
             known.update(ids.values())
         for ids in same.values():
             for (rubric, key), (_, settled) in ids.items():
-                about = self._about[rubric]
-                if key != settled and (rubric, key) not in known and key in about:
-                    about[settled] = about.get(settled, AnswerContext()).or_else(about[key])
+                contexts = self._about[rubric]
+                if key != settled and (rubric, key) not in known and key in contexts:
+                    contexts[settled] = contexts.get(settled, AnswerContext()).or_else(contexts[key])
         self._results = [record._replace(key=same[record.file][record.at][1]) for record in self._results]
         self._people = [record._replace(key=same[record.file][record.at][1]) for record in self._people]
 
@@ -750,11 +761,11 @@ class RatingReader:
         for place, conflict in conflicts.items():  # a record of a panel has several judges
             self._leave_out(conflict, place)
 
-    def _settle_labels(self, taken: Collection[str]) -> None:
+    def _settle_labels(self, reserved: Collection[str]) -> None:
         """Give labels of sheets the rater whom their cells do not name, and leave out those of another text.
 
         A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
-        `taken`. The text is another one than the one that was judged under the id of the label.
+        `reserved`. The text is another one than the one that was judged under the id of the label.
         """
         named = {record.file for record in self._people if record.source.rater is not None}
         texts: dict[tuple[str, Key], set[str]] = {}
@@ -763,52 +774,60 @@ class RatingReader:
                 texts.setdefault((record.rubric.name, record.key), set()).add(record.text)
         people = []
         for record in self._people:
-            if record.is_of_sheet and record.source.rater is None:
-                if record.file in named:
-                    self._refuse(record.rubric, NO_RATER, record.place)
-                    continue
-                name = stem_of(record.file)
-                rater = name if name and name not in taken else record.file
-                record = record._replace(source=RaterSource(rater))  # noqa: PLW2901
+            is_unnamed = record.is_of_sheet and record.source.rater is None
             judged = texts.get((record.rubric.name, record.key))
-            if judged and record.text is not None and record.text not in judged:
+            if is_unnamed and record.file in named:
+                self._refuse(record.rubric, NO_RATER, record.place)
+            elif judged and record.text is not None and record.text not in judged:
                 self._leave_out(OTHER_TEXT, record.place)
-                continue
-            people.append(record)
+            elif is_unnamed:
+                name = stem_of(record.file)
+                rater = name if name and name not in reserved else record.file
+                people.append(record._replace(source=RaterSource(rater)))
+            else:
+                people.append(record)
         self._people = people
 
     def _collect(
         self, records: Sequence[_RatedRecord], names: Mapping[RaterSource, str]
     ) -> dict[tuple[str, str], dict[Key, Judgement]]:
         """Return the judgements by rater and rubric, without those of ids to which one gave different labels."""
-        found: dict[tuple[str, str], dict[Key, _RatedRecord]] = {}
-        repeated: set[tuple[str, str, Key]] = set()
+        firsts: dict[tuple[str, str], dict[Key, _RatedRecord]] = {}
+        contradicted: set[tuple[str, str, Key]] = set()
         for record in records:
             rater, rubric = names[record.source], record.rubric.name
-            first = found.setdefault((rater, rubric), {}).setdefault(record.key, record)
+            first = firsts.setdefault((rater, rubric), {}).setdefault(record.key, record)
             if (record.judgement, record.chosen) != (first.judgement, first.chosen):
-                repeated.add((rater, rubric, record.key))
-        for rater, rubric, key in repeated:
-            del found[rater, rubric][key]
-        for record in records if repeated else ():
-            if (names[record.source], record.rubric.name, record.key) in repeated:
+                contradicted.add((rater, rubric, record.key))
+        for rater, rubric, key in contradicted:
+            del firsts[rater, rubric][key]
+        for record in records if contradicted else ():
+            if (names[record.source], record.rubric.name, record.key) in contradicted:
                 self._refuse(record.rubric, TWICE, record.place, "label")
-        return {at: {key: each.judgement for key, each in given.items()} for at, given in found.items() if given}
+        collected: dict[tuple[str, str], dict[Key, Judgement]] = {}
+        for owner, by_key in firsts.items():
+            if by_key:
+                collected[owner] = {key: record.judgement for key, record in by_key.items()}
+        return collected
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
-        people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
+        people: dict[str, dict[Key, Judgement]] = {
+            rater: dict(judgements) for rater, judgements in ratings.people.items()
+        }
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
-        missing = {name_key(make_id_key(each.id)) for each in self.invalid if each.reason in {NO_OUTPUT, OTHER_RUBRIC}}
+        missing = {
+            name_key(make_id_key(record.id)) for record in self.invalid if record.reason in {NO_OUTPUT, OTHER_RUBRIC}
+        }
         stripped = {name.lstrip("0") for name in names if name.startswith("0")}
         labelled = set().union(*ratings.people.values())
         no_result, joins_none = NO_RESULT, judged.isdisjoint(labelled)
         if joins_none:
             ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
-        for rater, given in ratings.people.items() if judged else ():
-            for key in given:
+        for rater, judgements in ratings.people.items() if judged else ():
+            for key in judgements:
                 name = name_key(key)
                 if key not in judged and name not in missing:
                     reason = no_result
@@ -832,7 +851,7 @@ def _check_names(judges: Sequence[str], people: Sequence[str], raters: Sequence[
     """Refuse one name for two raters, and names of raters that do not exist.
 
     Raises:
-        UnusableError: naming one.
+        UnusableRatingsError: naming one.
     """
     known = dict.fromkeys([*judges, *people])
     both = {*judges} & {*people}
@@ -849,13 +868,13 @@ def _find_owner(source: RaterSource, known: Collection[RaterSource]) -> RaterSou
     """Return the judge that gave invalid outputs, None if it may be one of several of its file."""
     if source.rater is not None or source.model is not None or source in known:
         return source
-    of_file = [each for each in known if each.file == source.file]
-    owners = [each for each in of_file if each.is_panel] or of_file or [source]
+    of_file = [judge for judge in known if judge.file == source.file]
+    owners = [judge for judge in of_file if judge.is_panel] or of_file or [source]
     return owners[0] if len(owners) == 1 else None
 
 
 def _find_conflict(records: Sequence[_RatedRecord]) -> str | None:
-    """Return why the records of one judge for one id are not outputs for one answer, None if they are."""
+    """Return the reason for which records of one judge with one id are not outputs for one answer, None without one."""
     texts = {record.text for record in records} - {None}
     questions = {record.question for record in records} - {None}
     if len(texts) > 1 or len(questions) > 1:
@@ -921,35 +940,39 @@ def _find_of_varying(known: Mapping[int, Grade], rubric: ScoringRubric) -> Verdi
 
 def bare_text(text: object) -> str | None:
     """Return the letters and digits of a text, which a spreadsheet keeps as they are; None if it has none."""
-    return "".join(filter(str.isalnum, text)) or None if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return None
+    return "".join(filter(str.isalnum, text)) or None
 
 
-def _split(found: _RatedRecord, result: RecordResult) -> list[_RatedRecord]:
+def _split_panel(rated: _RatedRecord, result: RecordResult) -> list[_RatedRecord]:
     """Return the judgements of each model of a panel, and that of the panel; empty if one rater judged."""
     median = result.scored
     if median is None or not median.models or read_rater(result.record) is not None:
         return []
-    given: dict[str, list[Scored]] = {}
+    of_model: dict[str, list[Scored]] = {}
     for model, sample in zip(median.models, median.samples, strict=True):
-        given.setdefault(model, []).append(sample)
-    members = []
-    for model, samples in given.items():
-        judgement = _judge_samples(combine_samples(samples))._replace(
-            length=found.judgement.length,
-            text=found.judgement.text,
-        )
-        members.append(found._replace(source=found.source._replace(model=model), judgement=judgement))
-    panel = found.source._replace(model=None, is_panel=True)
-    return [*members, found._replace(source=panel, judgement=found.judgement._replace(samples=()))]
+        of_model.setdefault(model, []).append(sample)
+    whole = rated.judgement
+    records = []
+    for model, samples in of_model.items():
+        judgement = _judge_samples(combine_samples(samples))._replace(length=whole.length, text=whole.text)
+        records.append(rated._replace(source=replace(rated.source, model=model), judgement=judgement))
+    panel = replace(rated.source, model=None, is_panel=True)
+    records.append(rated._replace(source=panel, judgement=whole._replace(samples=())))
+    return records
 
 
 def _judge_samples(result: Scored) -> Judgement:
-    reasons = tuple(each.reasoning for each in result.criteria)
-    own, *samples = (
-        (tuple(each.grade.answer for each in scored.criteria), scored.verdict) for scored in (result, *result.samples)
-    )
+    """Return the judgement of a scored output, with its samples if it has several."""
+    reasons = tuple(criterion.reasoning for criterion in result.criteria)
+    samples = tuple(_sign(sample) for sample in result.samples)
     higher = find_middle(samples, result.rubric.criteria, better=True) if samples else None
-    return Judgement(own, reasons if any(reasons) else None, tuple(samples), higher=higher)
+    return Judgement(_sign(result), reasons if any(reasons) else None, samples, higher=higher)
+
+
+def _sign(result: Scored) -> Signature:
+    return tuple(criterion.grade.answer for criterion in result.criteria), result.verdict
 
 
 def list_invalid(invalid: Sequence[InvalidRecord], most: int = 20) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The scales on which answers are compared. Their values come from the rubric, never from the data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -63,14 +63,14 @@ class Measure:
         """Return the number of the band of a value, or of its level."""
         return self.steps[position] if self.steps else position
 
-    def find(self, given: Signature) -> int | None:
+    def find(self, signature: Signature) -> int | None:
         """Return the position of what a rater gave; None if it is left out, or the criterion does not apply."""
-        answers, verdict = given
+        answers, verdict = signature
         return self.positions.get(verdict if self.place is None else answers[self.place])
 
-    def is_left_out(self, given: Signature) -> bool:
+    def is_left_out(self, signature: Signature) -> bool:
         """Return whether a rater said that the criterion does not apply, which is a rating on no scale."""
-        return self.place is not None and given[0][self.place] == NOT_APPLICABLE
+        return self.place is not None and signature[0][self.place] == NOT_APPLICABLE
 
 
 def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator[Measure]:
@@ -90,23 +90,40 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         scale = Scale(kind, values, tuple(map(str, answers)), unit)
         met = tuple(grade.gate_met for grade in criterion.grades)
         meets = None if all(met) or not any(met) else met
-        scored = None
-        if rubric.shape is Shape.HOLISTIC:
-            scored = next(iter(rubric.model.scales), None)
-        elif criterion.shape is Shape.SCORE_RANGES:
-            scored = rubric.model.criteria[place].scale
-        bands = (
-            sorted((band.scores for band in scored.bands if band.scores), key=lambda each: each.start) if scored else []
-        )
+        bands = _list_bands(rubric, place)
         banded: dict[AnswerValue | Verdict | None, int] = {}
         if len(bands) > 1:  # all answers agree with one band
-            banded = {answer: next(at for at, band in enumerate(bands) if answer in band) for answer in answers}
+            for answer in answers:
+                banded[answer] = next(at for at, band in enumerate(bands) if answer in band)
         steps = tuple(banded.values())
         yield Measure(criterion.id, scale, place, positions, meets, steps, criterion.may_not_apply)
         if banded:
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
             yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)
     yield measure_verdicts("verdict", line)
+
+
+def _list_bands(rubric: ScoringRubric, place: int) -> list[range]:
+    """Return the scores of each band of a criterion, the lowest band first; empty if it has none."""
+    scale = None
+    if rubric.shape is Shape.HOLISTIC:
+        scale = next(iter(rubric.model.scales), None)
+    elif rubric.criteria[place].shape is Shape.SCORE_RANGES:
+        scale = rubric.model.criteria[place].scale
+    if scale is None:
+        return []
+    bands = [band.scores for band in scale.bands if band.scores]
+    return sorted(bands, key=lambda scores: scores.start)
+
+
+def without_bands(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the scales that a rater answers on, and the verdict: bands are only made of scores."""
+    return [measure for measure in measures if measure.scale.kind is not Kind.BAND]
+
+
+def measures_of_criteria(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> list[Measure]:
+    """Return the scale of each criterion of a rubric, without bands and the verdict."""
+    return [measure for measure in without_bands(measures_of(rubric, line)) if measure.place is not None]
 
 
 def measure_verdicts(name: str, line: Verdict = Verdict.FAIL) -> Measure:

@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS, RatingReader
 from rubric_lint.assess.measure.pass_rate import LabelSelection
 from rubric_lint.convert.export.tables import fill, save
-from rubric_lint.formats.sheets.csv_file import armed
+from rubric_lint.formats.sheets.csv_file import escape_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.judge.answers import Answer
 from rubric_lint.model.criterion import Shape
@@ -32,10 +32,9 @@ def draw_sample(answers: Iterable[Answer], sample: int, seed: int) -> tuple[list
 
     One that occurs twice counts once.
     """
-    different = {each.key: each for each in answers}
-    ranked = [(hashlib.sha256(f"{seed}:{key}".encode()).digest(), each) for key, each in different.items()]
-    ranked.sort(key=lambda each: each[0])
-    return [answer for _, answer in ranked[:sample]], len(ranked)
+    different = {answer.key: answer for answer in answers}
+    ranked = sorted(different, key=lambda key: hashlib.sha256(f"{seed}:{key}".encode()).digest())
+    return [different[key] for key in ranked[:sample]], len(ranked)
 
 
 def find_open(
@@ -46,43 +45,47 @@ def find_open(
     Ids are compared as they are shown, because spreadsheets do not tell `7` from `"7"`.
 
     Raises:
-        UnusableError: if raters or judges have names that cannot be told apart.
+        UnusableRatingsError: if raters or judges have names that cannot be told apart.
     """
-    rated = []
-    for files, are_labels in ((results, False), (labels, True)):
-        reader = RatingReader(rubrics)
-        for name, chunks in files.items():
-            reader.read(name, chunks, labels=are_labels)
-        rated.append(
-            {
-                (ratings.rubric.name, name_key(key))
-                for ratings in reader.gather()
-                if ratings.rubric
-                for given in ratings.raters.values()
-                for key in given
-            }
-        )
-    judged, labelled = rated
+    judged = _read_rated(rubrics, results, are_labels=False)
+    labelled = _read_rated(rubrics, labels, are_labels=True)
 
     def is_open(answer: Answer) -> bool:
-        at = answer.rubric.name, name_key(make_id_key(answer.record["id"]))
-        return at not in labelled and (at in judged or not results)
+        name = answer.rubric.name, name_key(make_id_key(answer.record["id"]))
+        return name not in labelled and (name in judged or not results)
 
     return is_open
 
 
+def _read_rated(
+    rubrics: Mapping[str, ScoringRubric], files: Mapping[str, Iterable[bytes]], *, are_labels: bool
+) -> set[tuple[str, str]]:
+    """Return the rubric and the id of each answer that has a rating in some files."""
+    reader = RatingReader(rubrics)
+    for name, chunks in files.items():
+        reader.read(name, chunks, labels=are_labels)
+    rated = set()
+    for ratings in reader.gather():
+        for judgements in ratings.raters.values():
+            rated |= {(ratings.rubric.name if ratings.rubric else "", name_key(key)) for key in judgements}
+    return rated
+
+
 def make_rows(answers: Sequence[Answer], rubrics: Mapping[str, ScoringRubric]) -> list[list[Any]]:
     """Return the header and a row for each answer: what is judged, then an empty cell for each criterion."""
-    several = ["rubric"] if len(rubrics) > 1 else []
-    texts = [name for name in ("question", "reference", "answer") if any(getattr(each.case, name) for each in answers)]
-    used = dict.fromkeys(each.rubric.name for each in answers)
-    criteria = {name_column(each): None for name in used for each in rubrics[name].criteria}
-    rows: list[list[Any]] = [["id", *several, *texts, *criteria, "chosen", "rubric_hash"]]
+    rubric_column = ["rubric"] if len(rubrics) > 1 else []
+    texts = [
+        name for name in ("question", "reference", "answer") if any(getattr(answer.case, name) for answer in answers)
+    ]
+    used = dict.fromkeys(answer.rubric.name for answer in answers)
+    criteria = {name_column(criterion): None for name in used for criterion in rubrics[name].criteria}
+    rows: list[list[Any]] = [["id", *rubric_column, *texts, *criteria, "chosen", "rubric_hash"]]
     for answer in answers:
         shown = [getattr(answer.case, name) or "" for name in texts]
-        names = [answer.rubric.name] if several else []
+        names = [answer.rubric.name] if rubric_column else []
+        empty = [None] * len(criteria)
         end = [str(LabelSelection.RANDOM), answer.rubric.hash]
-        rows.append([answer.record["id"], *names, *shown, *[None] * len(criteria), *end])
+        rows.append([answer.record["id"], *names, *shown, *empty, *end])
     return rows
 
 
@@ -90,8 +93,12 @@ def name_column(criterion: ScoringCriterion) -> str:
     """Return the name of the column of a criterion, with what may be entered."""
     folded = fold_column(criterion.id)
     name = f"{CRITERION}{criterion.id}" if folded in LABEL_FIELDS else criterion.id
-    allowed = criterion.word_allowed() + (f", or {NOT_APPLICABLE}" if criterion.may_not_apply else "")
-    return f"{name} [{allowed}]" if folded == criterion.id.strip().casefold() else name
+    if folded != criterion.id.strip().casefold():
+        return name
+    allowed = criterion.word_allowed()
+    if criterion.may_not_apply:
+        allowed += f", or {NOT_APPLICABLE}"
+    return f"{name} [{allowed}]"
 
 
 def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
@@ -99,7 +106,8 @@ def write_csv(rows: Sequence[Sequence[Any]]) -> bytes:
     stream = io.StringIO()
     writer = csv.writer(stream, quoting=csv.QUOTE_MINIMAL)
     for first, *others in rows:
-        writer.writerow([first, *[armed(each) if isinstance(each, str) else each for each in others]])
+        safe = [escape_formula(value) if isinstance(value, str) else value for value in others]
+        writer.writerow([first, *safe])
     text = stream.getvalue()
     return (b"" if text.isascii() else codecs.BOM_UTF8) + text.encode("utf-8", "replace")
 
@@ -113,7 +121,9 @@ def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[st
             is_check = criterion.shape is Shape.CHECKLIST
             meanings: dict[str, list[str]] = {}
             for grade in criterion.grades:
-                value = ("yes" if grade.answer else "no") if is_check else str(grade.answer)
+                value = str(grade.answer)
+                if is_check:
+                    value = "yes" if grade.answer else "no"
                 allowed.setdefault(name_column(criterion), []).append(value)
                 meanings.setdefault(grade.outcome or "", []).append(value)
             if is_check:
@@ -125,7 +135,8 @@ def _explain(rubrics: Iterable[ScoringRubric]) -> tuple[list[list[Any]], dict[st
                 allowed[name_column(criterion)].append(left_out)
                 conditions = " and ".join(_list_conditions(rubric, place))
                 meanings[f"It does not apply. It applies only if: {conditions}"] = [left_out]
-            rows += [[criterion.id, ", ".join(given), meaning] for meaning, given in meanings.items()]
+            for meaning, values in meanings.items():
+                rows.append([criterion.id, ", ".join(values), meaning])
     return rows, allowed
 
 
@@ -134,7 +145,8 @@ def _list_conditions(rubric: ScoringRubric, place: int) -> Iterator[str]:
     for group in rubric.model.groups:
         if group.applies_if and place in group.leaves:
             yield group.applies_if
-    if own := rubric.model.criteria[place].applies_if:
+    own = rubric.model.criteria[place].applies_if
+    if own:
         yield own
 
 
@@ -170,7 +182,8 @@ def write_excel(rows: Sequence[Sequence[Any]], rubrics: Iterable[ScoringRubric])
             wide = head in {"question", "reference", "answer", "It means"}
             sheet.column_dimensions[get_column_letter(column)].width = 60 if wide else 18
     for column, head in enumerate(rows[0], 1):
-        if head in allowed and len(listed := ",".join(allowed[head])) <= _MOST_LISTED:
+        listed = ",".join(allowed.get(head, ()))
+        if listed and len(listed) <= _MOST_LISTED:
             choice = DataValidation(type="list", formula1=f'"{listed}"', allow_blank=True, showErrorMessage=True)
             letter = get_column_letter(column)
             choice.add(f"{letter}2:{letter}{len(rows)}")

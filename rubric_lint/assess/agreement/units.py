@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-_ALIKE = Fraction(4, 5)
+_NEAR_COPY = Fraction(4, 5)
 """The share of word triples from which two texts are near-copies (the index of Jaccard 1912)."""
 
 QUESTION = "question"
@@ -49,7 +49,7 @@ class AnswerContext(NamedTuple):
     unusable: Mapping[str, str] = {}
 
     def or_else(self, other: "AnswerContext") -> "AnswerContext":
-        """Return what this one says, and of what it does not say what another one does."""
+        """Return this context, completed by another one where it has nothing."""
         fields, unusable = {**other.fields, **self.fields}, {**other.unusable, **self.unusable}
         answer = self.answer or other.answer
         if answer is None:
@@ -58,25 +58,25 @@ class AnswerContext(NamedTuple):
 
 
 def read_context(record: Mapping[str, Any], known: frozenset[str]) -> AnswerContext:
-    """Return what a record says of its answer; fields that are `known` have a meaning of their own."""
+    """Return the question, the text and the other fields of a record; `known` fields have a meaning of their own."""
     fields, unusable = dict[str, str](), dict[str, str]()
     for name, value in record.items():
         if name in known:
             continue
-        several = {name: value}
+        nested = {name: value}
         if isinstance(value, dict):
-            several |= {f"{name}.{key}": each for key, each in value.items()}
-        for key, each in several.items():
-            if each is None or each == "":
+            nested |= {f"{name}.{key}": field for key, field in value.items()}
+        for key, field in nested.items():
+            if field is None or field == "":
                 unusable[key] = EMPTY
-            elif isinstance(each, str | int | float):
-                fields[key] = _name(each)
+            elif isinstance(field, str | int | float):
+                fields[key] = _format_value(field)
             else:
                 unusable[key] = OTHER
     return AnswerContext(_as_text(record.get("question")) or None, _as_text(record.get("answer")), fields, unusable)
 
 
-def _name(value: str | float) -> str:
+def _format_value(value: str | float) -> str:
     """Return a value as JSON writes it; a text that cannot be mistaken for another value needs no quotes."""
     if isinstance(value, str):
         try:
@@ -99,24 +99,24 @@ def _as_text(value: object) -> str | None:
     if isinstance(value, list):
         return "\n".join(filter(None, map(_as_text, value)))
     if isinstance(value, int | float):
-        return _name(value)
+        return _format_value(value)
     return None if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def group_units(several: Sequence[AnswerContext]) -> list[Hashable]:
+def group_units(contexts: Sequence[AnswerContext]) -> list[Hashable]:
     """Return the unit of each answer: its question, or without one its text, of which near-copies are one.
 
     An answer of which neither is known is its own unit.
     """
     units: list[Hashable] = []
     texts: dict[str, list[int]] = defaultdict(list)
-    for place, about in enumerate(several):
-        if about.question is not None:
-            units.append((QUESTION, _reduce(about.question)))
+    for place, context in enumerate(contexts):
+        if context.question is not None:
+            units.append((QUESTION, _reduce(context.question)))
             continue
         units.append(("answer", place))
-        if about.answer is not None:
-            texts[about.answer].append(place)
+        if context.answer is not None:
+            texts[context.answer].append(place)
     for leader, text in zip(_merge_copies(list(texts)), texts, strict=True):
         for place in texts[text]:
             units[place] = (TEXT, leader)
@@ -130,7 +130,7 @@ def count_copies(units: Sequence[Hashable]) -> int:
 
 
 def _reduce(question: str) -> str:
-    """Return what questions have in common that are one: their letters, whatever their case.
+    """Return the letters of a question without their case, which are equal for two ways to write one question.
 
     Where there are digits, all but blanks counts, from the first letter or digit to the last one: 12 + 7, 12 - 7 and
     1 + 27 are three questions. Answers are compared without digits, because a judge that reads one of two texts that
@@ -155,21 +155,21 @@ def _merge_copies(texts: Sequence[str]) -> list[int]:
     times = Counter(triple for triples in sets for triple in triples)
     leaders = list(range(len(texts)))
 
-    def find(number: int) -> int:
+    def find_leader(number: int) -> int:
         while leaders[number] != number:
             number = leaders[number]
         return number
 
-    known: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    texts_with: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, triples in enumerate(sets):
         rarest = sorted(triples, key=lambda triple: (times[triple], triple))
-        for triple in rarest[: len(triples) - math.ceil(_ALIKE * len(triples)) + 1]:
-            for other in known[triple]:
-                first, second = find(number), find(other)
-                if first != second and len(triples & sets[other]) >= _ALIKE * len(triples | sets[other]):
+        for triple in rarest[: len(triples) - math.ceil(_NEAR_COPY * len(triples)) + 1]:
+            for other in texts_with[triple]:
+                first, second = find_leader(number), find_leader(other)
+                if first != second and len(triples & sets[other]) >= _NEAR_COPY * len(triples | sets[other]):
                     leaders[max(first, second)] = min(first, second)
-            known[triple].append(number)
-    return [find(number) for number in range(len(texts))]
+            texts_with[triple].append(number)
+    return [find_leader(number) for number in range(len(texts))]
 
 
 def _list_triples(text: str) -> frozenset[tuple[str, ...]]:

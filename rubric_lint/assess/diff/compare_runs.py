@@ -28,8 +28,8 @@ from rubric_lint.scoring.ids import Key, RecordId, change_type, find_id, make_id
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
 from rubric_lint.scoring.records.mapping import RequiredColumns
+from rubric_lint.scoring.records.parse_options import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.records.streams import PLAIN, StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import DEFAULT_OPTIONS, ParseOptions
 from rubric_lint.scoring.results import is_result, is_row, read_result, read_row
 from rubric_lint.scoring.scorer import Scorer
 
@@ -57,7 +57,8 @@ Side = Scored | str
 """What one run has of an answer: its result, or why it has none."""
 
 
-class OtherAnswer(NamedTuple):
+@dataclass(frozen=True)
+class OtherAnswer:
     """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
 
     result: Scored | None
@@ -74,40 +75,43 @@ class Flip(NamedTuple):
     @property
     def graded(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
         """The criteria of both runs, with both grades."""
-        theirs = {each.criterion.id: each.grade for each in self.was.criteria}
-        for each in self.now.criteria:
-            if each.criterion.id in theirs:
-                yield each.criterion, theirs[each.criterion.id], each.grade
+        theirs = {result.criterion.id: result.grade for result in self.was.criteria}
+        for result in self.now.criteria:
+            if result.criterion.id in theirs:
+                yield result.criterion, theirs[result.criterion.id], result.grade
 
     @property
     def applying(self) -> Iterator[tuple[ScoringCriterion, Grade, Grade]]:
         """The criteria that apply in both runs, with both grades."""
-        return (each for each in self.graded if NOT_APPLICABLE not in (each[1].answer, each[2].answer))
+        return (graded for graded in self.graded if NOT_APPLICABLE not in (graded[1].answer, graded[2].answer))
 
     @property
     def changed(self) -> list[tuple[ScoringCriterion, AnswerValue, AnswerValue]]:
         """The criteria with another value, and both values."""
-        return [(each, was.answer, now.answer) for each, was, now in self.graded if was.answer != now.answer]
+        return [(criterion, was.answer, now.answer) for criterion, was, now in self.graded if was.answer != now.answer]
 
     @property
     def groups_missed(self) -> list[str]:
         """The groups whose gates the answer misses now."""
-        return [each.group.id for each in self.now.groups if not each.gate_met]
+        return [group.group.id for group in self.now.groups if not group.gate_met]
 
     def to_json(self) -> dict[str, Any]:
         """Return the answer as in the JSON report, with the criteria that got worse."""
-        return {
+        fields = {
             "id": self.id,
             "rubric": self.now.rubric.name,
             "old": {"verdict": self.was.verdict, "score": float(self.was.score)},
             "new": {"verdict": self.now.verdict, "score": float(self.now.score)},
             "criteria": [
-                {"id": each.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
-                for each, was, now in self.applying
-                if find_direction(each, was, now) < 0
+                {"id": criterion.id, "old": was.answer, "new": now.answer, "gate_missed": not now.gate_met}
+                for criterion, was, now in self.applying
+                if find_direction(criterion, was, now) < 0
             ],
-            **({"groups_missed": missed} if (missed := self.groups_missed) else {}),
         }
+        missed = self.groups_missed
+        if missed:
+            fields["groups_missed"] = missed
+        return fields
 
 
 class Flips:
@@ -133,12 +137,13 @@ class Flips:
 
 def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:
     """Return -1 if a criterion got worse, 1 if it got better; the score of one that costs points gets worse upward."""
+    old_met, old_score = criterion.merit(was.score, gate_met=was.gate_met)
+    new_met, new_score = criterion.merit(now.score, gate_met=now.gate_met)
     # Another run has its scores as they are printed, rounded to a float.
-    before, after = (
-        (met, float(score))
-        for met, score in (criterion.merit(each.score, gate_met=each.gate_met) for each in (was, now))
-    )
-    return (after > before) - (after < before)
+    before, after = (old_met, float(old_score)), (new_met, float(new_score))
+    if after == before:
+        return 0
+    return 1 if after > before else -1
 
 
 @dataclass(slots=True)
@@ -165,16 +170,35 @@ class CriterionPair:
         """Add what is pending."""
         for (was, now), times in self.pending.items():
             direction = find_direction(self.criterion, was, now)
-            self.better += times * (direction > 0)
-            self.worse += times * (direction < 0)
+            if direction > 0:
+                self.better += times
+            elif direction < 0:
+                self.worse += times
             self.answers += times
-            self.higher += times * (now.answer > was.answer)
-            self.lower += times * (now.answer < was.answer)
+            if now.answer > was.answer:
+                self.higher += times
+            elif now.answer < was.answer:
+                self.lower += times
             self.sum_was += was.score * times
             self.sum_now += now.score * times
-            self.missed_was += times * (not was.gate_met)
-            self.missed_now += times * (not now.gate_met)
+            if not was.gate_met:
+                self.missed_was += times
+            if not now.gate_met:
+                self.missed_now += times
         self.pending.clear()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the criterion as in the JSON report, after `settle`."""
+        return {
+            "id": self.criterion.id,
+            "answers": self.answers,
+            "worse": self.worse,
+            "better": self.better,
+            "old_mean": float(self.sum_was / self.answers),
+            "new_mean": float(self.sum_now / self.answers),
+            "old_gates_missed": self.missed_was,
+            "new_gates_missed": self.missed_now,
+        }
 
 
 @dataclass(slots=True)
@@ -240,7 +264,8 @@ class RunComparison:
             was, now, times = pair.was, pair.now, pair.times
             self.sum_was += was.score * times
             self.sum_now += now.score * times
-            self.other_version += times * (was.rubric.hash not in {"", now.rubric.hash})
+            if was.rubric.hash not in {"", now.rubric.hash}:
+                self.other_version += times
             for criterion, before, after in Flip(None, was, now).applying:
                 both = self.criteria.setdefault((now.rubric.name, criterion.id), CriterionPair(criterion))
                 both.pending[before, after] += times
@@ -266,18 +291,25 @@ class RunComparison:
         """Return how many verdicts got worse and better."""
         worse = better = 0
         for (was, now), count in self.verdicts.items():
-            if was is not None and now is not None:
-                worse += count * (VERDICTS.index(now) < VERDICTS.index(was))
-                better += count * (VERDICTS.index(now) > VERDICTS.index(was))
+            if was is None or now is None:
+                continue
+            if VERDICTS.index(now) < VERDICTS.index(was):
+                worse += count
+            elif VERDICTS.index(now) > VERDICTS.index(was):
+                better += count
         return worse, better
 
     def passes(self) -> DiscordantPairs:  # the page of scores calls it
         """Return how many answers pass only in the other run, and only in this one."""
-        only = [0, 0]
+        only_was = only_now = 0
         for (was, now), count in self.verdicts.items():
-            if was is not None and now is not None and (was is Verdict.PASS) is not (now is Verdict.PASS):
-                only[now is Verdict.PASS] += count
-        return DiscordantPairs(*only)
+            if was is None or now is None:
+                continue
+            if was is Verdict.PASS and now is not Verdict.PASS:
+                only_was += count
+            elif now is Verdict.PASS and was is not Verdict.PASS:
+                only_now += count
+        return DiscordantPairs(only_was, only_now)
 
     def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
         """Yield the records that are not compared, with their run."""
@@ -286,15 +318,16 @@ class RunComparison:
 
     def count_to_json(self) -> dict[str, Any]:
         """Return the counts as in JSON reports."""
+        invalid = dict.fromkeys(_INVALID_SIDES.values(), 0)
+        for (was, now), count in self.verdicts.items():
+            if was is None or now is None:
+                invalid[was is None, now is None] += count
         return {
             "answers": self.both,
             "worse": self.worse.count,
             "better": self.better.count,
             "same": self.same,
-            **{
-                name: sum(times for (was, now), times in self.verdicts.items() if (was is None, now is None) == sides)
-                for name, sides in _INVALID_SIDES.items()
-            },
+            **{name: invalid[sides] for name, sides in _INVALID_SIDES.items()},
             "left_out": [{"run": run, **left_out.to_json()} for run, left_out in self.list_left_out()],
         }
 
@@ -303,11 +336,11 @@ def _name_place(result: RecordResult) -> str:
     return f"line {result.line:,}" if result.file is None else f"{result.file}:{result.line}"
 
 
-def read_side(found: RecordResult) -> Side:
+def read_side(result: RecordResult) -> Side:
     """Return the result of a record, or why it has none."""
-    if found.scored is not None:
-        return found.scored
-    reason = found.error.message if found.error else "no reason given"
+    if result.scored is not None:
+        return result.scored
+    reason = result.error.message if result.error else "no reason given"
     return reason if is_unscored(reason) else f"invalid: {reason}"
 
 
@@ -346,34 +379,34 @@ class OtherRun(RunComparison):
         self._lines = array("q")
         self._joined = bytearray()  # how each record is joined, 0 for one that is not
         self._found: dict[RecordId, int] = {}  # the numbers of records
-        self._near: dict[int, str] = {}  # why records are not joined that nearly are
+        self._near: dict[int, str] = {}  # of records that nearly join: why they do not
         self._names: dict[str, None] = {}
 
-    def read(self, chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> int:
+    def read(self, chunks: Iterable[bytes], options: StreamOptions = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
         wanted = RequiredColumns(judgements=list_fields(self._ours.values()), is_shared=True)
-        for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
+        for line, content in read_entries(chunks, options._replace(wanted=wanted)):
             self._scorer.forget()
             self._keep_text(content)
             self._keep(self._scorer.score(content, line))
         return len(self._sides)
 
-    def _keep(self, found: RecordResult) -> None:
-        side, name = read_side(found), found.id
+    def _keep(self, result: RecordResult) -> None:
+        side, name = read_side(result), result.id
         number = len(self._sides)
         self._sides.append(side)
-        self._lines.append(found.line)
+        self._lines.append(result.line)
         self._joined.append(False)
-        rubric = found.rubric
+        rubric = result.rubric
         if rubric is None:
-            named = found.record.get("rubric")
-            only = next(iter(self._ours)) if len(self._ours) == 1 and found.record else ""
+            named = result.record.get("rubric")
+            only = next(iter(self._ours)) if len(self._ours) == 1 and result.record else ""
             rubric = named if isinstance(named, str) else only
         self._names[rubric] = None
         if name is None:
-            self.leave_out(BEFORE, side if isinstance(side, str) else NO_ID, name, _name_place(found))
+            self.leave_out(BEFORE, side if isinstance(side, str) else NO_ID, name, _name_place(result))
         elif self._found.setdefault((rubric, make_id_key(name)), number) != number:
-            self.leave_out(BEFORE, REPEATED, name, _name_place(found))
+            self.leave_out(BEFORE, REPEATED, name, _name_place(result))
 
     def add(self, result: RecordResult, _content: Content = b"") -> OtherAnswer | None:
         """Join a result of this run; return what the other run has of the answer, if anything."""
@@ -381,22 +414,26 @@ class OtherRun(RunComparison):
         if name is None:
             self.leave_out(NOW, now if isinstance(now, str) else NO_ID, name, _name_place(result))
             return None
-        wanted = self._name(result.rubric or ""), make_id_key(name)
-        same = find_id(wanted, self._found)
+        key = make_id_key(name)
+        record_id = self._name(result.rubric or ""), key
+        same = find_id(record_id, self._found)
         if same is None:
             self.only_here += 1
-            reason = self._explain_absence(wanted[1])
+            reason = self._explain_absence(key)
             self.leave_out(NOW, now if isinstance(now, str) else reason, name, _name_place(result))
             return None
-        record, way = self._found[same], _AS_IT_IS if same == wanted else _IN_OTHER_TYPE
+        record = self._found[same]
+        way = _AS_IT_IS if same == record_id else _IN_OTHER_TYPE
         if self._joined[record]:
             reason = REPEATED if self._joined[record] == way else OTHER_TYPE
             self.leave_out(NOW, reason, name, _name_place(result))
             return None
         self._joined[record] = way
-        if lost := self.join(name, self._sides[record], now):
-            place = f"line {self._lines[record]:,}" if lost[0] == BEFORE else _name_place(result)
-            self.leave_out(*lost, name, place)
+        missing = self.join(name, self._sides[record], now)
+        if missing:
+            run, reason = missing
+            place = f"line {self._lines[record]:,}" if run == BEFORE else _name_place(result)
+            self.leave_out(run, reason, name, place)
         return self._describe(record)
 
     def _explain_absence(self, key: Key) -> str:
@@ -424,24 +461,26 @@ class OtherRun(RunComparison):
     def list_left_out(self) -> Iterator[tuple[str, LeftOut]]:
         """Yield the records that are not compared, with their run, after all answers of this run were joined."""
         yield from super().list_left_out()
-        left: dict[str, LeftOut] = {}
-        for found, record in self._found.items():
+        by_cause: dict[str, LeftOut] = {}
+        for record_id, record in self._found.items():
             if self._joined[record]:
                 continue
-            side, other = self._sides[record], self._found.get(change_type(found))
+            side, other = self._sides[record], self._found.get(change_type(record_id))
             reason = self._near.get(record, ONLY)
             if isinstance(side, str):
                 reason = side
             elif other is not None and self._joined[other]:
                 reason = OTHER_TYPE
-            left.setdefault(find_cause(reason), LeftOut(reason)).add(
-                f"{name_key(found[1])} (line {self._lines[record]:,})"
-            )
-        yield from ((BEFORE, each) for each in left.values())
+            left_out = by_cause.setdefault(find_cause(reason), LeftOut(reason))
+            left_out.add(f"{name_key(record_id[1])} (line {self._lines[record]:,})")
+        for left_out in by_cause.values():
+            yield BEFORE, left_out
 
-    def word_left_out(self, most: int) -> Iterator[str]:
+    def format_left_out(self, most: int) -> Iterator[str]:
         """Yield the first reasons why records are not compared, but not of those that only one run has."""
-        listed = [f"{NAMES_OF_RUNS[run]}: {each}" for run, each in self.list_left_out() if each.reason != ONLY]
+        listed = [
+            f"{NAMES_OF_RUNS[run]}: {left_out}" for run, left_out in self.list_left_out() if left_out.reason != ONLY
+        ]
         yield from listed[:most]
         if len(listed) > most:
             yield f"{len(listed) - most:,} more reasons; --format json lists them"
@@ -450,6 +489,7 @@ class OtherRun(RunComparison):
         """Return the comparison as in the JSON report, after all answers of this run were joined."""
         self.settle()
         both, worse = self.both, list(self.worse)
+        names = [(rubric.name, criterion.id) for rubric in self._ours.values() for criterion in rubric.criteria]
         return {
             **self.count_to_json(),
             "only_now": self.only_here,
@@ -460,20 +500,9 @@ class OtherRun(RunComparison):
             "worse_answers": worse,
             "worse_answers_left_out": self.worse.count - len(worse),
             "criteria": [
-                {
-                    "rubric": rubric.name,
-                    "id": criterion.id,
-                    "answers": pair.answers,
-                    "worse": pair.worse,
-                    "better": pair.better,
-                    "old_mean": float(pair.sum_was / pair.answers),
-                    "new_mean": float(pair.sum_now / pair.answers),
-                    "old_gates_missed": pair.missed_was,
-                    "new_gates_missed": pair.missed_now,
-                }
-                for rubric in self._ours.values()
-                for criterion in rubric.criteria
-                if (pair := self.criteria.get((rubric.name, criterion.id)))
+                {"rubric": rubric, **self.criteria[rubric, criterion].to_json()}
+                for rubric, criterion in names
+                if (rubric, criterion) in self.criteria
             ],
         }
 
@@ -481,9 +510,10 @@ class OtherRun(RunComparison):
         """Yield warnings about its records, after all answers of this run were joined."""
         if not self.verdicts:
             yield "no answer of this run has the rubric and id of one of its records, so nothing is compared"
-        ours = {each.hash for each in self._ours.values()}
-        if strange := {each.hash for each in self.rubrics if each.hash} - ours:
-            yield f"scored by another version of the rubric (`rubric_hash` {min(strange)}), which changes scores too"
+        ours = {rubric.hash for rubric in self._ours.values()}
+        others = {rubric.hash for rubric in self.rubrics if rubric.hash} - ours
+        if others:
+            yield f"scored by another version of the rubric (`rubric_hash` {min(others)}), which changes scores too"
 
     @property
     def only_there(self) -> int:
@@ -505,13 +535,12 @@ class OtherRun(RunComparison):
     def find_criteria(self, rubric: str, criterion: str) -> Iterator[ScoringCriterion]:
         """Yield a criterion in each version of one of our rubrics that the other run used."""
         name = self._name(rubric)
-        for each in self.rubrics:
-            if each.name == name:
-                yield from (found for found in each.criteria if found.id == criterion)
+        for rubric_version in self.rubrics:
+            if rubric_version.name == name:
+                yield from (own for own in rubric_version.criteria if own.id == criterion)
 
     @property
     def is_by_our_rubrics(self) -> bool:
         """Whether all its results are by the versions of the rubrics that this run uses."""
-        return {(each.name, each.hash) for each in self.rubrics} <= {
-            (each.name, each.hash) for each in self._ours.values()
-        }
+        ours = {(rubric.name, rubric.hash) for rubric in self._ours.values()}
+        return all((rubric.name, rubric.hash) in ours for rubric in self.rubrics)

@@ -1,13 +1,14 @@
 """Decide by intervals whether a run keeps the limits that were set for it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.assess.measure.bounds import BoundedShare, bound
-from rubric_lint.assess.measure.intervals import Share, count_deciding
+from rubric_lint.assess.measure.intervals import ERROR, Share, count_deciding
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.scoring.totals import Totals
 
@@ -20,15 +21,16 @@ class LimitDecision(StrEnum):
     UNDECIDED = "undecided"
 
 
-class DecidedLimit(NamedTuple):
-    """A limit for a share: the option that sets it, what the share counts and of what, and the decision.
+@dataclass(frozen=True)
+class DecidedLimit:
+    """A limit for a share: the option that sets it, in words what is `counted`, and the decision.
 
     The interval of 95% is that of Clopper and Pearson. `needed` is the size at which this share would decide, if known.
     """
 
     option: str
     asked: Fraction
-    told: str
+    counted: str
     advice: str
     bounded: BoundedShare
     decision: LimitDecision
@@ -49,18 +51,16 @@ class DecidedLimit(NamedTuple):
         share = self.bounded
         head = f"{self.option} {float(self.asked):g}" if self.option != WORSE else WORSE
         if not share.n:
-            return f"{head}: {self.decision}; {self.told} ({share.x} of {share.n})"
+            return f"{head}: {self.decision}; {self.counted} ({share.x} of {share.n})"
         interval = f"95% interval {share.low:.3f} to {share.high:.3f}"
-        figures = f"{share.x:,} of {share.n:,} {self.told}: {share.value:.3f} ({interval})"
+        figures = f"{share.x:,} of {share.n:,} {self.counted}: {share.value:.3f} ({interval})"
         if self.decision is LimitDecision.KEPT:
             return f"{head}: {self.decision}; {figures}"
         if self.decision is LimitDecision.BROKEN:
             return f"{head}: {self.decision}; {figures}, all on the wrong side of {float(self.asked):g}; {self.advice}"
-        more = (
-            f"at this share, {self.needed:,} would decide"
-            if self.needed
-            else "more answers of this share decide nothing"
-        )
+        more = "more answers of this share decide nothing"
+        if self.needed:
+            more = f"at this share, {self.needed:,} would decide"
         return (
             f"{head}: {self.decision}, as the interval includes {float(self.asked):g}; {figures}; {more}; judge more "
             "answers, or add --fail-under-doubt to fail in doubt"
@@ -70,7 +70,8 @@ class DecidedLimit(NamedTuple):
 WORSE = "--fail-on-worse"
 
 
-class RunLimits(NamedTuple):
+@dataclass(frozen=True)
+class RunLimits:
     """The limits of a run, None without one; with `in_doubt`, what the data do not decide fails too."""
 
     on_worse: bool = False
@@ -84,42 +85,39 @@ class RunLimits(NamedTuple):
             # The sign test, as an interval: a judge that is asked again changes as many results in each direction.
             worse, better = other.worse.count, other.better.count
             share, half, needed = Share(worse, worse + better), Fraction(1, 2), None
-            told = "changed answers got worse" if share.n else "no answer changed"
+            counted = "changed answers got worse" if share.n else "no answer changed"
             if not other.both:
-                decision, told = LimitDecision.BROKEN, "no answer is valid in both runs, so nothing is compared"
+                decision, counted = LimitDecision.BROKEN, "no answer is valid in both runs, so nothing is compared"
             elif not worse:
                 decision = LimitDecision.KEPT
             else:
                 decision, needed = _decide(Share(better, share.n), half)
             advice = "see the answers listed as worse"
-            yield DecidedLimit(WORSE, half, told, advice, bound(*share, _LEVEL), decision, needed)
-        if (asked := self.pass_share) is not None:
-            share = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total())
-            told = "valid outputs pass" if share.n else "no output is valid"
-            about = "--min-pass-share", asked, told, "read the reasons of those that fail"
-            yield DecidedLimit(*about, bound(*share, _LEVEL), *_decide(share, asked))
-        if (asked := self.invalid_share) is not None:
-            share, valid = Share(totals.invalid, totals.outputs), totals.outputs - totals.invalid
-            told = "outputs are invalid" if share.n else "there is no output"
-            about = "--max-invalid-share", asked, told, "see the reasons above, and ask the judge for those again"
-            yield DecidedLimit(*about, bound(*share, _LEVEL), *_decide(Share(valid, totals.outputs), 1 - asked))
+            yield DecidedLimit(WORSE, half, counted, advice, bound(*share, ERROR), decision, needed)
+        if self.pass_share is not None:
+            share, limit = Share(totals.verdicts[Verdict.PASS], totals.verdicts.total()), self.pass_share
+            counted = "valid outputs pass" if share.n else "no output is valid"
+            about = "--min-pass-share", limit, counted, "read the reasons of those that fail"
+            yield DecidedLimit(*about, bound(*share, ERROR), *_decide(share, limit))
+        if self.invalid_share is not None:
+            share, limit = Share(totals.invalid, totals.outputs), self.invalid_share
+            valid = Share(totals.outputs - totals.invalid, totals.outputs)
+            counted = "outputs are invalid" if share.n else "there is no output"
+            about = "--max-invalid-share", limit, counted, "see the reasons above, and ask the judge for those again"
+            yield DecidedLimit(*about, bound(*share, ERROR), *_decide(valid, 1 - limit))
 
     def fails(self, limit: DecidedLimit) -> bool:
         """Return whether a limit makes the run fail."""
         return limit.decision is LimitDecision.BROKEN or (self.in_doubt and limit.decision is LimitDecision.UNDECIDED)
 
 
-_LEVEL = 0.025
-"""The probability with which each end of an interval of 95% may be wrong."""
-
-
-def _decide(good: Share, asked: Fraction) -> tuple[LimitDecision, int | None]:
+def _decide(good: Share, limit: Fraction) -> tuple[LimitDecision, int | None]:
     """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
     if not good.n:
         return LimitDecision.BROKEN, None
-    _, _, low, high = bound(*good, _LEVEL)
-    if high < asked:
+    share = bound(*good, ERROR)
+    if share.high < limit:
         return LimitDecision.BROKEN, None
-    if low >= asked:
+    if share.low >= limit:
         return LimitDecision.KEPT, None
-    return LimitDecision.UNDECIDED, count_deciding(good, asked, _LEVEL)
+    return LimitDecision.UNDECIDED, count_deciding(good, limit, ERROR)

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from rubric_lint.model.repairs import divide
 from rubric_lint.scoring.grading import OVERALL, ScoringRubric
 from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_examined
 from rubric_lint.scoring.records.decoding import OutputError, decode
-from rubric_lint.scoring.records.verdict import blank_thoughts
+from rubric_lint.scoring.records.thoughts import blank_thoughts
 from rubric_lint.source.edits.intents import Fix, Intent, Repair, ReplaceValue
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.edits.making import make_fix
@@ -76,7 +77,8 @@ class RefusedProposalError(Exception):
         self.said: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
 
 
-class RubricState(NamedTuple):
+@dataclass(frozen=True)
+class RubricState:
     """A file of rubrics as it is now, and one of its rubrics."""
 
     name: str
@@ -91,12 +93,13 @@ class RubricState(NamedTuple):
         return [criterion.id for criterion in self.rubric.criteria]
 
     def find_evidence(self) -> list[Evidence]:
-        """Return what the linter finds in the rubric."""
+        """Return the linter's findings in the rubric as evidence."""
         result = self.examined.result
         return sort_findings(result.source, result.findings, [self.loaded])[0]
 
 
-class CriterionText(NamedTuple):
+@dataclass(frozen=True)
+class CriterionText:
     """A text of a criterion and its place; `key` is `outcome`, the lowest score of a band, or a level."""
 
     key: str
@@ -115,35 +118,40 @@ class Proposal(NamedTuple):
 
 def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
-    rubric, view = loaded.rubric, loaded.rubric.view
+    rubric = loaded.rubric
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
-        found = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
+        texts = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
     else:
         criterion = next(entry for entry in rubric.entries if entry.id == name)
-        found = [("outcome", criterion.outcome, criterion.outcome_path)]
+        texts = [("outcome", criterion.outcome, criterion.outcome_path)]
         bands = criterion.scale.bands if criterion.scale else ()
-        found += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
-        found += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
-    return [CriterionText(key, text, view.place(path) if view else path) for key, text, path in found if text]
+        texts += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
+        texts += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
+    return [CriterionText(key, text, rubric.place(path)) for key, text, path in texts if text]
 
 
 def find_findings(base: RubricState, name: str) -> list[Finding]:
     """Return the findings of the linter in a criterion."""
     result = base.examined.result
-    told = ((each, sort_findings(result.source, [each], [base.loaded])[0]) for each in result.findings)
-    return [finding for finding, evidence in told if any(each.criterion == name for each in evidence)]
+    findings = []
+    for finding in result.findings:
+        (evidence,) = sort_findings(result.source, [finding], [base.loaded])
+        if any(item.criterion == name for item in evidence):
+            findings.append(finding)
+    return findings
 
 
 def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> RubricState:
     """Return the rubric with a fix of one criterion. Only a split, where it `may_split`, adds criteria.
 
     Raises:
-        RefusedError: if something else changes, or the linter finds anything in the criterion.
+        RefusedProposalError: if something else changes, or the linter finds anything in the criterion.
     """
     old, document = base.examined.result.source, base.loaded.document
     pointer = document.pointer(base.loaded.rubric.path)
     new = old._replace(text=splice(old.text, fix.edits))
-    if doubt := find_proof_failure(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings):
+    doubt = find_proof_failure(old, new, [DataChange(pointer, fix.intents, fix.edits, safe=False)], base.settings)
+    if doubt:
         raise RefusedProposalError(Refusal.NOT_WRITABLE, doubt)
     examined = examine(new, base.settings)
     try:
@@ -153,32 +161,39 @@ def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> Rub
         raise RefusedProposalError(Refusal.LINT, fault.faults[0]) from None
     except KeyError:
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the rubric would have another name") from None
-    added = [each for each in made.ids if each not in base.ids]
-    if [each for each in made.ids if each not in added] != base.ids or (added and not may_split):
+    added = [criterion for criterion in made.ids if criterion not in base.ids]
+    kept = [criterion for criterion in made.ids if criterion in base.ids]
+    if kept != base.ids or (added and not may_split):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "the criteria would be others")
     if not added and _describe(made.rubric) != _describe(base.rubric):
         raise RefusedProposalError(Refusal.OTHER_FIELDS, "scores, weights or gates would change")
-    known = Counter((each.rule, each.criterion) for each in base.find_evidence())
-    for each in made.find_evidence():
-        known[each.rule, each.criterion] -= 1
-        if each.criterion in {name, *added} or known[each.rule, each.criterion] < 0:
-            raise RefusedProposalError(Refusal.LINT, f"{each.rule}: {each.statement}")
+    known = Counter((evidence.rule, evidence.criterion) for evidence in base.find_evidence())
+    for evidence in made.find_evidence():
+        known[evidence.rule, evidence.criterion] -= 1
+        if evidence.criterion in {name, *added} or known[evidence.rule, evidence.criterion] < 0:
+            raise RefusedProposalError(Refusal.LINT, f"{evidence.rule}: {evidence.statement}")
     return made
 
 
 def _describe(rubric: ScoringRubric) -> object:
-    criteria = [(each.id, each.share, each.gate, [grade[:4] for grade in each.grades]) for each in rubric.criteria]
+    """Return all that a wording must not change: scores, weights, gates, thresholds and groups."""
+    criteria = [
+        (criterion.id, criterion.share, criterion.gate, [grade[:4] for grade in criterion.grades])
+        for criterion in rubric.criteria
+    ]
     return criteria, rubric.full, rubric.pass_from, rubric.borderline_from, rubric.tree
 
 
-class ShownAnswer(NamedTuple):
-    """An answer that the model is shown: its case, and what judges and people said of it."""
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer that the model is shown: its case, and the statements of judges and people on it."""
 
     case: JudgedCase
-    told: str
+    statements: str
 
 
-class ProposalWriter(NamedTuple):
+@dataclass(frozen=True)
+class ProposalWriter:
     """All that a model needs to write a criterion anew, and what its proposals are checked against.
 
     `faults` says what is to be fixed; `shown` are some answers, none of which a proposal is judged on.
@@ -200,17 +215,18 @@ class ProposalWriter(NamedTuple):
         loaded = self.base.loaded
         if loaded.rubric.shape is not Shape.CHECKLIST or loaded.rubric.view is not None:
             return False
-        entry = next(each for each in loaded.rubric.entries if each.id == self.criterion)
+        entry = next(entry for entry in loaded.rubric.entries if entry.id == self.criterion)
         return entry.weight is not None and not entry.borrows_id
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a reply."""
         fields: dict[str, Any] = {}
-        keys = [each.key for each in self.texts]
+        keys = [text.key for text in self.texts]
         if "outcome" in keys:
             fields["outcome"] = {"type": "string"}
-        if steps := [key for key in keys if key != "outcome"]:
+        steps = [key for key in keys if key != "outcome"]
+        if steps:
             fields["bands"] = require_all({key: {"type": "string"} for key in steps})
         if self.can_split:
             fields["parts"] = {"type": "array", "items": {"type": "string"}}
@@ -219,50 +235,58 @@ class ProposalWriter(NamedTuple):
     def ask(self, rejected: Sequence[str]) -> tuple[Message, Message]:
         """Return the request for a proposal; `rejected` says what became of earlier ones."""
         texts = self.texts
-        others = [
-            each.text for name in self.base.ids if name != self.criterion for each in list_texts(self.base.loaded, name)
-        ]
-        words = {each.key: _find_most_words(each.text) for each in texts}
+        others = [name for name in self.base.ids if name != self.criterion]
         about: dict[str, Any] = {
             "criterion": self.criterion,
-            "texts": {each.key: each.text for each in texts},
-            "at_most_words": words,
+            "texts": {text.key: text.text for text in texts},
+            "at_most_words": {text.key: _find_most_words(text.text) for text in texts},
             "found": list(self.faults),
-            "other_criteria": others,
+            "other_criteria": self._read_wordings(others),
             "rejected_proposals": list(rejected),
         }
-        told = [
-            {"answer": shorten(each.case.answer, _EXCERPT), "question": each.case.question or "", "said": each.told}
-            for each in self.shown
+        answers = [
+            {
+                "answer": shorten(answer.case.answer, _EXCERPT),
+                "question": answer.case.question or "",
+                "said": answer.statements,
+            }
+            for answer in self.shown
         ]
-        data = [json.dumps(each, ensure_ascii=False, indent=1) for each in (about, told)]
+        data = [json.dumps(part, ensure_ascii=False, indent=1) for part in (about, answers)]
         mark = make_mark(data)
         split = _SPLIT if self.can_split else ""
         form = json.dumps(self.schema, ensure_ascii=False)
-        return say("system", f"{_TASK}{split}\n\nReturn one JSON object of this schema:\n{form}"), say(
+        task = say("system", f"{_TASK}{split}\n\nReturn one JSON object of this schema:\n{form}")
+        request = say(
             "user",
             f"The mark of the tags is {mark}.\n\n<criterion-{mark}>\n{data[0]}\n</criterion-{mark}>\n\n"
             f"<answers-{mark}>\n{data[1]}\n</answers-{mark}>",
         )
+        return task, request
+
+    def _read_wordings(self, names: Sequence[str]) -> list[str]:
+        """Return the texts of some criteria of the rubric."""
+        return [text.text for name in names for text in list_texts(self.base.loaded, name)]
 
     def find_lasting(self) -> set[str]:
         """Return the rules that find something in the criterion whatever its texts say.
 
         Raises:
-            RefusedError: if no text of it can be written anew.
+            RefusedProposalError: if no text of it can be written anew.
         """
         base = self.base
-        fix = self._write({each.key: f"States point {number}" for number, each in enumerate(self.texts, 1)}, ()).fix
+        texts = {text.key: f"States point {number}" for number, text in enumerate(self.texts, 1)}
+        fix = self._write(texts, ()).fix
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
-        after = {each.rule for each in find_findings(base._replace(examined=examined), self.criterion)}
-        return after & {each.rule for each in find_findings(base, self.criterion)}
+        after = {finding.rule for finding in find_findings(replace(base, examined=examined), self.criterion)}
+        return after & {finding.rule for finding in find_findings(base, self.criterion)}
 
     def read(self, reply: str) -> Proposal:
         """Read the reply of a model and check its form and its words.
 
         Raises:
-            RefusedError: if it must not be tried.
+            RefusedProposalError: if it must not be tried.
         """
         try:
             text = blank_thoughts(reply)
@@ -273,17 +297,16 @@ class ProposalWriter(NamedTuple):
             raise RefusedProposalError(Refusal.INVALID, fault.message) from None
         if not isinstance(value, dict) or text[end:].strip():
             raise RefusedProposalError(Refusal.INVALID, "not one JSON object")
-        asked = self.schema["properties"].keys()
-        if more := sorted(name for name in value.keys() - asked if value[name] not in ([], None)):
-            raise RefusedProposalError(
-                Refusal.OTHER_FIELDS, f"the reply has {join_words([f'`{each}`' for each in more])}"
-            )
+        fields = self.schema["properties"].keys()
+        others = [f"`{name}`" for name in sorted(value.keys() - fields) if value[name] not in ([], None)]
+        if others:
+            raise RefusedProposalError(Refusal.OTHER_FIELDS, f"the reply has {join_words(others)}")
         parts = value.get("parts") or []
-        if not isinstance(parts, list) or not all(isinstance(each, str) and each.strip() for each in parts):
+        if not isinstance(parts, list) or not all(isinstance(part, str) and part.strip() for part in parts):
             raise RefusedProposalError(Refusal.INVALID, "`parts` is not a list of texts")
         if len(parts) == 1 or len(parts) > _MOST_PARTS:
             raise RefusedProposalError(Refusal.INVALID, f"{len(parts)} parts; a split has 2 to {_MOST_PARTS}")
-        parts = tuple(each.strip() for each in parts)
+        parts = tuple(part.strip() for part in parts)
         texts = self._read_texts(value)
         try:
             self._check(texts, parts)
@@ -293,10 +316,11 @@ class ProposalWriter(NamedTuple):
             raise
 
     def _read_texts(self, value: Mapping[str, Any]) -> dict[str, str]:
-        texts = {each.key: each.text for each in self.texts}
+        texts = {text.key: text.text for text in self.texts}
         new = {}
         if "outcome" in texts:
-            if not isinstance(outcome := value.get("outcome", ""), str):
+            outcome = value.get("outcome", "")
+            if not isinstance(outcome, str):
                 raise RefusedProposalError(Refusal.INVALID, "`outcome` is not a text")
             new["outcome"] = outcome.strip() or texts["outcome"]
         bands = value.get("bands", {})
@@ -311,26 +335,30 @@ class ProposalWriter(NamedTuple):
         return {**texts, **new}
 
     def _check(self, texts: Mapping[str, str], parts: Sequence[str]) -> None:
-        before = {each.key: each.text for each in self.texts}
-        written = list(parts) or [text for key, text in texts.items() if text.strip() != before[key].strip()]
+        """Check the words of a proposal: that they are new, not too many, not of an answer, and of the language.
+
+        Raises:
+            RefusedProposalError: if they are not.
+        """
+        before = {text.key: text.text for text in self.texts}
+        changed = {key: text for key, text in texts.items() if text.strip() != before[key].strip()}
+        written = list(parts) or list(changed.values())
         if not written:
             raise RefusedProposalError(Refusal.SAME)
-        most = sum(map(_find_most_words, before.values())) if parts else 0
-        for key, text in [("parts", " ".join(parts))] if parts else texts.items():
-            allowed = most or _find_most_words(before[key])
-            if len(text.split()) > allowed and text in {*written, " ".join(parts)}:
-                raise RefusedProposalError(Refusal.LONG, f"{len(text.split())} words, at most {allowed}")
+        if parts:
+            _check_length(" ".join(parts), sum(map(_find_most_words, before.values())))
+        else:
+            for key, text in changed.items():
+                _check_length(text, _find_most_words(before[key]))
         own = {run for text in before.values() for run in _list_runs(text)}
-        runs = {run for each in self.shown for run in _list_runs(each.case.answer)} - own
-        if copied := next((run for text in written for run in _list_runs(text) if run in runs), None):
+        runs = {run for answer in self.shown for run in _list_runs(answer.case.answer)} - own
+        copied = next((run for text in written for run in _list_runs(text) if run in runs), None)
+        if copied:
             raise RefusedProposalError(Refusal.COPIED, " ".join(copied))
-        loaded = self.base.loaded
         names = [*self.base.ids, self.base.rubric.question or ""]
-        known = _list_content(
-            " ".join([*names, *(each.text for name in self.base.ids for each in list_texts(loaded, name))])
-        )
+        known = _list_content(" ".join(names + self._read_wordings(self.base.ids)))
         if len(known) < _FEW_WORDS:
-            known |= _list_content(" ".join(each.case.answer for each in self.shown))
+            known |= _list_content(" ".join(answer.case.answer for answer in self.shown))
         if not known & _list_content(" ".join(written)):
             raise RefusedProposalError(Refusal.LANGUAGE, "no word of the rubric is in it")
 
@@ -338,30 +366,31 @@ class ProposalWriter(NamedTuple):
         document = self.base.loaded.document
         new = {**texts, "outcome": parts[0]} if parts else texts
         intents: list[Intent] = []
-        for each in self.texts:
-            if new[each.key] == each.text:
+        for old in self.texts:
+            if new[old.key] == old.text:
                 continue
-            if document.value(each.path) != each.text:
+            if document.value(old.path) != old.text:
                 raise RefusedProposalError(
                     Refusal.NOT_WRITABLE, "the file has this text in another form; change it by hand"
                 )
             # Plain where the old text is plain and nothing in it could be read otherwise; else as JSON, which is YAML.
-            text = new[each.key]
-            start = document.source.text[document.span(each.path).start]
-            is_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(each.path)
-            if not (is_plain and _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text):
+            text = new[old.key]
+            start = document.source.text[document.span(old.path).start]
+            was_plain = start.isalnum() and not document.kind.is_json and not document.is_flow(old.path)
+            can_be_plain = _PLAIN.fullmatch(text) and "  " not in text and read_scalar(text) == text
+            if not (was_plain and can_be_plain):
                 text = json.dumps(text, ensure_ascii=False)
-            intents.append(ReplaceValue(each.path, text))
+            intents.append(ReplaceValue(old.path, text))
         title = f"split it into {len(parts)} criteria" if parts else "write it anew"
         try:
             if parts:
-                entry = next(each for each in self.base.loaded.rubric.entries if each.id == self.criterion)
+                entry = next(entry for entry in self.base.loaded.rubric.entries if entry.id == self.criterion)
                 adding = divide(self.base.loaded.rubric, entry, parts)
                 if adding is None:
-                    told = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
-                    raise RefusedProposalError(Refusal.NOT_WRITABLE, told)
+                    why = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
+                    raise RefusedProposalError(Refusal.NOT_WRITABLE, why)
                 intents += adding
-            paths = [each.path for found, each in self.base.examined.rubrics if found is document]
+            paths = [rubric.path for parsed, rubric in self.base.examined.rubrics if parsed is document]
             aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
             fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:
@@ -389,6 +418,17 @@ _FENCE = re.compile(r"\s*```[a-z]*\n(.*?)\n?```\s*", re.DOTALL)
 
 def _find_most_words(text: str) -> int:
     return max(_FREE_WORDS, 2 * len(text.split()))
+
+
+def _check_length(text: str, most: int) -> None:
+    """Check the number of words of a proposal.
+
+    Raises:
+        RefusedProposalError: if there are too many.
+    """
+    words = len(text.split())
+    if words > most:
+        raise RefusedProposalError(Refusal.LONG, f"{words} words, at most {most}")
 
 
 _PLAIN = re.compile(r"[^\W\d_][\w ,.()/%'’+*=;<>-]*[\w.)%]")  # noqa: RUF001 (an apostrophe of prose)

@@ -1,12 +1,11 @@
-"""Mend the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
+"""Fix the criteria of a rubric one by one: propose, have judged anew, decide, and go on from what is offered."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from rubric_lint.assess.agreement.ratings import Ratings, combine_people
 from rubric_lint.assess.agreement.reading import RatingReader
@@ -94,8 +93,9 @@ class ModelAsker(Protocol):
         """Return the reply of the model that proposes; the `number` tells equal requests apart."""
 
 
-class TriedProposal(NamedTuple):
-    """A proposal: where it is from, what it does, and why it was rejected, or the trial it passed or failed."""
+@dataclass(frozen=True)
+class TriedProposal:
+    """A proposal: its origin, its texts, and why it was rejected, or the trial it passed or failed."""
 
     origin: str
     title: str
@@ -112,8 +112,10 @@ class TriedProposal(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The code of what became of it."""
-        return str(self.refused.why if self.refused else self.decided.reason if self.decided else "")
+        """The code of the reason for which it was rejected or offered; empty before."""
+        if self.refused:
+            return str(self.refused.why)
+        return str(self.decided.reason) if self.decided else ""
 
 
 @dataclass
@@ -135,7 +137,7 @@ class CriterionImprovement:
     @property
     def offered(self) -> TriedProposal | None:
         """The proposal that is offered."""
-        return next((each for each in self.tried if each.is_offered), None)
+        return next((tried for tried in self.tried if tried.is_offered), None)
 
 
 @dataclass
@@ -150,11 +152,12 @@ class Improvement:
 
     @property
     def whole(self) -> list[Evidence]:
-        """What was found in the rubric as a whole, which no wording of one criterion mends."""
-        return [each for each in self.assessment.evidence if each.is_blocking]
+        """The evidence against the rubric as a whole, which no wording of one criterion fixes."""
+        return [evidence for evidence in self.assessment.evidence if evidence.is_blocking]
 
 
-class PassedTest(NamedTuple):
+@dataclass(frozen=True)
+class PassedTest:
     """A rubric test that held before, and the case that a judge is shown; None if the test has no answer."""
 
     ran: ScoredTest
@@ -196,51 +199,53 @@ class Improver:
         self._tests = tests
         self._rubric, self._loaded = base.rubric, base.loaded
         ratings = assessment.review.ratings or Ratings(base.rubric, {}, {})
-        self._answers = {make_id_key(each.record["id"]): each for each in answers}
+        self._answers = {make_id_key(answer.record["id"]): answer for answer in answers}
         judged = set[Key]().union(*ratings.judges.values()) & self._answers.keys()
         texts = {key: " ".join(self._answers[key].case.answer.split()) for key in judged}
         writing, proving = divide_answers(sorted(judged, key=str), texts)
         self._written = keep_answers(ratings, writing)
         self._before = keep_answers(ratings, proving)
         self._fold: PartPlaces = tuple((place,) for place in range(len(base.ids)))
-        mend = [CriterionImprovement(each) for each in assessment.list(Standing.FIX)]
-        unasked = sum(each.case is None for each in tests)
-        self.found = Improvement(assessment, len(writing), len(proving), mend, unasked)
+        outcomes = [CriterionImprovement(criterion) for criterion in assessment.list(Standing.FIX)]
+        unasked = sum(test.case is None for test in tests)
+        self.found = Improvement(assessment, len(writing), len(proving), outcomes, unasked)
 
     def run(self, tries: int) -> None:
         """Try to fix each criterion, with at most `tries` proposals of a model for each."""
         outcomes = self.found.outcomes
         for number, outcome in enumerate(outcomes):
             try:
-                self._mend(outcome, tries)
-            except StoppedError as left:
-                outcome.left, outcome.detail = left.args
+                self._improve(outcome, tries)
+            except StoppedError as stop:
+                outcome.left, outcome.detail = stop.args
             except EndedError as end:
-                for each in outcomes[number:]:
-                    each.left, each.detail = end.args
+                for waiting in outcomes[number:]:
+                    waiting.left, waiting.detail = end.args
                 return
             except BaseException:  # Ctrl+C: what was found stays
-                for each in outcomes[number:]:
-                    each.left = StopReason.INTERRUPTED
+                for waiting in outcomes[number:]:
+                    waiting.left = StopReason.INTERRUPTED
                 raise
 
-    def _mend(self, outcome: CriterionImprovement, tries: int) -> None:
+    def _improve(self, outcome: CriterionImprovement, tries: int) -> None:
         """Look for a better wording of a criterion.
 
         Raises:
-            LeftError: if it cannot be looked for, or not any more.
+            StoppedError: if it cannot be looked for, or not any more.
         """
         name = outcome.assessed.id
         base = self.base
-        outcome.texts = {each.key: each.text for each in list_texts(base.loaded, name)}
-        if fixable := {finding.rule for finding in find_findings(base, name) if finding.fix is not None}:
+        outcome.texts = {text.key: text.text for text in list_texts(base.loaded, name)}
+        fixable = {finding.rule for finding in find_findings(base, name) if finding.fix is not None}
+        if fixable:
             raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(fixable)))
-        if (answers := self.found.written_from + self.found.proved_on) < NEEDED:
+        answers = self.found.written_from + self.found.proved_on
+        if answers < NEEDED:
             raise StoppedError(StopReason.FEW, str(answers))
-        place = [each.id for each in self.found.assessment.criteria].index(name)
+        place = [criterion.id for criterion in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
         outcome.proposals = len(choices) + tries
-        rules = frozenset(each.rule for each in outcome.assessed.findings if each.is_blocking)
+        rules = frozenset(finding.rule for finding in outcome.assessed.findings if finding.is_blocking)
         fault = CriterionFault(place, rules, outcome.proposals)
         outcome.contradicting = PairedJudgements(self._before, self._before.judges).count_contradicting(place)
         if choices:
@@ -250,13 +255,14 @@ class Improver:
 
     def _ask_model(self, outcome: CriterionImprovement, fault: CriterionFault, tries: int) -> None:
         """Have a model write the criterion anew, until a wording is better."""
-        faults = [each.plain for each in outcome.assessed.findings]
+        faults = [finding.plain for finding in outcome.assessed.findings]
         writer = ProposalWriter(self.base, outcome.assessed.id, faults, list(self._choose_shown(fault.place)))
         try:
-            if tries and (lasting := writer.find_lasting()):
-                raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
+            lasting = writer.find_lasting() if tries else set()
         except RefusedProposalError as refused:
             raise StoppedError(StopReason.NOT_WRITABLE, refused.detail) from None
+        if lasting:
+            raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
         self._require_gain(fault)
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
@@ -269,19 +275,20 @@ class Improver:
     def _list_choices(self, outcome: CriterionImprovement) -> Iterator[tuple[TriedProposal, RubricState]]:
         """Yield the choices of the fixer that can be judged; keep the others as rejected."""
         name, base = outcome.assessed.id, self.base
-        for finding, fix in [(each, fix) for each in find_findings(base, name) for fix in each.choices]:
+        choices = [(finding.rule, fix) for finding in find_findings(base, name) for fix in finding.choices]
+        for rule, fix in choices:
             try:
                 made = apply_fix(base, name, fix, may_split=True)
             except RefusedProposalError as refused:
-                outcome.tried.append(TriedProposal(finding.rule, fix.title, {}, refused=refused))
+                outcome.tried.append(TriedProposal(rule, fix.title, {}, refused=refused))
             else:
-                yield self._describe(finding.rule, fix, made), made
+                yield self._describe(rule, fix, made), made
 
     def _try_model(
         self, outcome: CriterionImprovement, writer: ProposalWriter, fault: CriterionFault, number: int
     ) -> bool:
         name, base = writer.criterion, writer.base
-        earlier = [f"{' / '.join(each.parts or each.texts.values())}: {each.reason}" for each in outcome.tried]
+        earlier = [f"{' / '.join(tried.parts or tried.texts.values())}: {tried.reason}" for tried in outcome.tried]
         reply = self._asker.write(writer.ask(earlier), writer.schema, number)
         tried = TriedProposal(MODEL, "write it anew", {"reply": reply.strip()[:_MOST_QUOTED]})
         try:
@@ -290,17 +297,17 @@ class Improver:
             made = apply_fix(base, name, fix, may_split=bool(parts))
         except RefusedProposalError as refused:
             said, divided = refused.said
-            tried = tried._replace(texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
+            tried = replace(tried, texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
             outcome.tried.append(tried)
             return False
-        tried = self._describe(MODEL, fix, made)._replace(texts=texts, parts=parts)
+        tried = replace(self._describe(MODEL, fix, made), texts=texts, parts=parts)
         return self._try(outcome, tried, made, fault)
 
     def _describe(self, origin: str, fix: Fix, made: RubricState) -> TriedProposal:
         """Return a proposal that can be judged, with the criteria that a split adds, and the change of the file."""
         old = self.base.examined.result.source
         fixed = Fixed(old, old.to_bytes(old.text), made.examined.result, (Applied(origin, fix.title),))
-        added = [each for each in made.ids if each not in self.base.ids]
+        added = [criterion for criterion in made.ids if criterion not in self.base.ids]
         texts = {name: text.text for name in added for text in list_texts(made.loaded, name)}
         return TriedProposal(origin, fix.title, texts, fixed=fixed)
 
@@ -309,26 +316,29 @@ class Improver:
     ) -> bool:
         """Have the answers to prove on judged anew, and keep the change if it is better."""
         text = made.examined.result.source.text
-        if any(each.decided and each.fixed and each.fixed.result.source.text == text for each in outcome.tried):
-            outcome.tried.append(tried._replace(refused=RefusedProposalError(Refusal.REPEATED)))
+        if any(
+            earlier.decided and earlier.fixed and earlier.fixed.result.source.text == text for earlier in outcome.tried
+        ):
+            outcome.tried.append(replace(tried, refused=RefusedProposalError(Refusal.REPEATED)))
             return False
         name = outcome.assessed.id
-        added = [each for each in made.ids if each not in self.base.ids]
+        added = [criterion for criterion in made.ids if criterion not in self.base.ids]
         named = [[self.base.ids[part] for part in parts] for parts in self._fold]
         named[fault.place] += added
         places = tuple(tuple(map(made.ids.index, names)) for names in named)
         keys = set[Key]().union(*self._before.judges.values())
-        answers = [each._replace(rubric=made.rubric) for key, each in self._answers.items() if key in keys]
-        number = sum(each.decided is not None for each in outcome.tried) + 1
+        answers = [answer._replace(rubric=made.rubric) for key, answer in self._answers.items() if key in keys]
+        number = sum(earlier.decided is not None for earlier in outcome.tried) + 1
         records = self._asker.judge(answers, f"`{name}`, proposal {number} of at most {outcome.proposals}")
         reader = RatingReader({made.rubric.name: made.rubric})
         reader.read_records("held-out", ((number, dict(record)) for number, record in enumerate(records, 1)))
-        judges = next((each.judges for each in reader.gather()), {})  # without records that have no valid output
+        judges = next((ratings.judges for ratings in reader.gather()), {})  # without records that have no valid output
         pairs = PairedJudgements(self._before, join_splits(judges, places))
         decided = decide(pairs, fault)
-        if decided.is_better and (failed := self._run_tests(made, places, name)):
-            decided = decided._replace(reason=TrialReason.FAILS_TEST, failed_tests=failed)
-        outcome.tried.append(tried._replace(decided=decided))
+        failed = self._run_tests(made, places, name) if decided.is_better else ()
+        if failed:
+            decided = replace(decided, reason=TrialReason.FAILS_TEST, failed_tests=failed)
+        outcome.tried.append(replace(tried, decided=decided))
         if decided.reason is TrialReason.FEW:  # the next trial would have as few
             raise StoppedError(StopReason.FEW_OUTPUTS, str(decided.answers))
         if decided.is_better:
@@ -337,19 +347,19 @@ class Improver:
 
     def _run_tests(self, made: RubricState, places: PartPlaces, name: str) -> tuple[str, ...]:
         """Return the rubric tests that held before, and no longer do."""
-        asked = [each for each in self._tests if each.case is not None]
-        answers = [
-            Answer(json.dumps(f"test {number}"), made.rubric, each.case, {"id": f"test {number}"})
-            for number, each in enumerate(asked)
-            if each.case
-        ]
+        asked = [test for test in self._tests if test.case is not None]
+        answers = []
+        for number, passed in enumerate(asked):
+            name_of_test = f"test {number}"
+            if passed.case:
+                answers.append(Answer(json.dumps(name_of_test), made.rubric, passed.case, {"id": name_of_test}))
         if not answers:
             return ()
-        records = {each["id"]: each for each in self._asker.judge(answers, f"`{name}`, rubric tests")}
+        records = {record["id"]: record for record in self._asker.judge(answers, f"`{name}`, rubric tests")}
         scorer, failed = Scorer({made.rubric.name: made.rubric}), []
         spots = RubricPlaces(self._loaded)
-        for number, each in enumerate(asked):
-            test, document = each.ran.test, each.ran.file.document
+        for number, passed in enumerate(asked):
+            test, document = passed.ran.test, passed.ran.file.document
             record = records.get(f"test {number}", {})
             result = scorer.score_record({key: value for key, value in record.items() if key != "rubric"}).result
             if result is None:
@@ -358,8 +368,9 @@ class Improver:
             criteria = []  # those of the first rubric; what was split is met if all its parts are
             for criterion, parts in zip(self._rubric.criteria, places, strict=True):
                 given = [result.criteria[place] for place in parts]
-                answer = join_parts([each.grade.answer for each in given])
-                if answer is not None and (grade := criterion.grade(answer)):
+                answer = join_parts([part.grade.answer for part in given])
+                grade = None if answer is None else criterion.grade(answer)
+                if grade:
                     criteria.append(CriterionResult(criterion, grade, given[0].reasoning))
             result = replace(result, criteria=tuple(criteria), samples=())
             if next(find_unmet(test, document, result, spots), None):
@@ -374,19 +385,21 @@ class Improver:
         column = pairs.tables[0].columns[place]
         names, find = column.measure.scale.names, column.measure.find
         people = combine_people(self._written.people, self._written.rubric) if self._written.people else {}
-        ranked: list[tuple[Fraction, Key, str]] = []
+        ranked: list[tuple[int, Key, str]] = []
         for number, key in enumerate(pairs.keys):
-            samples = [
-                find(given)
-                for judge in self._written.judges.values()
-                if key in judge
-                for given in judge[key].samples or (judge[key].given,)
-            ]
-            label = column.measure.find(people[key].given) if key in people else None
-            told = f"judge: {', '.join('does not apply' if each is None else names[each] for each in samples)}"
-            told += "" if label is None else f"; people: {names[label]}"
-            differs = Fraction(label is not None and label != column.given[number])
-            ranked.append((differs * 2 + len(set(samples)) - 1, key, told))
-        ranked.sort(key=lambda each: (-each[0], str(each[1])))
-        for _, key, told in ranked[:_MOST_SHOWN]:
-            yield ShownAnswer(self._answers[key].case, told)
+            samples = list[int | None]()
+            for judge in self._written.judges.values():
+                if key in judge:
+                    samples += map(find, judge[key].samples or (judge[key].given,))
+            given = ["does not apply" if position is None else names[position] for position in samples]
+            statements = f"judge: {', '.join(given)}"
+            rank = len(set(samples)) - 1
+            label = find(people[key].given) if key in people else None
+            if label is not None:
+                statements += f"; people: {names[label]}"
+                if label != column.given[number]:
+                    rank += 2
+            ranked.append((rank, key, statements))
+        ranked.sort(key=lambda entry: (-entry[0], str(entry[1])))
+        for _, key, statements in ranked[:_MOST_SHOWN]:
+            yield ShownAnswer(self._answers[key].case, statements)

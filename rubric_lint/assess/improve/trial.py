@@ -6,7 +6,8 @@ test do.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -96,8 +97,9 @@ class PairedFigure(NamedTuple):
         return {**self._asdict(), "before": self.before._asdict(), "after": self.after._asdict()}
 
 
-class TrialResult(NamedTuple):
-    """What the trial of a wording came to. `figures` has those of the criterion, then those of others that are worse.
+@dataclass(frozen=True)
+class TrialResult:
+    """The result of the trial of a wording. `figures` has those of the criterion, then those of others that are worse.
 
     `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed_tests`
     has the rubric tests that no longer hold.
@@ -118,17 +120,21 @@ class TrialResult(NamedTuple):
 
 
 def keep_answers(ratings: Ratings, keys: Collection[Key]) -> Ratings:
-    """Return the judgements of some answers only."""
+    """Return the judgements of some answers only; raters of none of them go."""
 
-    def cut(side: Mapping[str, Mapping[Key, Judgement]]) -> dict[str, Mapping[Key, Judgement]]:
-        kept = {rater: {key: each for key, each in given.items() if key in keys} for rater, given in side.items()}
-        return {rater: given for rater, given in kept.items() if given}
+    def narrow(raters: Mapping[str, Mapping[Key, Judgement]]) -> dict[str, Mapping[Key, Judgement]]:
+        narrowed: dict[str, Mapping[Key, Judgement]] = {}
+        for rater, judgements in raters.items():
+            kept = {key: judgement for key, judgement in judgements.items() if key in keys}
+            if kept:
+                narrowed[rater] = kept
+        return narrowed
 
-    return ratings._replace(judges=cut(ratings.judges), people=cut(ratings.people), panels={})
+    return ratings._replace(judges=narrow(ratings.judges), people=narrow(ratings.people), panels={})
 
 
 def join_parts(answers: Sequence[AnswerValue | None]) -> AnswerValue | None:
-    """Return what the answers to the parts of a criterion come to: it is met if all that apply are."""
+    """Return the answer to a criterion from those to its parts: it is met if all that apply are."""
     if len(answers) == 1:
         return answers[0]
     applying = [answer for answer in answers if answer != NOT_APPLICABLE]
@@ -142,10 +148,13 @@ def join_splits(judges: Mapping[str, Mapping[Key, Judgement]], places: PartPlace
         answers, verdict = signature
         return tuple(join_parts([answers[place] for place in parts]) for parts in places), verdict
 
-    def change(each: Judgement) -> Judgement:
-        return each._replace(given=join(each.given), samples=tuple(map(join, each.samples)), reasons=None)
-
-    return {rater: {key: change(each) for key, each in given.items()} for rater, given in judges.items()}
+    joined: dict[str, dict[Key, Judgement]] = {}
+    for judge, judgements in judges.items():
+        joined[judge] = {}
+        for key, judgement in judgements.items():
+            samples = tuple(map(join, judgement.samples))
+            joined[judge][key] = judgement._replace(given=join(judgement.given), samples=samples, reasons=None)
+    return joined
 
 
 class PairedJudgements:
@@ -159,7 +168,7 @@ class PairedJudgements:
         self.keys = sort_keys(judged)
         self.before = keep_answers(before, judged)
         self.after = keep_answers(before._replace(judges=after), judged)
-        self._seen: dict[int | None, tuple[list[_JudgedAnswer], list[_JudgedAnswer]]] = {}
+        self._answers: dict[int | None, tuple[list[_JudgedAnswer], list[_JudgedAnswer]]] = {}
 
     @cached_property
     def tables(self) -> tuple[JudgedTable, JudgedTable]:
@@ -172,72 +181,71 @@ class PairedJudgements:
         """Return the paired differences of a criterion, None for the verdict, as far as the data have them."""
         values = self._find_column(place).measure.scale.values
         widest = values[-1] - values[0]
+
+        def measure_error(answer: _JudgedAnswer, label: int) -> int:
+            return widest if answer.value is None else abs(values[answer.value] - values[label])
+
         rows = list(zip(self._read_labels(place), *self._observe(place), strict=True))
-        pairs: dict[Gain, list[tuple[Fraction | int, Fraction | int]]] = {
+        pairs: dict[Gain, Sequence[tuple[Fraction | int, Fraction | int]]] = {
             Gain.STEADY: [(one.flips, two.flips) for _, one, two in rows if one.is_sampled and two.is_sampled],
             Gain.CAUGHT: self._list_wrong(place, passes=False),
             Gain.PASSED: self._list_wrong(place, passes=True),
             Gain.NEARER: [
-                (
-                    widest if one.value is None else abs(values[one.value] - values[label]),
-                    widest if two.value is None else abs(values[two.value] - values[label]),
-                )
-                for label, one, two in rows
-                if label is not None
+                (measure_error(one, label), measure_error(two, label)) for label, one, two in rows if label is not None
             ],
         }
         name = None if place is None else self._find_column(place).name
-        return {test: _compare(test, found, name) for test, found in pairs.items() if found}
+        return {test: _compare(test, differences, name) for test, differences in pairs.items() if differences}
 
     def _find_column(self, place: int | None) -> JudgedColumn:
         return _VERDICT if place is None else self.tables[0].columns[place]
 
     def _read_labels(self, place: int | None) -> list[int | None]:
         """Return the position of the label of each answer; None without one, or if people contradict each other."""
-        measure, found = self._find_column(place).measure, list[int | None]()
+        measure, positions = self._find_column(place).measure, list[int | None]()
         for key in self.keys:
-            given = [measure.find(people[key].given) for people in self.before.people.values() if key in people]
-            counts = Counter(each for each in given if each is not None).most_common(2)
+            labelled = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
+            counts = Counter(position for position in labelled if position is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
-            found.append(counts[0][0] if is_clear else None)
-        return found
+            positions.append(counts[0][0] if is_clear else None)
+        return positions
 
-    def _list_wrong(self, place: int | None, *, passes: bool) -> list[tuple[Fraction | int, Fraction | int]]:
+    def _list_wrong(self, place: int | None, *, passes: bool) -> list[tuple[bool, bool]]:
         """Return of each answer that people pass (or fail) whether the judge does not, before and after.
 
         That a criterion does not apply is never right here, or a wording that avoids an answer would be better by it.
         """
         meets = self._find_column(place).measure.meets
-        return [
-            (
-                one.value is None or meets[one.value] is not passes,
-                two.value is None or meets[two.value] is not passes,
-            )
-            for label, one, two in zip(self._read_labels(place), *self._observe(place), strict=True)
-            if meets and label is not None and meets[label] is passes
-        ]
+        if meets is None:
+            return []
+        wrong = []
+        for label, one, two in zip(self._read_labels(place), *self._observe(place), strict=True):
+            if label is not None and meets[label] is passes:
+                was_wrong = one.value is None or meets[one.value] is not passes
+                wrong.append((was_wrong, two.value is None or meets[two.value] is not passes))
+        return wrong
 
     def count_contradicting(self, place: int) -> int:
         """Return on how many answers as many people say one thing of a criterion as say another."""
         labelled = set[Key]().union(*self.before.people.values()) if self.before.people else set[Key]()
         labels = self._read_labels(place)
         measure, people = self._find_column(place).measure, self.before.people.values()
-        left_out = {key for given in people for key in given if measure.is_left_out(given[key].given)}
+        left_out = {key for labels in people for key in labels if measure.is_left_out(labels[key].given)}
         disputed = [key for key, label in zip(self.keys, labels, strict=True) if label is None and key in labelled]
         return sum(key not in left_out for key in disputed)
 
     def _observe(self, place: int | None) -> "tuple[list[_JudgedAnswer], list[_JudgedAnswer]]":
-        """Return what judges gave each answer for a criterion, or as the verdict (None), before and after."""
-        if place not in self._seen:
+        """Return the judged answers for a criterion, or by the verdict (None), before and after."""
+        if place not in self._answers:
             column = self._find_column(place)
-            before, after = (_see(*side, self.keys, column) for side in self._outputs)
-            self._seen[place] = before, after
-        return self._seen[place]
+            before, after = (_judge_answers(*side, self.keys, column) for side in self._outputs)
+            self._answers[place] = before, after
+        return self._answers[place]
 
     @cached_property
     def _outputs(self) -> list[tuple[Ratings, Judgements]]:
         """The judgements before and after, each with those of all judges combined."""
-        return [(each, combine_people(each.judges, each.rubric)) for each in (self.before, self.after)]
+        return [(ratings, combine_people(ratings.judges, ratings.rubric)) for ratings in (self.before, self.after)]
 
     def count_ordered(self, place: int) -> list[int]:
         """Return how many pairs of answers all samples put in one order, before and after."""
@@ -245,9 +253,12 @@ class PairedJudgements:
 
     def _list_ranges(self, place: int) -> list[list[tuple[int, int]]]:
         """Return the ranges of the answers to which a criterion applies in both, before and after."""
-        pairs = [(one.range, two.range) for one, two in zip(*self._observe(place), strict=True)]
-        both = [(one, two) for one, two in pairs if one is not None and two is not None]
-        return [[one for one, _ in both], [two for _, two in both]]
+        before, after = list[tuple[int, int]](), list[tuple[int, int]]()
+        for one, two in zip(*self._observe(place), strict=True):
+            if one.range is not None and two.range is not None:
+                before.append(one.range)
+                after.append(two.range)
+        return [before, after]
 
     def compare_pairs(self, place: int) -> PairedFigure:
         """Compare how many pairs of answers all samples put in one order, so that chance tells none apart.
@@ -286,16 +297,18 @@ class PairedJudgements:
 
     def keeps_meaning(self, place: int) -> bool:
         """Return whether values go with those before, at 95%, and hardly differ where samples agreed before."""
-        pairs = zip(*self._observe(place), strict=True)
-        sides = list(zip(*((one, two) for one, two in pairs if one.range and two.range), strict=True))
-        n = len(sides[0]) if sides else 0
+        pairs = [(one, two) for one, two in zip(*self._observe(place), strict=True) if one.range and two.range]
+        n = len(pairs)
         if n < LEAST:  # it says too often that the criterion does not apply
             return False
-        r, t = correlate(*([each.mean for each in side] for side in sides)), t_quantile(float(LEVEL), n - 2)
+        r, t = (
+            correlate([one.mean for one, _ in pairs], [two.mean for _, two in pairs]),
+            t_quantile(float(LEVEL), n - 2),
+        )
         chance = t / math.sqrt(n - 2 + t * t)
-        steady = [(one.sides, two.sides) for one, two in zip(*sides, strict=True) if len(one.sides) == 1]
-        kept = sum(before == after for before, after in steady)
-        return r is not None and r > chance and kept >= _KEPT * len(steady)
+        steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
+        unchanged = sum(before == after for before, after in steady)
+        return r is not None and r > chance and unchanged >= _KEPT * len(steady)
 
 
 _VERDICT = JudgedColumn(
@@ -305,10 +318,13 @@ _VERDICT = JudgedColumn(
 
 def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> PairedFigure:
     """Compare how bad each answer was with how bad it is; 0 is good."""
-    sides = DiscordantPairs(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
-    counts = [sum((each == 0) is not (test is Gain.STEADY) for each in side) for side in zip(*pairs, strict=True)]
-    before, after = (Share(count, len(pairs)) for count in counts)
-    return PairedFigure(test, before, after, *sides, _find_p(test, sides), of)
+    changed = DiscordantPairs(sum(one > two for one, two in pairs), sum(one < two for one, two in pairs))
+    good_before, good_after = sum(one == 0 for one, _ in pairs), sum(two == 0 for _, two in pairs)
+    n = len(pairs)
+    before, after = Share(good_before, n), Share(good_after, n)
+    if test is Gain.STEADY:  # the share of answers whose samples differ
+        before, after = Share(n - good_before, n), Share(n - good_after, n)
+    return PairedFigure(test, before, after, changed.first, changed.second, _find_p(test, changed), of)
 
 
 def _find_p(test: Gain, sides: DiscordantPairs) -> float | None:
@@ -318,13 +334,15 @@ def _find_p(test: Gain, sides: DiscordantPairs) -> float | None:
 def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
     """Return how many pairs of ranges lie apart."""
     counts = Counter(ranges)
-    return sum(
-        times * sum(others for (low, _), others in counts.items() if low > high) for (_, high), times in counts.items()
-    )
+    apart = 0
+    for (_, high), times in counts.items():
+        apart += times * sum(others for (low, _), others in counts.items() if low > high)
+    return apart
 
 
-class _JudgedAnswer(NamedTuple):
-    """What the judges gave one answer: the position of their median value, and the sides of all samples.
+@dataclass(frozen=True)
+class _JudgedAnswer:
+    """The outputs of the judges for one answer: the position of their median value, and the sides of all samples.
 
     If the criterion does not apply by the median, the value is None, and by all samples, the range; for flips, and
     among sides, that is a side of its own.
@@ -345,24 +363,33 @@ _LEFT_OUT = -1
 """The side of a sample by which a criterion does not apply."""
 
 
-def _see(ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: JudgedColumn) -> list[_JudgedAnswer]:
-    found = list[_JudgedAnswer]()
+def _judge_answers(
+    ratings: Ratings, middle: Judgements, keys: Sequence[Key], column: JudgedColumn
+) -> list[_JudgedAnswer]:
+    judged_answers = []
     for key in keys:
-        judged = [judge[key] for judge in ratings.judges.values() if key in judge]
-        samples = [[column.measure.find(given) for given in each.samples or (each.given,)] for each in judged]
-        sides = [[_LEFT_OUT if at is None else column.side(at) for at in each] for each in samples]
-        sampled = [each for each in sides if len(each) > 1]
-        differing = sum((flips(tuple(each)) or Fraction(0) for each in sampled), Fraction(0)) / max(len(sampled), 1)
-        every = [position for each in samples for position in each if position is not None]
+        positions, rates = list[int](), list[Fraction]()
+        used = set[int]()
+        for judge in ratings.judges.values():
+            if key not in judge:
+                continue
+            samples = [column.measure.find(signature) for signature in judge[key].samples or (judge[key].given,)]
+            positions += [at for at in samples if at is not None]
+            sides = tuple(_LEFT_OUT if at is None else column.side(at) for at in samples)
+            used.update(sides)
+            if len(sides) > 1:
+                rates.append(flips(sides) or Fraction(0))
+        flip_rate = sum(rates, Fraction(0)) / max(len(rates), 1)
         # Of several judges the same number of samples is asked for, so sums compare as means do.
-        mean = sum(every) * 1000 // max(len(every), 1)
-        value, ends = column.measure.find(middle[key].given), (min(every), max(every)) if every else None
-        used = frozenset(side for each in sides for side in each)
-        found.append(_JudgedAnswer(value, differing, bool(sampled), ends, mean, used))
-    return found
+        mean = sum(positions) * 1000 // max(len(positions), 1)
+        ends = (min(positions), max(positions)) if positions else None
+        value = column.measure.find(middle[key].given)
+        judged_answers.append(_JudgedAnswer(value, flip_rate, bool(rates), ends, mean, frozenset(used)))
+    return judged_answers
 
 
-class CriterionFault(NamedTuple):
+@dataclass(frozen=True)
+class CriterionFault:
     """What is to be better: the place of a criterion, the rules that found something, and how many proposals share it.
 
     Several proposals for one criterion are several tests, whose number is fixed before the first.
@@ -401,7 +428,7 @@ def can_gain(before: Ratings, fault: CriterionFault) -> bool:
     """
     pairs = PairedJudgements(before, before.judges)
     place, classes = fault.place, (Gain.CAUGHT, Gain.PASSED)
-    if Gain.APART in fault.wanted and not any(pairs.may_harm(place, each) for each in classes):
+    if Gain.APART in fault.wanted and not any(pairs.may_harm(place, test) for test in classes):
         return True
     for test, figure in pairs.measure(place).items():
         count, answers = figure.before
@@ -418,40 +445,57 @@ def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
     if n < LEAST:
         return TrialResult(TrialReason.FEW, n)
     place = fault.place
-    found = pairs.measure(place)
-    if Gain.APART in fault.wanted and Gain.CAUGHT in found and Gain.PASSED in found:
-        found[Gain.APART] = pairs.compare_pairs(place)
-    gained = tuple(test for test in found if test in fault.wanted and found[test].gains(fault.level))
-    if Gain.APART in gained and any(pairs.may_harm(place, each) for each in (Gain.CAUGHT, Gain.PASSED)):
-        gained = tuple(test for test in gained if test is not Gain.APART)
-    made = TrialResult(TrialReason.BETTER, n, fault.level, gained, tuple(found.values()))
-    nearer = found.get(Gain.NEARER)
-    if any(each.loses(float(LEVEL)) for each in found.values()) or (nearer and nearer.worse > nearer.better):
-        return made._replace(reason=TrialReason.WORSE)
-    table = pairs.tables[1]
-    name = table.columns[place].name
-    rules = tuple(
-        rule
-        for rule in sorted(fault.rules & JUDGED_FINDERS.keys())
-        if any(
-            isinstance(each, JudgedStatement) and each.target.criterion == name
-            for each in JUDGED_FINDERS[rule].find(table)
-        )
-    )
+    figures = pairs.measure(place)
+    if Gain.APART in fault.wanted and Gain.CAUGHT in figures and Gain.PASSED in figures:
+        figures[Gain.APART] = pairs.compare_pairs(place)
+    gained = tuple(_list_gains(pairs, fault, figures))
+    result = TrialResult(TrialReason.BETTER, n, fault.level, gained, tuple(figures.values()))
+    nearer = figures.get(Gain.NEARER)
+    if any(figure.loses(float(LEVEL)) for figure in figures.values()) or (nearer and nearer.worse > nearer.better):
+        return replace(result, reason=TrialReason.WORSE)
+    rules = _list_firing(pairs.tables[1], place, fault.rules)
     if rules:  # they fired, and still do
-        return made._replace(reason=TrialReason.STILL, rules=rules)
-    reason = TrialReason.BETTER if gained else TrialReason.NO_BETTER
-    more: list[PairedFigure] = []
+        return replace(result, reason=TrialReason.STILL, rules=rules)
+    reason, harm = _find_objection(pairs, place, gained)
+    return replace(result, reason=reason, figures=(*result.figures, *harm))
+
+
+def _find_objection(
+    pairs: PairedJudgements, place: int, gained: tuple[Gain, ...]
+) -> tuple[TrialReason, list[PairedFigure]]:
+    """Return the objection to a wording that is not worse, with its figures; `BETTER` if there is none."""
+    if not gained:
+        return TrialReason.NO_BETTER, []
     if gained == (Gain.STEADY,):
         # A judge that always says the same is steady too, and so is one that reads something else.
-        apart = pairs.count_ordered(place)
-        if apart[1] < apart[0]:
-            reason, more = TrialReason.TIES, [pairs.compare_pairs(place)]
-        elif not pairs.keeps_meaning(place):
-            reason = TrialReason.OTHER_MEANING
-    if reason is TrialReason.BETTER and (more := _find_harm(pairs, place)):
-        reason = TrialReason.OTHERS_WORSE
-    return made._replace(reason=reason, figures=(*made.figures, *more))
+        before, after = pairs.count_ordered(place)
+        if after < before:
+            return TrialReason.TIES, [pairs.compare_pairs(place)]
+        if not pairs.keeps_meaning(place):
+            return TrialReason.OTHER_MEANING, []
+    harm = _find_harm(pairs, place)
+    return (TrialReason.OTHERS_WORSE, harm) if harm else (TrialReason.BETTER, [])
+
+
+def _list_gains(pairs: PairedJudgements, fault: CriterionFault, figures: Mapping[Gain, PairedFigure]) -> Iterator[Gain]:
+    """Yield the tests that count and gain; that more pairs are told apart counts only if no answers get worse."""
+    for test, figure in figures.items():
+        if test not in fault.wanted or not figure.gains(fault.level):
+            continue
+        if test is Gain.APART and any(pairs.may_harm(fault.place, side) for side in (Gain.CAUGHT, Gain.PASSED)):
+            continue
+        yield test
+
+
+def _list_firing(table: JudgedTable, place: int, rules: frozenset[str]) -> tuple[str, ...]:
+    """Return those of some rules that find something in a criterion of a table, if they are on judged data."""
+    name = table.columns[place].name
+    firing = []
+    for rule in sorted(rules & JUDGED_FINDERS.keys()):
+        statements = [outcome for outcome in JUDGED_FINDERS[rule].find(table) if isinstance(outcome, JudgedStatement)]
+        if any(statement.target.criterion == name for statement in statements):
+            firing.append(rule)
+    return tuple(firing)
 
 
 def _find_harm(pairs: PairedJudgements, place: int) -> list[PairedFigure]:
@@ -459,4 +503,4 @@ def _find_harm(pairs: PairedJudgements, place: int) -> list[PairedFigure]:
     others = [number for number in range(len(pairs.tables[0].columns)) if number != place]
     places: list[int | None] = [*others, None]
     level = float(LEVEL / len(places))
-    return [each for other in places for each in pairs.measure(other).values() if each.loses(level)]
+    return [figure for other in places for figure in pairs.measure(other).values() if figure.loses(level)]

@@ -1,4 +1,4 @@
-"""What the rules on judged data come to, and the budget of false alarms that they share.
+"""The outcomes of rules on judged data, and the budget of false alarms that they share.
 
 The warnings raise a false alarm on at most 5% of rubrics with nothing wrong, and each hint on at most 1%: that is
 divided by the number of tests on the rubric (Bonferroni), which the rubric alone fixes.
@@ -6,12 +6,13 @@ divided by the number of tests on the rubric (Bonferroni), which the rubric alon
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import counted, join_words
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import AnswerValue
 from rubric_lint.scoring.ids import name_key
@@ -25,7 +26,8 @@ class RubricTarget(NamedTuple):
     answer: AnswerValue | None = None
 
 
-class JudgedStatement(NamedTuple):
+@dataclass(frozen=True)
+class JudgedStatement:
     """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
@@ -35,7 +37,8 @@ class JudgedStatement(NamedTuple):
     other: RubricTarget | None = None
 
 
-class Untested(NamedTuple):
+@dataclass(frozen=True)
+class Untested:
     """What a rule cannot decide with the data at hand: of what, why, and how much would do.
 
     `criteria` are the criteria that it is about, if they are not `names` themselves; None is the rubric as a whole.
@@ -55,8 +58,13 @@ class Untested(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        rule, names, reason, needed, unit, _ = self
-        return {"rule": rule, "of": names, "reason": reason, "needed": needed, "unit": unit}
+        return {
+            "rule": self.rule,
+            "of": self.names,
+            "reason": self.reason,
+            "needed": self.needed,
+            "unit": self.unit,
+        }
 
 
 Outcomes = Iterator[JudgedStatement | Untested]
@@ -104,23 +112,25 @@ def at_most(share: float, target: Fraction | None = None) -> str:
     """Write an upper bound, rounded up: `at most 7.4%`; one below a target has the digits that show it."""
     digits = 1
     if target is not None and share < target:
-        kept = (n for n in range(1, _MOST_DIGITS) if math.ceil(share * 10 ** (n + 2)) < target * 10 ** (n + 2))
-        digits = next(kept, _MOST_DIGITS)
-    return f"at most {min(math.ceil(share * 10 ** (digits + 2)) / 10**digits, 100):.{digits}f}%"
+        enough = (n for n in range(1, _MOST_DIGITS) if math.ceil(share * 10 ** (n + 2)) < target * 10 ** (n + 2))
+        digits = next(enough, _MOST_DIGITS)
+    rounded = math.ceil(share * 10 ** (digits + 2)) / 10**digits
+    return f"at most {min(rounded, 100):.{digits}f}%"
 
 
 def at_least(share: float, target: Fraction | None = None) -> str:
     """Write a lower bound, rounded down: `at least 83.1%`; one that reaches a target has the digits that show it."""
     digits = 1
     if target is not None and share >= target:
-        kept = (n for n in range(1, _MOST_DIGITS) if math.floor(share * 10 ** (n + 2)) >= target * 10 ** (n + 2))
-        digits = next(kept, _MOST_DIGITS)
-    return f"at least {math.floor(share * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
+        enough = (n for n in range(1, _MOST_DIGITS) if math.floor(share * 10 ** (n + 2)) >= target * 10 ** (n + 2))
+        digits = next(enough, _MOST_DIGITS)
+    rounded = math.floor(share * 10 ** (digits + 2)) / 10**digits
+    return f"at least {rounded:.{digits}f}%"
 
 
 def corrected(tests: int) -> str:
     """Say for how many tests a figure is corrected."""
-    return f"corrected for {tests} test{'' if tests == 1 else 's'}"
+    return f"corrected for {counted(tests, 'test')}"
 
 
 def names_of(columns: Iterable[JudgedColumn]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from io import BytesIO
@@ -23,9 +23,9 @@ from rubric_lint.assess.measure.shares import compare_people
 from rubric_lint.lint.engine import FoundProblem, examine
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.batch import FileOutcome
-from rubric_lint.model.finding import Place, Result
+from rubric_lint.model.finding import RelatedPlace, Result
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
@@ -50,7 +50,8 @@ RecordPaths = tuple[tuple[str, ...], tuple[str, ...]]
 """The files of results, and those of labels."""
 
 
-class RecordLine(NamedTuple):
+@dataclass(frozen=True)
+class RecordLine:
     """A record, the line where it begins, and its number in the file: a line of AgentV's runs has several."""
 
     line: int
@@ -94,22 +95,23 @@ def read_records(
     Raises:
         OSError: if it cannot be read.
     """
-    found = RecordFile(path)
-    asked = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
+    file = RecordFile(path)
+    options = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=file.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
-        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
+        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), options)):
             try:
                 record = decode_entry(content)
             except OutputError as fault:
                 place = place_inside(content, fault).path
-                found.invalid.append(InvalidRecord(path, line, None, place, fault.message))
+                file.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
-            found.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
-    return found
+            file.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
+    return file
 
 
-class RecordSources(NamedTuple):
+@dataclass(frozen=True)
+class RecordSources:
     """The files of results and of labels for a rubric, and which of them could not be read and why."""
 
     results: tuple[RecordFile, ...]
@@ -127,10 +129,13 @@ RubricCriteria = tuple[tuple[str, tuple[NamedCriterion, ...]], ...]
 
 
 def _find_rubrics(record: Mapping[str, Any], among: Mapping[str, Iterable[NamedCriterion]]) -> list[str]:
-    """Return the names of the rubrics that a record of another grader may be of, as its criteria tell."""
+    """Return the names of the rubrics that a record of another grader may be of, by its criteria."""
     if "agentv" in record:
-        return find_graded(record, {name: {each for each, _ in criteria} for name, criteria in among.items()})
-    return find_by_texts(record, among) if has_items(record) or "promptfoo" in record else []
+        ids = {name: {criterion for criterion, _ in criteria} for name, criteria in among.items()}
+        return find_graded(record, ids)
+    if has_items(record) or "promptfoo" in record:
+        return find_by_texts(record, among)
+    return []
 
 
 class ReviewOptions(NamedTuple):
@@ -152,8 +157,8 @@ class ReviewOptions(NamedTuple):
 class RecordCache:
     """Keeps files of records and reviews while the files, and the meanings of the rubrics, do not change."""
 
-    def __init__(self, basis: ReviewOptions | None = None) -> None:
-        self._basis = basis or ReviewOptions()
+    def __init__(self, options: ReviewOptions | None = None) -> None:
+        self._options = options or ReviewOptions()
         self._kept: dict[tuple[str, str], tuple[tuple[int, ...], RecordFile]] = {}
         self._reviews: dict[object, tuple[RecordSources, Review]] = {}
 
@@ -164,24 +169,28 @@ class RecordCache:
         for side, files, names in zip((JUDGE, HUMAN), kinds, paths, strict=True):
             for path in dict.fromkeys(names):
                 try:
-                    status = stat_path(path)
-                    stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-                    mapping = select_side(self._basis.mapping, side)
-                    wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._basis.mapping, side, names))
-                    key = path, side if mapping else ""
-                    if key not in self._kept or self._kept[key][0] != stamp:
-                        self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
+                    file = self._load_file(path, side, names)
                 except OSError as fault:
                     unreadable.append((path, fault.strerror or str(fault)))
                     continue
-                _, file = self._kept[key]
                 if file.lines:
                     files.append(file)
                 else:
-                    first = (f"line {each.line}: {each.message}" for each in file.invalid[:1])
+                    first = [f"line {record.line}: {record.message}" for record in file.invalid[:1]]
                     unreadable.append((path, "; ".join(["no records found", *first])))
         results, labels = map(tuple, kinds)
         return RecordSources(results, labels, tuple(unreadable))
+
+    def _load_file(self, path: str, side: str, names: Sequence[str]) -> RecordFile:
+        """Return the records of a file of one side, which are read again if the file has changed."""
+        status = stat_path(path)
+        stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        mapping = select_side(self._options.mapping, side)
+        wanted = RequiredColumns(is_shared=True, own=list_own_fields(self._options.mapping, side, names))
+        key = path, side if mapping else ""
+        if key not in self._kept or self._kept[key][0] != stamp:
+            self._kept[key] = stamp, read_records(path, mapping=mapping, wanted=wanted)
+        return self._kept[key][1]
 
     def review(
         self, rubric: ScoringRubric, sources: RecordSources, among: RubricCriteria, *, takes_unnamed: bool
@@ -195,15 +204,14 @@ class RecordCache:
         if key not in self._reviews or self._reviews[key][0] != sources:
             if len(self._reviews) >= _MOST_KEPT:
                 self._reviews.clear()
-            self._reviews[key] = (
-                sources,
-                _review(rubric, sources, dict(among), self._basis, takes_unnamed=takes_unnamed),
-            )
+            review = _review(rubric, sources, dict(among), self._options, takes_unnamed=takes_unnamed)
+            self._reviews[key] = sources, review
         return self._reviews[key][1]
 
 
-class Review(NamedTuple):
-    """What the results of one rubric show.
+@dataclass(frozen=True)
+class Review:
+    """The outcomes of all rules on the results of one rubric, and what they rest on.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
     is untested once more, and what found nothing, by criterion. The labels were `chosen` in one way (None: unknown).
@@ -228,7 +236,7 @@ class Review(NamedTuple):
     chosen: LabelSelection | None = None
     joined: frozenset[tuple[str, int]] = frozenset()
     ratings: Ratings | None = None
-    doubts: LabelDoubts = LabelDoubts()
+    doubts: LabelDoubts = field(default_factory=LabelDoubts)
     passed_over: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -236,19 +244,20 @@ class Review(NamedTuple):
         """Return the review as in the JSON report; `file` has the rubric."""
         names = ("answers", "judges", "labelled", "people", "untested", "left_out")
         about = {"file": file, "rubric": self.rubric, "rubric_hash": self.hash or None}
-        return {**about, **{name: getattr(self, name) for name in names}, "fault": self.fault or None}
+        fields = {name: getattr(self, name) for name in names}
+        return {**about, **fields, "fault": self.fault or None}
 
 
 def _review(
     rubric: ScoringRubric,
     sources: RecordSources,
     among: Mapping[str, Iterable[NamedCriterion]],
-    basis: ReviewOptions,
+    options: ReviewOptions,
     *,
     takes_unnamed: bool,
 ) -> Review:
     reader = RatingReader(
-        {rubric.name: rubric}, label_scales=basis.label_scales, among=basis.about, mapping=basis.mapping
+        {rubric.name: rubric}, label_scales=options.label_scales, among=options.about, mapping=options.mapping
     )
     joined = set[tuple[str, int]]()
     others = LeftOut(OTHER_VERSION)
@@ -256,49 +265,50 @@ def _review(
         for file in files:
             reader.leave_out_sheets(file.path, file.skipped)
             is_own = takes_unnamed or file.stem == rubric.name
-            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
-            graded = [
-                line
-                for name, lines in file.lines.items()
-                for line in (lines if name not in among and (name or not is_own) else ())
-                if _find_rubrics(line.record, among) == [rubric.name]
-            ]
+            graded = _list_graded(file, rubric.name, among, is_own=is_own)
             joined |= {(file.path, line.number) for line in graded}
-            kept = []
-            for line in (*file.lines.get(rubric.name, ()), *unnamed, *graded):
+            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
+            records = []
+            for line in [*file.lines.get(rubric.name, ()), *unnamed, *graded]:
                 if line.hash in (None, rubric.hash):
-                    kept.append((line.line, line.record))
+                    records.append((line.line, line.record))
                 else:
                     others.add(f"{file.path}:{line.line}")
-            reader.read_records(file.path, kept, labels=are_labels)
+            reader.read_records(file.path, records, labels=are_labels)
     fault = ""
     try:
         ratings = next(iter(reader.gather()), None)
     except UnusableRatingsError as error:
         ratings, fault = None, str(error)
-    left_out = (*([others] if others.count else ()), *reader.left_out)
-    head = Review(rubric.name, rubric.hash, invalid=tuple(reader.invalid), left_out=left_out, joined=frozenset(joined))
-    head = head._replace(passed_over=tuple(reader.passed_over.word()))
-    head = head._replace(notes=tuple(reader.list_notes()))
+    left_out = [others] if others.count else []
+    review = Review(
+        rubric.name,
+        rubric.hash,
+        invalid=tuple(reader.invalid),
+        left_out=(*left_out, *reader.left_out),
+        joined=frozenset(joined),
+        passed_over=tuple(reader.passed_over.format_lines()),
+        notes=tuple(reader.list_notes()),
+    )
     if ratings is None or not ratings.judged:
-        return head._replace(fault=fault or NO_RESULTS)
-    about = {
-        key: basis.about.get(key, AnswerContext()).or_else(ratings.about.get(key, AnswerContext()))
-        for key in ratings.known
-    }
-    ratings = ratings._replace(about=about)
-    doubts = find_doubts(ratings, basis.line, basis.label_scales)
-    table = build_table(ratings, rubric, basis.runs, basis.line)._replace(look=basis.look)
+        return replace(review, fault=fault or NO_RESULTS)
+    contexts = dict[Key, AnswerContext]()
+    for key in ratings.known:
+        contexts[key] = options.about.get(key, AnswerContext()).or_else(ratings.about.get(key, AnswerContext()))
+    ratings = ratings._replace(about=contexts)
+    doubts = find_doubts(ratings, options.line, options.label_scales)
+    table = build_table(ratings, rubric, options.runs, options.line)._replace(look=options.look)
     if ratings.has_joined_labels:
-        table = table._replace(void=_find_void(table, doubts, basis))
+        table = table._replace(void=_find_void(table, doubts, options))
     outcomes = apply_rules(table)
-    return head._replace(
+    return replace(
+        review,
         answers=len(ratings.judged),
         judges=tuple(ratings.judges),
         labelled=table.labelled,
         people=tuple(ratings.people),
-        decisions=tuple(each for each in outcomes if isinstance(each, JudgedStatement)),
-        untested=tuple(each for each in outcomes if isinstance(each, Untested)),
+        decisions=tuple(outcome for outcome in outcomes if isinstance(outcome, JudgedStatement)),
+        untested=tuple(outcome for outcome in outcomes if isinstance(outcome, Untested)),
         criteria=sort_by_criterion(table, outcomes),
         table=table,
         chosen=ratings.chosen,
@@ -307,15 +317,29 @@ def _review(
     )
 
 
-def _find_void(table: JudgedTable, doubts: LabelDoubts, basis: ReviewOptions) -> dict[str, tuple[Reason, str]]:
-    """Return for each judge of which labels say nothing why, by the verdict of labels."""
-    found = {}
-    for judge, laid_out in table.compared.items():
-        people = compare_people(laid_out[None].answers)
-        void = doubts.find_void(people, basis.target)
+def _list_graded(
+    file: RecordFile, rubric: str, among: Mapping[str, Iterable[NamedCriterion]], *, is_own: bool
+) -> list[RecordLine]:
+    """Return the records under other names, or none, that by their criteria can only be of one rubric.
+
+    Records without a name are passed over in a file that is the rubric's own, to which they belong anyway.
+    """
+    graded = []
+    for name, lines in file.lines.items():
+        if name not in among and (name or not is_own):
+            graded += [line for line in lines if _find_rubrics(line.record, among) == [rubric]]
+    return graded
+
+
+def _find_void(table: JudgedTable, doubts: LabelDoubts, options: ReviewOptions) -> dict[str, tuple[Reason, str]]:
+    """Return for each judge of which labels say nothing the reason, also in words, by the verdict of labels."""
+    reasons = {}
+    for judge, labelled in table.compared.items():
+        people = compare_people(labelled[None].answers)
+        void = doubts.find_void(people, options.target)
         if void is not None:
-            found[judge] = void, OF_LABELS[void].format_map(doubts.word(people))
-    return found
+            reasons[judge] = void, OF_LABELS[void].format_map(doubts.format_values(people))
+    return reasons
 
 
 class JudgedFinder:
@@ -337,7 +361,8 @@ class JudgedFinder:
         """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
         named = name_rubrics(self._name, rubrics)
         counts = Counter(loaded.name for loaded in named)
-        among = tuple((each.name, tuple((entry.id, entry.outcome) for entry in each.rubric.entries)) for each in named)
+        criteria = [tuple((entry.id, entry.outcome) for entry in loaded.rubric.entries) for loaded in named]
+        among = tuple(zip([loaded.name for loaded in named], criteria, strict=True))
         self.reviews = [self._review(loaded, found, counts[loaded.name], among) for loaded in named]
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
@@ -345,7 +370,7 @@ class JudgedFinder:
                 problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
                 if decision.other is not None:
                     other = places.problem(_find_place(decision.other, places))
-                    problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
+                    problem = problem._replace(related=(RelatedPlace("the other criterion", other.path, other.part),))
                 yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
     def _review(
@@ -353,13 +378,12 @@ class JudgedFinder:
     ) -> Review:
         if namesakes > 1:
             return Review(loaded.name, fault=f"{namesakes} rubrics of the file have this name; give each its own")
-        # An error outside all rubrics may be about any.
-        errors = {
-            each.rule
-            for each in found
-            if each.rule in DECIDING
-            and (each.rubric is loaded.rubric or (each.rubric is None and each.document is loaded.document))
-        }
+        errors = set()
+        for item in found:
+            # An error outside all rubrics may be about any.
+            is_about = item.rubric is loaded.rubric or (item.rubric is None and item.document is loaded.document)
+            if is_about and item.rule in DECIDING:
+                errors.add(item.rule)
         if errors:
             return Review(loaded.name, fault=f"the rubric has errors ({', '.join(sorted(errors))}); fix them first")
         try:
@@ -385,7 +409,8 @@ class UnmatchedRecords(NamedTuple):
     records: int
 
 
-class ReviewedRubric(NamedTuple):
+@dataclass(frozen=True)
+class ReviewedRubric:
     """The review of a rubric, its file, and its sources; `is_only` if nameless records are its own."""
 
     file: str
@@ -435,7 +460,7 @@ class JudgedRun:
         settings = self._finder.for_folder(os.path.dirname(file.name))  # noqa: PTH120  (as in settings.py)
         if not settings.judged:
             return None
-        return tuple(map(shorten, settings.judged)), tuple(map(shorten, settings.labels))
+        return tuple(map(shorten_path, settings.judged)), tuple(map(shorten_path, settings.labels))
 
     def _open(self, paths: RecordPaths) -> RecordSources:
         if paths not in self._sources:
@@ -457,8 +482,8 @@ class JudgedRun:
         # Rules that do not run have nothing that they cannot decide.
         enabled = JUDGED_RULES if file.settings.enabled is None else file.settings.enabled
         for review in finder.reviews:
-            untested = tuple(each for each in review.untested if each.rule in enabled)
-            self.reviewed.append(ReviewedRubric(file.name, review._replace(untested=untested), sources, is_only))
+            untested = tuple(outcome for outcome in review.untested if outcome.rule in enabled)
+            self.reviewed.append(ReviewedRubric(file.name, replace(review, untested=untested), sources, is_only))
         return result._replace(judged=list_tested(finder.reviews))
 
     @property
@@ -470,17 +495,17 @@ class JudgedRun:
     def invalid(self) -> list[InvalidRecord]:
         """The records that cannot be read or scored."""
         of_files = [invalid for file in self.files for invalid in file.invalid]
-        return of_files + [invalid for each in self.reviewed for invalid in each.review.invalid]
+        return of_files + [invalid for reviewed in self.reviewed for invalid in reviewed.review.invalid]
 
     @property
     def unmatched(self) -> list[UnmatchedRecords]:
         """The records that no rubric of the run has a claim to."""
-        found = []
+        unmatched = []
         for file in self.files:
-            claims = [each for each in self.reviewed if file in each.sources.files]
-            names, hashes = {each.review.rubric for each in claims}, {each.review.hash for each in claims}
-            takes_unnamed = any(each.is_only or each.review.rubric == file.stem for each in claims)
-            joined = frozenset[tuple[str, int]]().union(*(each.review.joined for each in claims))
+            claims = [reviewed for reviewed in self.reviewed if file in reviewed.sources.files]
+            names, hashes = {claim.review.rubric for claim in claims}, {claim.review.hash for claim in claims}
+            takes_unnamed = any(claim.is_only or claim.review.rubric == file.stem for claim in claims)
+            joined = {line for claim in claims for line in claim.review.joined}
             for name, lines in file.lines.items():
                 free = [line for line in lines if (file.path, line.number) not in joined]
                 if name is None:
@@ -488,13 +513,13 @@ class JudgedRun:
                 else:
                     count = 0 if name in names else len(free)
                 if count:
-                    found.append(UnmatchedRecords(file.path, name, count))
-        return found
+                    unmatched.append(UnmatchedRecords(file.path, name, count))
+        return unmatched
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as in the JSON report."""
         return {
-            "rubrics": [each.review.to_json(each.file) for each in self.reviewed],
+            "rubrics": [reviewed.review.to_json(reviewed.file) for reviewed in self.reviewed],
             "invalid": self.invalid,
             "unmatched": self.unmatched,
             "unreadable": [{"file": file, "reason": reason} for file, reason in self.unreadable.items()],

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from statistics import NormalDist
@@ -28,7 +29,7 @@ from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, uppe
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
-from rubric_lint.model.messages import join_words, percent
+from rubric_lint.model.messages import counted, join_words, percent
 from rubric_lint.scoring.ids import name_key
 
 _LEAST = 30
@@ -52,9 +53,10 @@ _LEAST_LENGTHS = 60
 
 def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
-    tests, columns = len(table.columns), [column for column in table.columns if not column.is_failure]
+    tests = len(table.columns)
+    columns = [column for column in table.columns if not column.is_failure]
     needed = count_needed(_MOST_ALIKE, share_of(tests))
-    yield from _list_few("judged-flat", table, [(each, len(each.known)) for each in columns], needed)
+    yield from _list_few("judged-flat", table, [(column, len(column.known)) for column in columns], needed)
     for column in columns:
         n = len(column.known)
         if n < needed:
@@ -65,8 +67,9 @@ def find_flat(table: JudgedTable) -> Outcomes:
         if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
             continue
         code = "alike"
+        share = f"all {n}" if count == n else f"{count} of {n}"
         values: dict[str, object] = {
-            "share": f"{'all ' if count == n else f'{count} of '}{n} judged answers",
+            "share": f"{share} judged answers",
             "value": _name_step(column, usual),
             "bound": at_least(lower_bound(count, n, level_of(tests))),
             "budget": corrected(tests),
@@ -99,11 +102,7 @@ def _list_few(
             few.setdefault(n, []).append(column)
     for n, columns in few.items():
         where = "" if n == table.answers else " to which it applies"
-        yield Untested(rule, names_of(columns), f"{_few(n)}{where}", needed)
-
-
-def _few(n: int) -> str:
-    return "1 judged answer" if n == 1 else f"{n} judged answers"
+        yield Untested(rule, names_of(columns), f"{counted(n, 'judged answer')}{where}", needed)
 
 
 def _all(n: int) -> str:
@@ -120,9 +119,8 @@ def find_unstable(table: JudgedTable) -> Outcomes:
     level, sampled = level_of_criterion(len(table.columns)) / table.look, table.sampled
     if sampled < _LEAST:
         have = f"{sampled or 'no'} answer{' has' if sampled == 1 else 's have'} several samples by one judge"
-        names = names_of(gated)
-        unit = "answers with samples"
-        yield Untested("judged-unstable", (*names, "verdict"), have, _LEAST, unit, (*names, None))
+        unit, gates = "answers with samples", names_of(gated)
+        yield Untested("judged-unstable", (*gates, "verdict"), have, _LEAST, unit, (*gates, None))
         return
     samples = join_words([str(size) for size in table.samples], "or")
     for place, rate in table.flips.items():
@@ -164,17 +162,22 @@ def find_inverse(table: JudgedTable) -> Outcomes:
             yield Untested(rule, names_of(columns), "of two criteria the direction is unknown", 3, "criteria")
         return
     if n < _LEAST:
-        yield Untested(rule, names_of(columns), _few(n), _LEAST)
+        yield Untested(rule, names_of(columns), counted(n, "judged answer"), _LEAST)
         return
     tests = len(columns)
-    found = correlate_with_rest(columns)
-    yield from _list_few(rule, table, [(column, n) for column, (_, n) in zip(columns, found, strict=True)], _LEAST)
+    correlations = correlate_with_rest(columns)
+    yield from _list_few(
+        rule, table, [(column, n) for column, (_, n) in zip(columns, correlations, strict=True)], _LEAST
+    )
     # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
     # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
     quantile = NormalDist().inv_cdf(level_of(tests))
-    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, found, strict=True) if n >= _LEAST}
-    ranked = [((1.0 if r is None else r) * math.sqrt(n - 1), name) for name, (_, r, n) in hidden.items()]
-    lowest, name = min(ranked, default=(0.0, ""), key=lambda each: each[0])
+    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, correlations, strict=True) if n >= _LEAST}
+    lowest, name = 0.0, ""
+    for candidate, (_, r, n) in hidden.items():
+        score = (1.0 if r is None else r) * math.sqrt(n - 1)
+        if not name or score < lowest:
+            lowest, name = score, candidate
     if lowest < quantile:
         column, r, n = hidden.pop(name)
         critical = quantile / math.sqrt(n - 1)
@@ -183,7 +186,7 @@ def find_inverse(table: JudgedTable) -> Outcomes:
         code = "turned" if column.is_turned else "correlation"
         yield JudgedStatement(rule, RubricTarget(column.name), code, {**values, "advice": advice})
     for n in dict.fromkeys(n for _, _, n in hidden.values()):
-        yield from _list_hidden([(column, r) for column, r, of in hidden.values() if of == n], n)
+        yield from _list_hidden([(column, r) for column, r, size in hidden.values() if size == n], n)
 
 
 def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) -> Iterator[Untested]:
@@ -191,8 +194,10 @@ def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) ->
     constant, alone, blind, needed = list[str](), list[str](), list[str](), 0
     for column, r in hidden:
         off = len(column.known) - max(column.known.count(position) for position in set(column.known))
-        if r is None:
-            (alone if off else constant).append(column.name)
+        if r is None and not off:
+            constant.append(column.name)
+        elif r is None:
+            alone.append(column.name)
         elif 10 * off <= n:
             blind.append(column.name)
             # With k more answers off the commonest value, their share is above a tenth.
@@ -217,20 +222,20 @@ def correlate_with_rest(columns: Sequence[JudgedColumn]) -> list[tuple[float | N
     unit = math.lcm(*(worth.denominator for column in columns for worth in column.worth))
     values: list[list[int | None]] = []
     for column in columns:
-        worth = [int(each * unit) for each in column.worth]
+        worth = [int(share * unit) for share in column.worth]
         values.append([None if position is None else worth[position] for position in column.given])
     rows = [[value for value in row if value is not None] for row in zip(*values, strict=True)]
     whole = math.lcm(*({len(row) - 1 for row in rows} - {0, -1}))  # means as integers
-    found = []
-    for each in values:
-        pairs = [
-            (value, (sum(row) - value) * (whole // (len(row) - 1)))
-            for value, row in zip(each, rows, strict=True)
-            if value is not None and len(row) > 1
-        ]
-        r = correlate(*(rank(side) for side in zip(*pairs, strict=True))) if pairs else None
-        found.append((r, len(pairs)))
-    return found
+    correlations = []
+    for column_values in values:
+        own, rest = list[int](), list[int]()
+        for value, row in zip(column_values, rows, strict=True):
+            if value is not None and len(row) > 1:
+                own.append(value)
+                rest.append((sum(row) - value) * (whole // (len(row) - 1)))
+        r = correlate(rank(own), rank(rest)) if own else None
+        correlations.append((r, len(own)))
+    return correlations
 
 
 def find_disagreement(table: JudgedTable) -> Outcomes:
@@ -240,37 +245,39 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     itself, and the worst one is reported. Verdicts are reported where no criterion is, which would say more.
     """
     judges = len(table.compared) or 1
-    several = judges * table.look
-    level, tests = level_of_criterion(len(table.columns)) / several, 3 * (len(table.columns) + 1) * several
+    sharing = judges * table.look
+    level, tests = level_of_criterion(len(table.columns)) / sharing, 3 * (len(table.columns) + 1) * sharing
     needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
     if not table.compared:
-        yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
+        yield replace(_lack("no judged answer has a label", needed), criteria=_name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
-    compared = {judge: each for judge, each in table.compared.items() if judge not in table.void}
+    compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
     if not compared:
         yield from _list_void(table, needed)
         return
     bounds = _ComparisonBounds(level, needed, corrected(tests), judges)
     is_reported = False
-    for place, column in (*enumerate(table.columns), (None, None)):
-        laid_out = {judge: each[place].without_invalid() for judge, each in compared.items() if place in each}
-        if column is None and (is_reported or not laid_out or not table.labelled):
+    criteria = list[tuple[int | None, JudgedColumn | None]](enumerate(table.columns))
+    for place, column in [*criteria, (None, None)]:
+        labelled = {judge: answers[place].without_invalid() for judge, answers in compared.items() if place in answers}
+        if column is None and (is_reported or not labelled or not table.labelled):
             break
         if column is not None and column.is_idle:
             continue
-        outcome = _word_missing(table, column) or _compare(laid_out, bounds, column)
+        outcome = _explain_missing(table, column) or _compare(labelled, bounds, column)
         if isinstance(outcome, JudgedStatement):
             is_reported = True
             yield outcome
         elif outcome:
             lacking.setdefault(outcome, []).append(column.name if column else None)
     for why, names in lacking.items():
-        criteria = tuple(name for name in names if name is not None)
-        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=criteria)
+        ids = tuple(name for name in names if name is not None)
+        yield replace(_lack(why, needed), names=tuple(name or "verdict" for name in names), criteria=ids)
 
 
-class _ComparisonBounds(NamedTuple):
+@dataclass(frozen=True)
+class _ComparisonBounds:
     """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
 
     `judges` is the number of judges.
@@ -282,8 +289,8 @@ class _ComparisonBounds(NamedTuple):
     judges: int
 
 
-def _word_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
-    """Return that nothing says anything about a criterion, with what labels or outputs say instead; else nothing."""
+def _explain_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
+    """Say that nothing is known of a criterion, and what labels or outputs have instead; empty if something is."""
     missing = explain_missing_labels(column) if column else ""
     if missing and table.bare:
         what = "label" if table.answers else "labelled answer"
@@ -295,19 +302,19 @@ def _word_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
 
 
 def _compare(
-    laid_out: Mapping[str, LabelledAnswers], bounds: _ComparisonBounds, column: JudgedColumn | None = None
+    labelled: Mapping[str, LabelledAnswers], bounds: _ComparisonBounds, column: JudgedColumn | None = None
 ) -> JudgedStatement | str:
     """Return that the worst judge surely errs too often on a criterion or the verdict, or why nothing can be said.
 
     An empty text: nothing is found.
     """
-    found = {judge: measure_shares(each.answers, bounds.level) for judge, each in laid_out.items()}
-    if not found:
+    measured = {judge: measure_shares(answers.answers, bounds.level) for judge, answers in labelled.items()}
+    if not measured:
         return ALIKE if column is None else explain_unmeasured(column)
-    if any(shares.people.disagree(TARGET) for shares in found.values()):
+    if any(shares.people.disagree(TARGET) for shares in measured.values()):
         return "people disagree with each other"
-    name = min(found, key=lambda judge: min(found[judge].bad_caught.high, found[judge].good_passed.high))
-    worst, of = found[name], laid_out[name]
+    name = min(measured, key=lambda judge: min(measured[judge].bad_caught.high, measured[judge].good_passed.high))
+    worst, of = measured[name], labelled[name]
     if worst.is_below(TARGET):
         gap = _describe_gap(worst, of, f"`{name}`" if bounds.judges > 1 else "the judge", column)
         target, code = RubricTarget(), "verdict"
@@ -315,10 +322,10 @@ def _compare(
             target, code = RubricTarget(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
         return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
     if min(units for _, units in worst.asked) < bounds.needed:
-        asked = "" if all(each.was_asked for each in of.answers) else " with a valid output"
+        where = "" if all(answer.was_asked for answer in of.answers) else " with a valid output"
         if of.inapplicable and of.inapplicable.judge:
-            asked = " to which the judge says it applies"
-        return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
+            where = " to which the judge says it applies"
+        return f"fewer than {bounds.needed} bad or good answers{where} by the labels"
     return ""
 
 
@@ -328,25 +335,25 @@ IDLE = "its weight is 0, and it has no gate"
 
 
 def explain_unmeasured(column: JudgedColumn) -> str:
-    """Return why nothing tells good from bad on a criterion."""
+    """Say why nothing tells good from bad on a criterion."""
     if column.is_idle:
         return IDLE
     return ALIKE if len({*column.labels} - {None}) == 1 else IN_ONE_BAND
 
 
 def explain_missing_labels(column: JudgedColumn) -> str:
-    """Return that no label, or no judge output, says anything about a criterion; empty if one does."""
+    """Say that no label, or no judge output, has a value for a criterion; empty if one has."""
     if not column.known:
         return "by the judge it applies to no answer" if column.given else "no judge output has a value for it"
-    if column.left_out and not any(label is not None for label in column.labels):
-        return "by people it applies to no judged answer"
-    return "" if any(label is not None for label in column.labels) else "no label has a value for it"
+    if any(label is not None for label in column.labels):
+        return ""
+    return "by people it applies to no judged answer" if column.left_out else "no label has a value for it"
 
 
 def _list_void(table: JudgedTable, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
-        yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
+        yield replace(_lack(why, needed), criteria=_name_measured(table), unit=_OF_VOID[reason])
 
 
 _OF_VOID = {
@@ -360,6 +367,7 @@ _OF_VOID = {
 
 
 def _lack(reason: str, needed: int) -> Untested:
+    """Return that labels cannot decide, for a reason."""
     return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
 
 
@@ -378,7 +386,7 @@ def _describe_gap(
     elif is_bad:
         advice = "say what an answer must have to meet it" if column.is_check else "sharpen the outcome below the gate"
     if of.cut is not None:
-        gap = f"of {n:,} answers that people put {of.cut.word(is_bad=is_bad)} {judge} put {worse.shown} there"
+        gap = f"of {n:,} answers that people put {of.cut.describe(is_bad=is_bad)} {judge} put {worse.shown} there"
         advice = f"say what separates {of.cut.below} from {of.cut.start}"
     wrong = [f"`{name_key(of.keys[place])}`" for place in shares.differing if of.answers[place].side is not is_bad]
     return {
@@ -395,50 +403,44 @@ def find_length(table: JudgedTable) -> Outcomes:
     Without labels nothing is found: longer answers may be better.
     """
     rule, columns = "judged-length", table.columns
-    of = name_lengthened(table)
-    tests, names = len(of), tuple("score" if name is None else name for name in of)
+    concerned = name_lengthened(table)
+    tests, names = len(concerned), tuple("score" if name is None else name for name in concerned)
     rows = enumerate(zip(*(column.labels for column in columns), strict=True))
     labelled = {number: row for number, row in rows if _is_whole(columns, number, row)}
-    known = [number for number in labelled if table.lengths and table.lengths[number] is not None]
+    lengths = {number: table.lengths[number] if table.lengths else None for number in labelled}
+    known = {number: row for number, row in labelled.items() if lengths[number] is not None}
     n = len(known)
     if n < _LEAST_LENGTHS:
         what = "a label" if len(labelled) == table.labelled else "a label of every criterion"
         have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
         if n < len(labelled):
             have += f", and {n or 'none'} of them a text in `answer`"
-        yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", of)
+        yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", concerned)
         return
-    lengths = [table.lengths[number] or 0 for number in known]
-    if len(set(lengths)) == 1:
-        yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
+    if len({lengths[number] for number in known}) == 1:
+        yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", concerned)
         return
-    for place, name in enumerate(of):
-        kept, judged, people = list[int](), list[Number](), list[Number]()
-        for number in known:
-            row = [column.given[number] for column in columns]
-            sides = (row, labelled[number])
-            given = [table.weigh(side) if name is None else side[place] for side in sides]
-            if given[0] is not None and given[1] is not None:
-                kept.append(number)
-                judged.append(given[0])
-                people.append(given[1])
-        if len(kept) < _LEAST_LENGTHS:
-            answers = "answer with its" if len(kept) == 1 else "answers with their"
-            have = f"{len(kept) or 'no'} labelled {answers} text to which it applies"
+    for place, name in enumerate(concerned):
+        numbers, judged, people = _pair_values(table, known, None if name is None else place)
+        if len(numbers) < _LEAST_LENGTHS:
+            answers = "answer with its" if len(numbers) == 1 else "answers with their"
+            have = f"{len(numbers) or 'no'} labelled {answers} text to which it applies"
             yield Untested(rule, (names[place],), have, _LEAST_LENGTHS, "labelled answers with their text", (name,))
             continue
-        lengths = [table.lengths[number] or 0 for number in kept]
-        found = correlate_within(lengths, judged, people)
-        if found is None or found.p > level_of(tests):
+        sizes = [lengths[number] or 0 for number in numbers]
+        correlation = correlate_within(sizes, judged, people)
+        if correlation is None or correlation.p > level_of(tests):
             continue
-        longest = sorted(range(len(kept)), key=lambda i: (-abs(Fraction(judged[i]) - people[i]), -lengths[i]))
+        r, p = correlation.r, correlation.p
+        # First the answers on which the judge and people differ most, of these the longest.
+        order = sorted(range(len(numbers)), key=lambda i: (-abs(Fraction(judged[i]) - people[i]), -sizes[i]))
         figures = {
-            "turn": "higher" if found.r > 0 else "lower",
-            "r": f"{found.r:.2f}",
-            "n": len(kept),
-            "p": f"p = {found.p:.1g}" if found.p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
+            "turn": "higher" if r > 0 else "lower",
+            "r": f"{r:.2f}",
+            "n": len(numbers),
+            "p": f"p = {p:.1g}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}",
             "budget": corrected(tests),
-            "look": name_answers(table, [kept[i] for i in longest]),
+            "look": name_answers(table, [numbers[i] for i in order]),
         }
         yield JudgedStatement(rule, RubricTarget(name), "score" if name is None else "criterion", figures)
 
@@ -446,7 +448,27 @@ def find_length(table: JudgedTable) -> Outcomes:
 Number = int | Fraction
 
 
-class Correlation(NamedTuple):
+def _pair_values(
+    table: JudgedTable, labelled: Mapping[int, Sequence[int | None]], place: int | None
+) -> tuple[list[int], list[Number], list[Number]]:
+    """Return the numbers of answers with both values of a criterion (None: of the score), the judge's and people's.
+
+    `labelled` has the labels of all criteria by the number of the answer.
+    """
+    numbers, judged, people = list[int](), list[Number](), list[Number]()
+    for number, labels in labelled.items():
+        row = [column.given[number] for column in table.columns]
+        by_judge: Number | None = table.weigh(row) if place is None else row[place]
+        by_people: Number | None = table.weigh(labels) if place is None else labels[place]
+        if by_judge is not None and by_people is not None:
+            numbers.append(number)
+            judged.append(by_judge)
+            people.append(by_people)
+    return numbers, judged, people
+
+
+@dataclass(frozen=True)
+class Correlation:
     """A correlation and its two-sided p value."""
 
     r: float
@@ -494,24 +516,26 @@ def correlate_within(
 
 
 def name_lengthened(table: JudgedTable) -> tuple[str | None, ...]:
-    """Return what length may influence: each criterion, and if there are several their score (None)."""
-    return (*names_of(table.columns), *((None,) if len(table.columns) > 1 else ()))
+    """Return the criteria that length may influence and, if there are several, their score (None)."""
+    names = names_of(table.columns)
+    return (*names, None) if len(names) > 1 else names
 
 
 def _is_whole(columns: Sequence[JudgedColumn], number: int, labels: Sequence[int | None]) -> bool:
     """Return whether people said something of every criterion of an answer, if only that it does not apply."""
-    return all(label is not None or number in each.left_out for label, each in zip(labels, columns, strict=True))
+    return all(label is not None or number in column.left_out for label, column in zip(labels, columns, strict=True))
 
 
-class JudgedRule(NamedTuple):
-    """A rule: what it finds in a table, and which criteria it can be about (None: the rubric as a whole)."""
+@dataclass(frozen=True)
+class JudgedRule:
+    """A rule: the finder of its outcomes in a table, and the criteria that it can be about (None: the whole rubric)."""
 
     find: Callable[[JudgedTable], Outcomes]
     concerns: Callable[[JudgedTable], Iterable[str | None]]
 
 
 class CriterionOutcome(NamedTuple):
-    """What the rules came to for a criterion, or for the rubric as a whole (None).
+    """The outcome of all rules for a criterion, or for the rubric as a whole (None).
 
     `untested` has what they could not decide, and `quiet` the rules that tested everything and found nothing. A rule
     that does not apply, such as `judged-inverse` to one of two criteria, is in none of them.
@@ -531,15 +555,17 @@ def _name_measured(table: JudgedTable) -> tuple[str, ...]:
     return names_of(column for column in table.columns if not column.is_idle)
 
 
+def _name_gated(table: JudgedTable) -> tuple[str | None, ...]:
+    return (*names_of(column for column in table.columns if column.is_gated), None)
+
+
 def _name_several(table: JudgedTable) -> tuple[str, ...]:
     return names_of(table.columns) if len(table.columns) > 1 else ()
 
 
 JUDGED_FINDERS: Mapping[str, JudgedRule] = {
     "judged-flat": JudgedRule(find_flat, _name_graded),
-    "judged-unstable": JudgedRule(
-        find_unstable, lambda table: (*names_of(each for each in table.columns if each.is_gated), None)
-    ),
+    "judged-unstable": JudgedRule(find_unstable, _name_gated),
     "judged-inverse": JudgedRule(find_inverse, _name_several),
     "judged-disagrees": JudgedRule(find_disagreement, _name_measured),
     "judged-length": JudgedRule(find_length, name_lengthened),
@@ -548,7 +574,7 @@ JUDGED_FINDERS: Mapping[str, JudgedRule] = {
 
 
 def apply_rules(table: JudgedTable) -> list[JudgedStatement | Untested]:
-    """Return what all rules come to on a table."""
+    """Return the outcomes of all rules on a table."""
     return [outcome for finder in JUDGED_FINDERS.values() for outcome in finder.find(table)]
 
 
@@ -557,11 +583,15 @@ def sort_by_criterion(
 ) -> tuple[CriterionOutcome, ...]:
     """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
     concerned = {rule: set(finder.concerns(table)) for rule, finder in JUDGED_FINDERS.items()}
-    found = []
-    for name in (*names_of(table.columns), None):
-        untested = tuple(each for each in outcomes if isinstance(each, Untested) and name in each.concerns)
-        told = {each.rule for each in outcomes if isinstance(each, JudgedStatement) and each.target.criterion == name}
-        told |= {each.rule for each in untested}
-        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in told)
-        found.append(CriterionOutcome(name, quiet, untested))
-    return tuple(found)
+    by_criterion = []
+    for name in [*names_of(table.columns), None]:
+        untested = tuple(outcome for outcome in outcomes if isinstance(outcome, Untested) and name in outcome.concerns)
+        decided = {
+            outcome.rule
+            for outcome in outcomes
+            if isinstance(outcome, JudgedStatement) and outcome.target.criterion == name
+        }
+        decided |= {outcome.rule for outcome in untested}
+        quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in decided)
+        by_criterion.append(CriterionOutcome(name, quiet, untested))
+    return tuple(by_criterion)

@@ -5,12 +5,13 @@ of them the median of its samples; of two in the middle the worse counts.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import flips
-from rubric_lint.assess.agreement.ratings import Ratings, combine_people, sort_keys
+from rubric_lint.assess.agreement.ratings import Judgements, Ratings, combine_people, sort_keys
 from rubric_lint.assess.agreement.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers, find_units, is_idle, list_judges, pair_with_labels
@@ -18,7 +19,8 @@ from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verd
 from rubric_lint.scoring.ids import Key
 
 
-class JudgedColumn(NamedTuple):
+@dataclass(frozen=True)
+class JudgedColumn:
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
@@ -67,7 +69,7 @@ class JudgedColumn(NamedTuple):
         return (self.bands or self.measure).scale.names if has_steps else ()
 
     def side(self, position: int) -> int:
-        """Return what must differ between answers: the side of the gate, else the band, level or check."""
+        """Return the number by which answers are told apart: the side of the gate, else the band, level or check."""
         gated = self.measure.meets if self.is_gated else None
         return int(gated[position]) if gated else self.measure.step(position)
 
@@ -105,7 +107,7 @@ class JudgedTable(NamedTuple):
     @property
     def labelled(self) -> int:
         """The number of judged answers with a label."""
-        rows = zip(*(each.labels for each in self.columns), strict=True)
+        rows = zip(*(column.labels for column in self.columns), strict=True)
         return self.bare + sum(any(label is not None for label in row) for row in rows)
 
     def weigh(self, positions: Sequence[int | None]) -> Fraction | None:
@@ -133,23 +135,26 @@ def make_columns(
     left_out: Sequence[frozenset[int]] | None = None,
 ) -> tuple[JudgedColumn, ...]:
     """Return the columns of a rubric, from the positions of values on the scales of its criteria."""
-    return tuple(
-        JudgedColumn(
-            measure,
-            bands[0] if bands else None,
-            len({grade.gate_met for grade in criterion.grades}) > 1,
-            tuple(criterion.merit(grade.score, gate_met=grade.gate_met)[1] for grade in criterion.grades),
-            tuple(grade.points for grade in criterion.grades),
-            criterion.grades.index(criterion.from_worst[-1]),
-            given[place],
-            used[place] if used is not None else frozenset(given[place]),
-            () if labels is None else labels[place],
-            is_idle(rubric, place),
-            frozenset() if left_out is None else left_out[place],
-            criterion.is_failure,
+    columns = []
+    for place, (measure, *bands) in enumerate(_list_scales(rubric)):
+        criterion = rubric.criteria[place]
+        grades = criterion.grades
+        column = JudgedColumn(
+            measure=measure,
+            bands=bands[0] if bands else None,
+            is_gated=len({grade.gate_met for grade in grades}) > 1,
+            worth=tuple(criterion.merit(grade.score, gate_met=grade.gate_met)[1] for grade in grades),
+            points=tuple(grade.points for grade in grades),
+            best=grades.index(criterion.from_worst[-1]),
+            given=given[place],
+            used=used[place] if used is not None else frozenset(given[place]),
+            labels=() if labels is None else labels[place],
+            is_idle=is_idle(rubric, place),
+            left_out=frozenset() if left_out is None else left_out[place],
+            is_failure=criterion.is_failure,
         )
-        for place, (criterion, (measure, *bands)) in enumerate(zip(rubric.criteria, _list_scales(rubric), strict=True))
-    )
+        columns.append(column)
+    return tuple(columns)
 
 
 def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Verdict = Verdict.FAIL) -> JudgedTable:
@@ -159,17 +164,17 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     """
     middle = combine_people(ratings.judges, rubric)
     people = combine_people(ratings.people, rubric) if ratings.people else {}
-    keys = sort_keys([key for key, each in middle.items() if None not in each.given[0]])
+    keys = sort_keys([key for key, judgement in middle.items() if None not in judgement.given[0]])
     outputs: set[Signature] = set()
     sampled: dict[Key, list[tuple[Signature, ...]]] = {}
     lengths: dict[Key, int] = {
-        key: len(about.answer) for key, about in ratings.about.items() if about.answer is not None
+        key: len(context.answer) for key, context in ratings.about.items() if context.answer is not None
     }
-    for judge in (*ratings.judges.values(), *ratings.people.values()):
-        lengths.update((key, each.length) for key, each in judge.items() if each.length is not None)
+    for rater in [*ratings.judges.values(), *ratings.people.values()]:
+        lengths.update((key, judgement.length) for key, judgement in rater.items() if judgement.length is not None)
     for judge in ratings.judges.values():
         for key, judgement in judge.items():
-            outputs.update(each for each in judgement.samples or (judgement.given,) if None not in each[0])
+            outputs.update(output for output in judgement.samples or (judgement.given,) if None not in output[0])
             if len(judgement.samples) > 1:
                 sampled.setdefault(key, []).append(judgement.samples)
     used = list[frozenset[int | None]]()
@@ -177,43 +182,70 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     for measure, *_ in _list_scales(rubric):
         given.append([measure.find(middle[key].given) for key in keys])
         labels.append([measure.find(people[key].given) if key in people else None for key in keys])
-        labelled = enumerate(keys) if measure.may_not_apply else ()
+        numbers = enumerate(keys) if measure.may_not_apply else ()
         left_out.append(
-            frozenset(at for at, key in labelled if key in people and measure.is_left_out(people[key].given))
+            frozenset(number for number, key in numbers if key in people and measure.is_left_out(people[key].given))
         )
         used.append(frozenset(map(measure.find, outputs)))
     columns = make_columns(rubric, given, used, labels, left_out)
-    gates = {place: column.measure for place, column in enumerate(columns) if column.is_gated}
-    counts = {place: _count_flips(sampled, measure) for place, measure in (*gates.items(), (None, None))}
-    rates = {place: rate for place, (rate, _) in counts.items()}
-    applying: dict[int | None, int] = {
-        place: n for place, (_, n) in counts.items() if place in gates and gates[place].may_not_apply
-    }
-    sizes = {len(samples) for judges in sampled.values() for samples in judges}
-    known = [lengths.get(key) for key in keys]
-    compared = {}
+    flip_rates, sampled_of = dict[int | None, Fraction](), dict[int | None, int]()
+    for place, column in enumerate(columns):
+        if column.is_gated:
+            flip_rates[place], n = _count_flips(sampled, column.measure)
+            if column.measure.may_not_apply:
+                sampled_of[place] = n
+    flip_rates[None], _ = _count_flips(sampled, None)
+    return JudgedTable(
+        columns,
+        keys,
+        flip_rates,
+        samples=tuple(sorted({len(samples) for judges in sampled.values() for samples in judges})),
+        lengths=[lengths.get(key) for key in keys],
+        sampled=len(sampled),
+        compared=_compare_with_people(ratings, columns, runs, line),
+        bare=_count_bare(middle, people),
+        sampled_of=sampled_of,
+        rubric=rubric,
+    )
+
+
+def _compare_with_people(
+    ratings: Ratings, columns: Sequence[JudgedColumn], runs: int, line: Verdict
+) -> dict[str, dict[int | None, LabelledAnswers]]:
+    """Return for each judge the labelled answers by the place of a criterion, and (None) by the verdict."""
     units = find_units(ratings) if ratings.people else {}
-    measured: dict[int | None, Measure] = {place: column.measure for place, column in enumerate(columns)}
-    measured[None] = measure_verdicts("verdict", line)
-    for name in list_judges(ratings) if units else ():
-        laid_out = ((place, pair_with_labels(ratings, name, each, units, runs)) for place, each in measured.items())
-        compared[name] = {place: each for place, each in laid_out if each is not None}
-    bare = 0
-    for key in middle:
+    if not units:
+        return {}
+    measures: dict[int | None, Measure] = {place: column.measure for place, column in enumerate(columns)}
+    measures[None] = measure_verdicts("verdict", line)
+    compared: dict[str, dict[int | None, LabelledAnswers]] = {}
+    for judge in list_judges(ratings):
+        compared[judge] = {}
+        for place, measure in measures.items():
+            answers = pair_with_labels(ratings, judge, measure, units, runs)
+            if answers is not None:
+                compared[judge][place] = answers
+    return compared
+
+
+def _count_bare(middle: Judgements, people: Judgements) -> int:
+    """Count the answers with a label of the verdict for which the label, or the judge, has no answers to criteria."""
+    count = 0
+    for key, judgement in middle.items():
         answers, verdict = people[key].given if key in people else ((), None)
-        is_bare = None in middle[key].given[0] or all(answer is None for answer in answers)
-        bare += verdict is not None and is_bare
-    about = tuple(sorted(sizes)), known, len(sampled), compared
-    return JudgedTable(columns, keys, rates, *about, bare=bare, sampled_of=applying, rubric=rubric)
+        is_bare = None in judgement.given[0] or all(answer is None for answer in answers)
+        if verdict is not None and is_bare:
+            count += 1
+    return count
 
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
     """Return the scale of each criterion's values, and after it that of its bands if there are several."""
-    found: dict[int, list[Measure]] = {}
+    by_place: dict[int, list[Measure]] = {}
     for measure in measures_of(rubric):
         if measure.place is not None:
-            found.setdefault(measure.place, []).append(measure)
-    return list(found.values())
+            by_place.setdefault(measure.place, []).append(measure)
+    return list(by_place.values())
 
 
 def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> tuple[Fraction, int]:
@@ -230,8 +262,13 @@ def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: 
 
     shares = []
     for judges in sampled.values():
-        whole = [samples for samples in judges if measure is None or all(None not in answers for answers, _ in samples)]
-        found = [flips(tuple(map(observe, samples))) for samples in whole]
-        rates = [rate for rate in found if rate is not None]
-        shares += [sum(rates, Fraction(0)) / len(rates)] if rates else []
+        rates = []
+        for samples in judges:
+            if measure is not None and any(None in answers for answers, _ in samples):
+                continue
+            rate = flips(tuple(map(observe, samples)))
+            if rate is not None:
+                rates.append(rate)
+        if rates:
+            shares.append(sum(rates, Fraction(0)) / len(rates))
     return sum(shares, Fraction(0)) / max(len(shares), 1), len(shares)

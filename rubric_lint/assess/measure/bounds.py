@@ -18,8 +18,10 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
     The continued fraction of DLMF 8.17.22, https://dlmf.nist.gov/8.17.E22, evaluated as Lentz does; above its middle by
     the symmetry I_x(a, b) = 1 - I_{1-x}(b, a), where it converges faster.
     """
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
     if x > (a + 1) / (a + b + 2):
         return 1 - incomplete_beta(1 - x, b, a)
     value, c, d = 1.0, 1.0, 0.0
@@ -70,7 +72,7 @@ def upper_bound(x: Fraction | int, n: int, level: float) -> float:
 
 
 class BoundedShare(NamedTuple):
-    """A sum of shares `x` of `n` units, with two one-sided bounds, each wrong with the probability that was asked for.
+    """A sum of shares `x` of `n` units, with one-sided bounds in 0..1, each wrong with the probability asked for.
 
     A unit that is right or wrong as a whole has the share 1 or 0, so that `x` counts.
     """
@@ -105,7 +107,7 @@ def bound(x: Fraction | int, n: int, level: float) -> BoundedShare:
 
 @lru_cache(maxsize=256)
 def t_quantile(level: float, freedom: int) -> float:
-    """Return what Student's t with some degrees of freedom exceeds with probability `level`, at most 1/2.
+    """Return the value that Student's t with `freedom` degrees of freedom exceeds with probability `level`, up to 1/2.
 
     P(T > t) = I_y(freedom/2, 1/2)/2 with y = freedom/(freedom + t²); DLMF 8.17 and Student 1908.
     """

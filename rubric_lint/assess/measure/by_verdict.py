@@ -7,7 +7,7 @@ many answers are bad. Both together give the shares, if labels within a verdict 
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rubric_lint.assess.agreement.ratings import Judgements
 from rubric_lint.assess.judged.outcomes import at_least, at_most
@@ -24,13 +24,13 @@ class ShareBounds(NamedTuple):
     low: float
     high: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return self._asdict()
+    def __str__(self) -> str:
+        """Return both bounds in words."""
+        return f"{at_least(self.low)} and {at_most(self.high)}"
 
 
 class VerdictBounds(NamedTuple):
-    """Bounds of the shares of a judge; `stopped` and `passed` count the units with a label of each of its verdicts."""
+    """Bounds of the shares of a judge; `stopped` and `passed` count the units with a label among those of each side."""
 
     bad_caught: ShareBounds
     good_passed: ShareBounds
@@ -40,16 +40,9 @@ class VerdictBounds(NamedTuple):
     @property
     def words(self) -> str:
         """What the bounds say, as a part of a sentence."""
-        caught, kept = (
-            f"{at_least(each.low)} and {at_most(each.high)}" for each in (self.bad_caught, self.good_passed)
-        )
         of = f"{self.stopped:,} labels of what the judge stops and {self.passed:,} of the rest"
-        shares = f"it catches {caught} of bad answers, and passes {kept} of good ones"
+        shares = f"it catches {self.bad_caught} of bad answers, and passes {self.good_passed} of good ones"
         return f"by {of}, {shares}, if the labels of each verdict were drawn at random"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return self._asdict()
 
 
 Counts = tuple[Fraction | int, int]
@@ -63,17 +56,26 @@ def bound_shares(stopped: Counts, passed: Counts, share_stopped: float, level: f
     good passed does the same. So each bound takes one end of both shares (Clopper and Pearson), each of which may be
     wrong with half of the probability.
     """
-    of_stopped, of_passed = (bound(*each, level / 2) for each in (stopped, passed))
-    caught, kept = [], []
-    for bad, missed in ((of_stopped.low, of_passed.high), (of_stopped.high, of_passed.low)):
-        caught.append((share_stopped * bad, (1 - share_stopped) * missed))
-        kept.append(((1 - share_stopped) * (1 - missed), share_stopped * (1 - bad)))
-    ends = []
-    for (low, low_rest), (high, high_rest) in (caught, kept):
-        least = low / (low + low_rest) if low else 0.0
-        most = high / (high + high_rest) if high_rest else 1.0
-        ends.append(ShareBounds(least, most))
-    return VerdictBounds(ends[0], ends[1], stopped[1], passed[1])
+    of_stopped, of_passed = bound(*stopped, level / 2), bound(*passed, level / 2)
+    share_passed = 1 - share_stopped
+    bad_caught = _bound_ratio(
+        (share_stopped * of_stopped.low, share_passed * of_passed.high),
+        (share_stopped * of_stopped.high, share_passed * of_passed.low),
+    )
+    good_passed = _bound_ratio(
+        (share_passed * (1 - of_passed.high), share_stopped * (1 - of_stopped.low)),
+        (share_passed * (1 - of_passed.low), share_stopped * (1 - of_stopped.high)),
+    )
+    return VerdictBounds(bad_caught, good_passed, stopped[1], passed[1])
+
+
+def _bound_ratio(low: tuple[float, float], high: tuple[float, float]) -> ShareBounds:
+    """Return the bounds of part/(part + rest), from the part and the rest at both ends."""
+    part, rest = low
+    least = part / (part + rest) if part else 0.0
+    part, rest = high
+    most = part / (part + rest) if rest else 1.0
+    return ShareBounds(least, most)
 
 
 def bound_by_verdict(
@@ -84,7 +86,7 @@ def bound_by_verdict(
     None if fewer than 5 units of one verdict have a label, or answers have several runs, of which nobody knows which
     one the labels were chosen by.
     """
-    if any(max(len(each.samples), 1) != runs for each in judge.values()):
+    if any(max(len(judgement.samples), 1) != runs for judgement in judge.values()):
         return None
     sides: dict[bool, list[LabelledAnswer]] = {True: [], False: []}
     for key, answer in zip(labelled.keys, labelled.answers, strict=True):
@@ -94,10 +96,10 @@ def bound_by_verdict(
     stopped, passed = _count_bad(sides[True]), _count_bad(sides[False])
     if min(stopped[1], passed[1]) < LEAST_EACH:
         return None
-    verdicts = [each.given[1] for each in judge.values() if each.given[1] is not None]
+    verdicts = [judgement.given[1] for judgement in judge.values() if judgement.given[1] is not None]
     share = sum(stops(verdict, line) for verdict in verdicts) / len(verdicts)
     return bound_shares(stopped, passed, share, level)
 
 
 def _count_bad(answers: Sequence[LabelledAnswer]) -> Counts:
-    return sum_units([each._replace(runs=(not each.side,)) for each in answers], is_good=True)
+    return sum_units([answer._replace(runs=(not answer.side,)) for answer in answers], is_good=True)

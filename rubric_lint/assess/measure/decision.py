@@ -79,33 +79,34 @@ class LabelDoubts(NamedTuple):
     refused: tuple[int, int] = (0, 0)
 
     def find_void(self, people: PeopleAgreement, target: Fraction) -> Reason | None:
-        """Return why labels of these people say nothing about a judge, if they do not."""
+        """Return the reason for which labels of these people say nothing about a judge, None if they do."""
         if LabelSelection.BY_VERDICT in self.ways:
             return Reason.BY_VERDICT
         if LabelSelection.SEPARATE in self.ways:
             return Reason.SEPARATE
         if self.skew is not None and (None in self.ways or not self.ways):
             return Reason.BY_VERDICT
-        refused, given = self.refused
-        if refused * SLIPS > given:
+        refused, labels = self.refused
+        if refused * SLIPS > labels:
             return Reason.LABELS_REFUSED
         if self.doubted:
             return Reason.LABEL_SCALE
         return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
 
-    def word(self, people: PeopleAgreement) -> dict[str, str]:
+    def format_values(self, people: PeopleAgreement) -> dict[str, str]:
         """Return the values of the reasons that labels give."""
         return {
             "person": self.doubted.person if self.doubted else "",
             "shared": f"{people.double:,}",
             "alike": f"{people.double - len(people.split):,}",
-            **dict(zip(("labels", "they"), self._word_labels(), strict=True)),
+            **dict(zip(("labels", "they"), self._format_labels(), strict=True)),
             "refused": "{:,} of {:,}".format(*self.refused),
         }
 
-    def _word_labels(self) -> tuple[str, str]:
+    def _format_labels(self) -> tuple[str, str]:
         """Return how many labels were not drawn at random, as the beginning of a sentence, and what to call all."""
-        total, way = sum(self.ways.values()), next((each for each in _NOT_RANDOM if each in self.ways), None)
+        total = sum(self.ways.values())
+        way = next((selection for selection in _NOT_RANDOM if selection in self.ways), None)
         count = self.ways.get(way, 0)
         if way is None or count == total:
             return "the labels were", "they"
@@ -118,7 +119,7 @@ class LabelDoubts(NamedTuple):
 
 
 def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> LabelDoubts:
-    """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
+    """Return the doubts about labels; the scale of some people's labels is known, as somebody said it."""
     doubts = LabelDoubts(ratings.ways, refused=ratings.refused)
     if not ratings.has_joined_labels:
         return doubts
@@ -130,18 +131,24 @@ def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] =
 
 
 def list_against(shares: Shares, target: Fraction) -> list[Reason]:
-    """Return which shares are surely below the target."""
-    against = [Reason.MISSES_BAD] if shares.bad_caught.high < target else []
-    return against + ([Reason.FAILS_GOOD] if shares.good_passed.high < target else [])
+    """Return the reasons against a judge: one for each share that is surely below the target."""
+    against = []
+    if shares.bad_caught.high < target:
+        against.append(Reason.MISSES_BAD)
+    if shares.good_passed.high < target:
+        against.append(Reason.FAILS_GOOD)
+    return against
 
 
 def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None) -> tuple[Reason, ...]:
-    """Return what the shares of a judge show.
+    """Return the reasons that the shares of a judge give: against it, for it, or that labels are few.
 
     Of a criterion, `strict` has the bounds that all criteria of a rubric share: only these make it one to fix.
     """
     against = list_against(strict or shares, target)
-    return tuple(against) or ((Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,))
+    if against:
+        return tuple(against)
+    return (Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,)
 
 
 def count_needed(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
@@ -152,17 +159,18 @@ def count_needed(shares: Shares, target: Fraction, level: float, strict: float |
     Labelled answers that the judge was not asked show nothing of it. If the others decided, where these were asked too,
     the number is not above that of the units at hand. Else lower bounds go on counting them, and ties, as wrong.
     """
-    bad, good = (UnitsSoFar(*counts) for counts in shares.asked)
-    if not bad.n + good.n:
+    (bad_x, bad_n), (good_x, good_n) = shares.asked
+    if not bad_n + good_n:
         return None
     may_slip = 2 * shares.people.double < shares.people.labelled
     if shares.unasked:
+        bad, good = UnitsSoFar(bad_x, bad_n), UnitsSoFar(good_x, good_n)
         needed = count_labels(bad, good, target, level, strict, may_slip=may_slip)
         if needed is not None and needed <= shares.units:
             return needed
-    bad, good = (
-        UnitsSoFar(x, n, low_x - x, low_n - n) for (x, n), (low_x, low_n) in zip(shares.asked, shares.lows, strict=True)
-    )
+    (low_bad_x, low_bad_n), (low_good_x, low_good_n) = shares.lows
+    bad = UnitsSoFar(bad_x, bad_n, low_bad_x - bad_x, low_bad_n - bad_n)
+    good = UnitsSoFar(good_x, good_n, low_good_x - good_x, low_good_n - good_n)
     return count_labels(bad, good, target, level, strict, may_slip=may_slip, units=shares.units)
 
 
@@ -174,47 +182,49 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     """
     if shares.unscored > (1 - target) * shares.people.labelled:
         return True
-    for share, (_, asked) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
-        if asked < target * share.n:
+    for share, (_, asked_units) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
+        if asked_units < target * share.n:
             return True
     return shares.unasked > 0 and needed is not None and needed <= shares.units
 
 
 def format_open(shares: Shares, *, is_verdict: bool) -> str:
-    """Return on how many labelled answers people came to no verdict, or have no value for a criterion."""
-    of = shares.people.labelled + shares.open
+    """Say on how many labelled answers people came to no verdict, or have no value for a criterion."""
+    total = shares.people.labelled + shares.open
     lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
-    return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
+    return f"{shares.open:,} of {total:,} labelled answers have no {lacking}"
 
 
 def format_missing_valid(runs: int) -> str:
-    """Return which outputs answers lack that no run of the judge has a verdict for."""
+    """Say which outputs answers lack that no run of the judge has a verdict for."""
     return "without a valid output" if runs == 1 else f"with fewer than {runs} valid judge outputs in each run"
 
 
 def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int = 0) -> str:
-    """Return how many labelled answers have no output that counts, or too few for a run of several.
+    """Say how many labelled answers have no output that counts, or too few for a run of several.
 
     Of so many as are `left_out` the judge says that the criterion does not apply.
     """
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
     lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
     have = "has" if shares.unscored == 1 else "have"
-    of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    answers = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
     if left_out:
         lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
-    return f"{shares.unscored:,} of {of} {have} {lacking}"
+    return f"{shares.unscored:,} of {answers} {have} {lacking}"
 
 
 def format_target(target: Fraction) -> str:
-    """Return the share that is asked for."""
-    return f"{float(target):.3g}" if target * 100 % 1 else f"{float(target):.0%}"
+    """Write a target share: as a percentage if that is whole."""
+    if target * 100 % 1:
+        return f"{float(target):.3g}"
+    return f"{float(target):.0%}"
 
 
 def format_unsettled(
     shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
 ) -> str:
-    """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
+    """Say why no number of labels can be named that decides; the bounds to come are wrong with probability `level`."""
     bad, good = shares.bad_caught.n, shares.good_passed.n
     least = find_least_units(target, level)
     if is_beyond(least):

@@ -1,8 +1,9 @@
 """Decide what labels say of a judge, on one criterion or by the verdict: the one measure of `agree` and `assess`."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.judged.outcomes import at_most, level_of_criterion
 from rubric_lint.assess.judged.rules import TARGET
@@ -23,7 +24,8 @@ from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, Labell
 from rubric_lint.assess.measure.shares import PeopleAgreement, Shares, measure_shares
 
 
-class GateStandard(NamedTuple):
+@dataclass(frozen=True)
+class GateStandard:
     """The share of bad answers to catch and of good ones to pass, and how sure that has to be.
 
     A bound that clears a judge may be wrong with the probability `level`, and one against it with `strict`; at the next
@@ -39,18 +41,19 @@ class GateStandard(NamedTuple):
 
 
 def find_standard(target: Fraction, look: int, judges: int) -> GateStandard:
-    """Return what verdicts are measured by; looks and judges share the error."""
-    level, following = (find_level(number, max(judges, 1)) for number in (look, look + 1))
+    """Return the standard for verdicts; looks and judges share the error."""
+    level, following = find_level(look, max(judges, 1)), find_level(look + 1, max(judges, 1))
     return GateStandard(target, level, level, following, following, f" at look {look + 1}")
 
 
 def find_standard_of_criterion(criteria: int, look: int, judges: int) -> GateStandard:
-    """Return what each of so many criteria is measured by; all of them share the error of a bound against a judge."""
+    """Return the standard for each of so many criteria; all of them share the error of a bound against a judge."""
     standard, strict = find_standard(TARGET, look, judges), level_of_criterion(criteria) / max(judges, 1)
-    return standard._replace(strict=strict / look, following_strict=strict / (look + 1))
+    return replace(standard, strict=strict / look, following_strict=strict / (look + 1))
 
 
-class GateMeasure(NamedTuple):
+@dataclass(frozen=True)
+class GateMeasure:
     """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
 
     `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
@@ -82,8 +85,8 @@ class GateMeasure(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the gate as in the JSON report."""
         shares = {"bad_caught": self.shares.bad_caught, "good_passed": self.shares.good_passed}
-        asked = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
-        return {**shares, **asked, "labels_needed": self.needed}
+        decision = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
+        return {**shares, **decision, "labels_needed": self.needed}
 
 
 _VOID = frozenset(
@@ -101,41 +104,41 @@ _VOID = frozenset(
 _AGAINST = frozenset({Reason.MISSES_BAD, Reason.FAILS_GOOD})
 
 
-def measure_gate(laid_out: LabelledAnswers, standard: GateStandard, void: Reason | None = None) -> GateMeasure:
-    """Return what labels show of a judge; they may be `void` for what is wrong with all of them."""
-    shares = measure_shares(laid_out.answers, standard.level)
+def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason | None = None) -> GateMeasure:
+    """Measure a judge by labelled answers, whose labels may be `void` for what is wrong with all of them."""
+    shares = measure_shares(labelled.answers, standard.level)
     strict = shares
     if standard.strict != standard.level:
-        strict = measure_shares(laid_out.answers, standard.strict)
+        strict = measure_shares(labelled.answers, standard.strict)
     gate = GateMeasure(shares, strict, standard, (Reason.NO_LABELS,))
-    gate = gate._replace(are_questions=laid_out.are_questions, cut=laid_out.cut, inapplicable=laid_out.inapplicable)
+    gate = replace(gate, are_questions=labelled.are_questions, cut=labelled.cut, inapplicable=labelled.inapplicable)
     if not shares.people.labelled:
         return gate
     if void is None and shares.people.disagree(standard.target):
         void = Reason.PEOPLE_DISAGREE
     if void is not None:
-        return gate._replace(reasons=(void,))
+        return replace(gate, reasons=(void,))
     reasons = decide_shares(shares, standard.target, strict)
     needed = None
     if Reason.FEW_LABELS in reasons:
         needed = count_needed(shares, standard.target, standard.following, standard.following_strict)
-    return gate._replace(reasons=reasons, needed=needed)
+    return replace(gate, reasons=reasons, needed=needed)
 
 
 def format_gate(
     gate: GateMeasure, people: PeopleAgreement, doubts: LabelDoubts, missing: str, *, is_invalid: bool, is_verdict: bool
 ) -> str:
-    """Return what the shares show in words.
+    """Say what the shares show of a judge.
 
     Reasons are about the `people`; `missing` says how many answers lack outputs, of which some may be invalid.
     """
     if gate.reasons == (Reason.NO_LABELS,):
         return "no judged answer has a label that says it"
     if gate.reasons == (Reason.FEW_LABELS,):
-        return _word_few(gate, missing, is_verdict=is_verdict)
+        return _format_few(gate, missing, is_verdict=is_verdict)
     words: Mapping[Reason, str] = OF_LABELS | OF_INVALID if is_invalid else OF_LABELS
     bounds = {Reason.MISSES_BAD: gate.strict.bad_caught, Reason.FAILS_GOOD: gate.strict.good_passed}
-    values = {"judge": "the judge", "target": format_target(gate.standard.target), **doubts.word(people)}
+    values = {"judge": "the judge", "target": format_target(gate.standard.target), **doubts.format_values(people)}
     parts = []
     for reason in gate.reasons:
         bound = f" ({at_most(bounds[reason].high, gate.standard.target)})" if reason in bounds else ""
@@ -145,8 +148,8 @@ def format_gate(
     return "; ".join(parts)
 
 
-def _word_few(gate: GateMeasure, missing: str, *, is_verdict: bool) -> str:
-    """Return what labels lack to decide."""
+def _format_few(gate: GateMeasure, missing: str, *, is_verdict: bool) -> str:
+    """Say what labels lack to decide."""
     shares, standard = gate.shares, gate.standard
     for share, kind in ((shares.bad_caught, "bad"), (shares.good_passed, "good")):
         if not share.n:

@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.agreement.ratings import Ratings, sort_keys
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext
@@ -24,7 +25,8 @@ def find_level(looks: int, parts: int) -> float:
     return float(ERROR / looks / parts)
 
 
-class JudgeShares(NamedTuple):
+@dataclass(frozen=True)
+class JudgeShares:
     """How a judge treats the labelled answers with the ids `keys`, which are all of them or those of a `group`."""
 
     judge: str
@@ -48,26 +50,26 @@ class JudgeShares(NamedTuple):
 
 
 def measure_groups(
-    ratings: Ratings, laid_out: Mapping[str, LabelledAnswers], field: str, look: int = 1
+    ratings: Ratings, labelled: Mapping[str, LabelledAnswers], field: str, look: int = 1
 ) -> Iterator[JudgeShares]:
     """Yield the shares of each group of answers by a field, those of most answers first; they share the errors."""
     members: dict[str, set[Key]] = defaultdict(set)
-    for key, about in ratings.about.items():
-        if field in about.fields:
-            members[about.fields[field]].add(key)
-    labelled = set().union(*(each.keys for each in laid_out.values()))
-    known = {name: frozenset(keys & labelled) for name, keys in members.items() if keys & labelled}
-    level = find_level(look, max(len(laid_out) * len(known), 1))
-    for name in sorted(known, key=lambda each: (-len(known[each]), each)):
-        for judge, every in laid_out.items():
-            part = every.narrow(known[name])
+    for key, context in ratings.about.items():
+        if field in context.fields:
+            members[context.fields[field]].add(key)
+    with_label = set().union(*(answers.keys for answers in labelled.values()))
+    groups = {name: frozenset(keys & with_label) for name, keys in members.items() if keys & with_label}
+    level = find_level(look, max(len(labelled) * len(groups), 1))
+    for name in sorted(groups, key=lambda group: (-len(groups[group]), group)):
+        for judge, answers in labelled.items():
+            part = answers.narrow(groups[name])
             yield JudgeShares(judge, measure_shares(part.answers, level), part.keys, name)
 
 
 def format_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
-    """Return how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
+    """Say how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
     abouts = [ratings.about.get(key, AnswerContext()) for key in labelled] if field else []
-    reasons = Counter(about.unusable.get(field, "without") for about in abouts if field not in about.fields)
+    reasons = Counter(context.unusable.get(field, "without") for context in abouts if field not in context.fields)
     if not reasons:
         return ""
     parts = [f"{reasons[why]:,} {why} `{field}`" for why in ("without", EMPTY, OTHER) if reasons[why]]
@@ -75,13 +77,13 @@ def format_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) ->
     return f"Labelled answer{ending} in no group: {join_words(parts)}."
 
 
-def count_values(about: Collection[AnswerContext]) -> dict[str, int]:
+def count_values(contexts: Collection[AnswerContext]) -> dict[str, int]:
     """Return how many values each field has that at least half of the answers have."""
     values: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in about:
-        for name, value in each.fields.items():
+    for context in contexts:
+        for name, value in context.fields.items():
             values[name][value] += 1
-    return {name: len(counts) for name, counts in values.items() if 2 * counts.total() >= len(about)}
+    return {name: len(counts) for name, counts in values.items() if 2 * counts.total() >= len(contexts)}
 
 
 def list_fields(ratings: Ratings) -> Iterator[str]:

@@ -26,7 +26,9 @@ class Share(NamedTuple):
     @property
     def interval(self) -> tuple[float, float] | None:
         """The limits of Clopper and Pearson, exactly 0 and 1 where the share is."""
-        return (lower_bound(*self, ERROR), upper_bound(*self, ERROR)) if self.n else None
+        if not self.n:
+            return None
+        return lower_bound(self.x, self.n, ERROR), upper_bound(self.x, self.n, ERROR)
 
     def to_json(self) -> dict[str, Any]:
         """Return the share as in the JSON report."""
@@ -56,14 +58,14 @@ def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
 
     They decide when a bound, each wrong with the probability `level`, puts the share on one side of `target`.
     """
-    seen = Fraction(*share) if share.n else Fraction(1)
-    if seen == target:
+    rate = Fraction(share.x, share.n) if share.n else Fraction(1)
+    if rate == target:
         return None
 
     def is_enough(n: int) -> bool:
-        if seen > target:
-            return lower_bound(math.floor(seen * n), n, level) >= target
-        return upper_bound(math.ceil(seen * n), n, level) < target
+        if rate > target:
+            return lower_bound(math.floor(rate * n), n, level) >= target
+        return upper_bound(math.ceil(rate * n), n, level) < target
 
     least = find_least(is_enough, 0, max(share.n, 1), MOST_LABELS)
     return least and max(least, share.n)
@@ -92,7 +94,9 @@ class DiscordantPairs(NamedTuple):
         if not n:
             return None
         observed = Fraction(math.comb(n, self.first), 2**n)
-        return float(1 - observed / 2 if self.first == self.second else self._exact - observed)
+        if self.first == self.second:
+            return float(1 - observed / 2)
+        return float(self._exact - observed)
 
     @property
     def _exact(self) -> Fraction:
@@ -110,7 +114,7 @@ _MIX = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def random_words(seed: int) -> Iterator[int]:
-    """Yield the 64-bit numbers of SplitMix64."""
+    """Yield the 64-bit numbers of SplitMix64 (Steele and others 2014, https://doi.org/10.1145/2660193.2660195)."""
     state = seed & _WORD
     while True:
         state = (state + _STEP) & _WORD
@@ -137,11 +141,12 @@ def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable], of
     by_unit: dict[Hashable, list[Fraction | int]] = {}
     for value, unit in zip(values, units, strict=True):
         by_unit.setdefault(unit, []).append(value)
-    whole = math.lcm(*(len(several) for several in by_unit.values())) * of
-    sums = [sum(several) * (whole // of // len(several)) for several in by_unit.values()]  # of which `whole` make 1
+    common = math.lcm(*(len(of_unit) for of_unit in by_unit.values()))
+    whole = common * of  # so many parts make 1
+    sums = [sum(of_unit) * (common // len(of_unit)) for of_unit in by_unit.values()]
     n, total = len(sums), sum(sums)
     mean = Fraction(total) / (n * whole)
-    squares = float(Fraction(sum((n * each - total) ** 2 for each in sums)) / (n * whole) ** 2)
+    squares = float(Fraction(sum((n * of_unit - total) ** 2 for of_unit in sums)) / (n * whole) ** 2)
     if not squares:
         return Mean(mean, None, None)
     half = t_quantile(ERROR, n - 1) * math.sqrt(squares / (n - 1) / n)

@@ -1,8 +1,8 @@
 """Lay out judged answers and their labels as what shares are measured of: units, sides of people, runs of a judge."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,7 +15,8 @@ from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True)
+class Cut:
     """Where labels of a criterion without a gate are cut: the value `below`, and the one from which on others are.
 
     Where it `costs` points to be higher, the lower ones are good.
@@ -25,7 +26,7 @@ class Cut(NamedTuple):
     start: str
     costs: bool
 
-    def word(self, *, is_bad: bool) -> str:
+    def describe(self, *, is_bad: bool) -> str:
         """Return the values of bad answers, or of good ones, in words."""
         return f"below {self.start}" if is_bad is not self.costs else f"at {self.start} or above"
 
@@ -37,7 +38,8 @@ class InapplicableAnswers(NamedTuple):
     judge: int = 0
 
 
-class LabelledAnswers(NamedTuple):
+@dataclass(frozen=True)
+class LabelledAnswers:
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
     `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
@@ -48,17 +50,17 @@ class LabelledAnswers(NamedTuple):
     keys: tuple[Key, ...]
     answers: tuple[LabelledAnswer, ...]
     cut: Cut | None = None
-    inapplicable: "InapplicableAnswers | None" = None
+    inapplicable: InapplicableAnswers | None = None
 
     @property
     def are_questions(self) -> bool:
         """Whether units are questions, and not single answers."""
-        return any(isinstance(each.unit, tuple) and each.unit[0] == QUESTION for each in self.answers)
+        return any(isinstance(answer.unit, tuple) and answer.unit[0] == QUESTION for answer in self.answers)
 
     @property
     def copies(self) -> int:
         """How many answers are near-copies of another one, with which they count as one."""
-        return count_copies([each.unit for each in self.answers])
+        return count_copies([answer.unit for answer in self.answers])
 
     def count_class(self, n: int, *, is_bad: bool) -> str:
         """Return a number of units of a class in words."""
@@ -67,15 +69,15 @@ class LabelledAnswers(NamedTuple):
     def without_invalid(self) -> "LabelledAnswers":
         """Return them without invalid outputs, which say nothing of the wording."""
         kept = []
-        for each in self.answers:
-            runs = [run for run in each.runs if run is not None]
-            kept.append(each._replace(runs=runs, was_asked=bool(runs), left_out=0))
-        return self._replace(answers=tuple(kept))
+        for answer in self.answers:
+            runs = [run for run in answer.runs if run is not None]
+            kept.append(answer._replace(runs=runs, was_asked=bool(runs), left_out=0))
+        return replace(self, answers=tuple(kept))
 
     def narrow(self, keys: frozenset[Key]) -> "LabelledAnswers":
         """Return those with some ids."""
-        kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
-        return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
+        narrowed = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
+        return replace(self, keys=tuple(key for key, _ in narrowed), answers=tuple(answer for _, answer in narrowed))
 
 
 def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
@@ -106,48 +108,48 @@ def pair_with_labels(
     the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
     that the judge was not asked.
     """
-    given = {**ratings.judges, **ratings.panels}[judge]
+    judgements = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
     failed = ratings.failed.get(judge, {})
     values = {key: _list_labels(ratings, measure, key) for key in units}
-    values = dict(sorted(values.items(), key=lambda each: not each[1]))  # last those of which nobody knows the side
+    values = dict(sorted(values.items(), key=lambda item: not item[1]))  # last those of which nobody knows the side
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     positions = [at for labels in values.values() for at in labels.values()]
     good = measure.meets or _cut(positions, measure, criteria)
     if good is None or (ratings.rubric and measure.place is not None and is_idle(ratings.rubric, measure.place)):
         return None
     keys, answers = [], []
-    left_out = Counter[bool]()
+    by_people = by_judge = 0
     for key, labels in values.items():
         if measure.may_not_apply and _is_left_out(ratings, measure, key):
-            left_out[True] += 1
+            by_people += 1
             continue
-        outputs = failed.get(key, ())
-        if key in given:
-            outputs = given[key].recorded
+        outputs = judgements[key].recorded if key in judgements else failed.get(key, ())
         outcomes = list(_list_runs(outputs, runs, criteria))
         if measure.place is not None:
-            outcomes = [each for each in outcomes if each is not None]
+            outcomes = [outcome for outcome in outcomes if outcome is not None]
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
-        found = [None if each is None else measure.find(each) for each in outcomes]
-        known = [None if at is None else good[at] for at in found]
+        places = [None if outcome is None else measure.find(outcome) for outcome in outcomes]
+        is_good = tuple(None if at is None else good[at] for at in places)
         # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
-        inapplicable = known.count(None) if measure.may_not_apply else 0
-        left_out[False] += inapplicable > 0
-        kept = () if inapplicable == len(known) else tuple(known)
-        about = units[key], sides, kept
-        answers.append(LabelledAnswer(*about, was_asked=bool(kept), left_out=inapplicable if kept else 0))
+        inapplicable = is_good.count(None) if measure.may_not_apply else 0
+        if inapplicable:
+            by_judge += 1
+        if inapplicable == len(is_good):
+            answers.append(LabelledAnswer(units[key], sides, (), was_asked=False))
+        else:
+            answers.append(LabelledAnswer(units[key], sides, is_good, left_out=inapplicable))
     cut = None if measure.meets else _name_cut(good, measure)
-    counts = InapplicableAnswers(left_out[True], left_out[False]) if measure.may_not_apply else None
+    counts = InapplicableAnswers(by_people, by_judge) if measure.may_not_apply else None
     return LabelledAnswers(tuple(keys), tuple(answers), cut, counts)
 
 
 def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
     """Return whether most people who said something of a criterion say that it does not apply to an answer."""
-    given = [labels[key].given for labels in ratings.people.values() if key in labels]
-    count = sum(map(measure.is_left_out, given))
-    return 2 * count > count + sum(measure.find(each) is not None for each in given)
+    signatures = [labels[key].given for labels in ratings.people.values() if key in labels]
+    count = sum(map(measure.is_left_out, signatures))
+    return 2 * count > count + sum(measure.find(signature) is not None for signature in signatures)
 
 
 def is_idle(rubric: ScoringRubric, place: int) -> bool:
@@ -166,8 +168,8 @@ def _name_cut(good: Sequence[bool], measure: Measure) -> Cut:
 
 def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
     """Return the position of each person's label of an answer on a scale."""
-    found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
-    return {person: position for person, position in found.items() if position is not None}
+    positions = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
+    return {person: position for person, position in positions.items() if position is not None}
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
@@ -188,7 +190,7 @@ def _list_runs(outputs: Outputs, runs: int, criteria: Sequence[ScoringCriterion]
     """
     for at in range(0, len(outputs), runs):
         group = outputs[at : at + runs]
-        valid = [each for each in group if each is not None]
+        valid = [output for output in group if output is not None]
         if len(valid) < len(group):
             yield None
         elif len(group) == runs:
@@ -200,16 +202,16 @@ def count_ungrouped(ratings: Ratings, runs: int) -> int:
     labelled = set().union(*ratings.people.values())
     count = 0
     # A panel judges once, and its members are no judges; an answer with only invalid outputs leaves none over.
-    for given in () if ratings.panels else ratings.judges.values():
-        for key in labelled & given.keys():
-            outputs = given[key].recorded
+    for judgements in () if ratings.panels else ratings.judges.values():
+        for key in labelled & judgements.keys():
+            outputs = judgements[key].recorded
             rest = outputs[len(outputs) - len(outputs) % runs :]
             count += 0 if None in rest else len(rest)
     return count
 
 
 def format_ungrouped_outputs(count: int, runs: int) -> str:
-    """Return how many outputs are in no run."""
+    """Say how many outputs are in no run."""
     outputs, are = ("judge output", "is") if count == 1 else ("judge outputs", "are")
     return f"{count:,} {outputs} of labelled answers {are} in no group of {runs} and not counted."
 
@@ -231,8 +233,9 @@ def find_skew(ratings: Ratings, line: Verdict) -> LabelSkew | None:
     """Return how unevenly the judge's verdicts are labelled, if chance does not explain it."""
     labelled = set().union(*ratings.people.values())
     sides: dict[bool, list[bool]] = {True: [], False: []}
-    for key, each in combine_people(ratings.judges, ratings.rubric).items():
-        if (verdict := each.given[1]) is not None:
+    for key, judgement in combine_people(ratings.judges, ratings.rubric).items():
+        verdict = judgement.given[1]
+        if verdict is not None:
             sides[stops(verdict, line)].append(key in labelled)
     stopped, others = sides[True], sides[False]
     skew = LabelSkew(sum(stopped), len(stopped), sum(others), len(others))
@@ -263,17 +266,21 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
     There, two outputs of one answer are on different sides (of a gate, else of the middle) about as often as outputs of
     two answers: at least nine tenths as often, and surely at least half as often.
     """
-    pairs = [each.samples[:2] for each in judge.values() if len(each.samples) > 1 and None not in each.given[0]]
+    pairs = [
+        judgement.samples[:2]
+        for judgement in judge.values()
+        if len(judgement.samples) > 1 and None not in judgement.given[0]
+    ]
     count = 0
     for measure in measures:
-        found = [tuple(map(measure.find, pair)) for pair in pairs]
-        drawn = [(one, two) for one, two in found if one is not None and two is not None]
+        places = [tuple(map(measure.find, pair)) for pair in pairs]
+        drawn = [(one, two) for one, two in places if one is not None and two is not None]
         n = len(drawn)
         if n < _LEAST_PAIRS:
             continue
-        every = [at for pair in drawn for at in pair]
-        good = measure.meets or _cut(every, measure, criteria)
-        met = sum(good[at] for at in every) if good else 0
+        positions = [at for pair in drawn for at in pair]
+        good = measure.meets or _cut(positions, measure, criteria)
+        met = sum(good[at] for at in positions) if good else 0
         if good is None or met in {0, 2 * n}:
             continue
         flips = sum(good[first] is not good[second] for first, second in drawn)

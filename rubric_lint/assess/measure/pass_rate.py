@@ -6,19 +6,19 @@ unless the labels say it.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from rubric_lint.assess.measure.bounds import bound
-from rubric_lint.assess.measure.intervals import Share
+from rubric_lint.assess.measure.intervals import ERROR, Share
+from rubric_lint.model.messages import counted
 
 _Z = 1.959963984540054
 """The quantile of the normal distribution for intervals of 95%."""
 
 LEAST_EACH = 5
 """The fewest labels of each verdict of the judge that labels chosen by it must have."""
-
-_TAIL = 0.025
 
 LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
@@ -32,7 +32,8 @@ class LabelSelection(StrEnum):
     BY_VERDICT = "by-verdict"
 
 
-class PassCounts(NamedTuple):
+@dataclass(frozen=True)
+class PassCounts:
     """Counts of answers: `labelled` by (label passes, judge passes); the judge's passes of those without a label."""
 
     labelled: Mapping[tuple[bool, bool], int]
@@ -75,7 +76,8 @@ class Estimate(NamedTuple):
 
 def correct_pass_rate(counts: PassCounts, chosen: LabelSelection | None) -> Estimate:
     """Estimate the pass rate of all judged answers as people would judge them."""
-    if reason := _find_obstacle(counts, chosen):
+    reason = _find_obstacle(counts, chosen)
+    if reason:
         return Estimate(None, reason=reason)
     if chosen is LabelSelection.RANDOM:
         return estimate_by_labels(counts)
@@ -91,17 +93,17 @@ _UNUSABLE = {
 
 
 def _find_obstacle(counts: PassCounts, chosen: LabelSelection | None) -> str | None:
-    """Return why no estimate holds, whatever the verdicts."""
+    """Return the reason for which no estimate holds, whatever the verdicts; None without one."""
     if not counts.labels:
         return "no judged answer has a label"
     if chosen in _UNUSABLE:
         return _UNUSABLE[chosen]
     if counts.labels < LEAST_LABELS:
-        return f"{_number(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
+        return f"{counted(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
     if not counts.others:
         return "every judged answer has a label, so the share of the labels needs no correction"
     if counts.others < LEAST_LABELS:
-        have = f"{_number(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
+        have = f"{counted(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
         return f"only {have} no label; at least {LEAST_LABELS} are needed"
     return None
 
@@ -138,18 +140,15 @@ def _estimate_by_verdict(counts: PassCounts) -> Estimate:
         )
         return Estimate(None, reason=reason)
     share = counts.judged.value or 0.0
-    parts = [
-        (share, bound(counts.matching(label=True, judge=True), passing, _TAIL)),
-        (1 - share, bound(counts.matching(label=True, judge=False), failing, _TAIL)),
-    ]
-    value = sum(weight * (part.value or 0.0) for weight, part in parts)
-    down = math.hypot(*(weight * ((part.value or 0.0) - part.low) for weight, part in parts))
-    up = math.hypot(*(weight * (part.high - (part.value or 0.0)) for weight, part in parts))
-    return Estimate(value, _clip(value - down), _clip(value + up), "by-verdict")
-
-
-def _number(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
+    value = 0.0
+    down, up = list[float](), list[float]()
+    for weight, judge, n in ((share, True, passing), (1 - share, False, failing)):
+        good = bound(counts.matching(label=True, judge=judge), n, ERROR)
+        rate = good.value or 0.0
+        value += weight * rate
+        down.append(weight * (rate - good.low))
+        up.append(weight * (good.high - rate))
+    return Estimate(value, _clip(value - math.hypot(*down)), _clip(value + math.hypot(*up)), "by-verdict")
 
 
 def _clip(value: float) -> float:

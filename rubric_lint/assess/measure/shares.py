@@ -7,6 +7,7 @@ unit, they count as one, by the average of its answers.
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -48,7 +49,7 @@ class LabelledAnswer(NamedTuple):
 
     @property
     def has_invalid_run(self) -> bool:
-        """Whether a run of the judge has an invalid output, beside valid runs."""
+        """Whether one run of the judge has an invalid output, and another one has none."""
         return self.has_valid_run and None in self.runs
 
     @property
@@ -68,12 +69,14 @@ class LabelledAnswer(NamedTuple):
 
     def count_right(self, side: bool, *, is_upper: bool = False) -> tuple[int, int]:
         """Return how many runs are right on a good (or bad) answer, and of how many: 0 of 1 if there is none."""
-        n = len(self.runs) - (self.left_out if is_upper else 0)
+        n = len(self.runs)
+        if is_upper:
+            n -= self.left_out
         return (self.runs.count(side), n) if n else (0, 1)
 
 
 class PeopleAgreement(NamedTuple):
-    """What the labels show of the people who gave them.
+    """The agreement of people with each other, and of the judge with each of them.
 
     Of the `labelled` answers `double` have two labels or more, on `tied` as many people say one thing as the other, and
     on the answers at the positions `split` they are not of one mind. `agree` is the mean share of pairs of people who
@@ -100,7 +103,8 @@ Counts = tuple[Fraction, int]
 """The sum of the shares of units that the judge gets right, and the number of units."""
 
 
-class Shares(NamedTuple):
+@dataclass(frozen=True)
+class Shares:
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, and of these those at the positions `missing` not even enough outputs
@@ -144,35 +148,40 @@ class Shares(NamedTuple):
 
 
 def compare_people(answers: Sequence[LabelledAnswer]) -> PeopleAgreement:
-    """Return what the labels of answers show of the people who gave them."""
+    """Measure how far the people who labelled answers agree, and how often the judge differs from each of them."""
     answers = [answer for answer in answers if answer.labels]
     counts = Counter(person for answer in answers for person in answer.labels)
     main = min(counts, key=lambda person: (-counts[person], person), default="")
     pairs = Counter[tuple[bool, int, int]]()
     sizes = Counter[bool]()
-    ties, split = [], []
+    ties, split = 0, list[int]()
     for place, answer in enumerate(answers):
         differs = answer.differs_from(main)
         sizes[differs] += 1
         k, good = len(answer.labels), sum(answer.labels.values())
         if k > 1:
             pairs[differs, good, k] += 1
-            ties += [place] if answer.side is None else []
-            split += [place] if 0 < good < k else []
+            if answer.side is None:
+                ties += 1
+            if 0 < good < k:
+                split.append(place)
     sums = {True: Fraction(0), False: Fraction(0)}
-    several = Counter[bool]()
+    labelled_twice = Counter[bool]()
     for (differs, good, k), times in pairs.items():
         sums[differs] += times * Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1))
-        several[differs] += times
-    differing = {name: (sum(each.differs_from(name) for each in answers), n) for name, n in counts.items()}
-    double = several.total()
-    if 2 * double >= len(answers):
-        agree = (sums[True] + sums[False]) / max(double, 1)
-    else:
-        means = {differs: sums[differs] / several[differs] if several[differs] else Fraction(1) for differs in sums}
-        agree = sum((means[differs] * size for differs, size in sizes.items()), Fraction(0)) / len(answers)
-    agreed = agree if double else None
-    return PeopleAgreement(len(answers), double, len(ties), tuple(split), agreed, main, differing)
+        labelled_twice[differs] += times
+    differing = {name: (sum(answer.differs_from(name) for answer in answers), n) for name, n in counts.items()}
+    double = labelled_twice.total()
+    agree: Fraction | None = None
+    if double and 2 * double >= len(answers):
+        agree = (sums[True] + sums[False]) / double
+    elif double:
+        total = Fraction(0)
+        for differs, size in sizes.items():
+            mean = sums[differs] / labelled_twice[differs] if labelled_twice[differs] else Fraction(1)
+            total += mean * size
+        agree = total / len(answers)
+    return PeopleAgreement(len(answers), double, ties, tuple(split), agree, main, differing)
 
 
 def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
@@ -190,30 +199,27 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
         if len(answer.labels) == 1 and answer.differs_from(people.main):
             single.append(place)
     slips = len(answers) // SLIPS if single and not is_double else 0
-    (bad, bad_lows), (good, good_lows) = (
-        _bound_class(everything, people.main, slips, level, is_good=is_good, is_double=is_double)
-        for is_good in (False, True)
-    )
+    bad, bad_lows = _bound_class(everything, people.main, slips, level, is_good=False, is_double=is_double)
+    good, good_lows = _bound_class(everything, people.main, slips, level, is_good=True, is_double=is_double)
     differing = tuple(place for place, answer in enumerate(answers) if answer.is_contradicted)
-    unscored = sum(not each.has_valid_run for each in answers)
     missing = tuple(place for place, answer in enumerate(answers) if not answer.was_asked)
-    partly, alone = sum(each.has_invalid_run for each in answers), tuple(sorted({*single} & {*differing}))
-    counts = [(Fraction(each.x), each.n) for each in (bad, good)]
+    bad_asked, good_asked = (Fraction(bad.x), bad.n), (Fraction(good.x), good.n)
     if missing:
-        asked = [each for each in answers if each.was_asked and each.side is not None]
-        counts = [sum_units([each for each in asked if each.side is is_good], is_good) for is_good in (False, True)]
+        asked = [answer for answer in answers if answer.was_asked]
+        bad_asked = sum_units([answer for answer in asked if answer.side is False], is_good=False)
+        good_asked = sum_units([answer for answer in asked if answer.side is True], is_good=True)
     return Shares(
         bad_caught=bad,
         good_passed=good,
         people=people,
-        unscored=unscored,
+        unscored=sum(not answer.has_valid_run for answer in answers),
         missing=missing,
         slips=slips,
-        single=alone,
+        single=tuple(sorted({*single} & {*differing})),
         differing=differing,
-        partly=partly,
+        partly=sum(answer.has_invalid_run for answer in answers),
         open=len(everything) - len(answers),
-        asked=(counts[0], counts[1]),
+        asked=(bad_asked, good_asked),
         lows=(bad_lows, good_lows),
     )
 
@@ -221,27 +227,33 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
 def _bound_class(
     answers: Sequence[LabelledAnswer], main: str, slips: int, level: float, *, is_good: bool, is_double: bool
 ) -> tuple[BoundedShare, Counts]:
+    """Return the share of bad, or of good, answers that a judge gets right, and what its lower bound counts."""
     clear = [answer for answer in answers if answer.side is is_good]
-    disputed = [] if is_double else [each for each in answers if each.side is None and each.labels.get(main) is is_good]
-    against = [each for each in answers if not each.labels and not each.is_right(is_good)]
-    lows, counts = sum_units([*clear, *disputed, *against], is_good), sum_units(clear, is_good)
-    asked = [each for each in clear if each.was_asked]
-    wrong = [each for each in asked if not each.is_right(is_good)]
+    disputed = (
+        []
+        if is_double
+        else [answer for answer in answers if answer.side is None and answer.labels.get(main) is is_good]
+    )
+    against = [answer for answer in answers if not answer.labels and not answer.is_right(is_good)]
+    lows, counts = sum_units([*clear, *disputed, *against], is_good=is_good), sum_units(clear, is_good=is_good)
+    asked = [answer for answer in clear if answer.was_asked]
+    wrong = [answer for answer in asked if not answer.is_right(is_good)]
     if slips:
-        wrong.sort(key=lambda each: Fraction(*each.count_right(is_good)))
-    right = [each for each in asked if each.is_right(is_good)]
-    highs = sum_units([*wrong[slips:], *right], is_good, is_upper=True)
+        wrong.sort(key=lambda answer: Fraction(*answer.count_right(is_good)))
+    right = [answer for answer in asked if answer.is_right(is_good)]
+    highs = sum_units([*wrong[slips:], *right], is_good=is_good, is_upper=True)
     low = lower_bound(*lows, level) if lows[1] else 0.0
-    return BoundedShare(*counts, low, upper_bound(*highs, level) if highs[1] else 1.0), lows
+    high = upper_bound(*highs, level) if highs[1] else 1.0
+    return BoundedShare(*counts, low, high), lows
 
 
-def sum_units(answers: Iterable[LabelledAnswer], is_good: bool, *, is_upper: bool = False) -> Counts:
+def sum_units(answers: Iterable[LabelledAnswer], *, is_good: bool, is_upper: bool = False) -> Counts:
     """Return the sum of the shares of units that the judge gets right, and the number of units."""
     units: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
     for answer in answers:
         units[answer.unit].append(answer.count_right(is_good, is_upper=is_upper))
     total = Fraction(0)
     # Most units are alike: a sum of thousands of fractions takes long.
-    for counts, times in Counter(tuple(sorted(each)) for each in units.values()).items():
-        total += times * sum((Fraction(*each) for each in counts), Fraction(0)) / len(counts)
+    for counts, times in Counter(tuple(sorted(of_unit)) for of_unit in units.values()).items():
+        total += times * sum((Fraction(*answer) for answer in counts), Fraction(0)) / len(counts)
     return total, len(units)

@@ -1,12 +1,12 @@
-"""Change a gate or a threshold of a rubric, and say what a change comes to."""
+"""Change a gate or a threshold of a rubric, each change with its words and its place."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from operator import ge, le
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.scoring.grading import AnswerValue, Grade, ScoringCriterion, ScoringRubric
@@ -40,8 +40,9 @@ class TooManySumsError(Exception):
     """More sums than can be listed: the numbers are many and have no large common divisor."""
 
 
-class Mutant(NamedTuple):
-    """A changed rubric: `change` says what became of what, `spot` is the place in the original.
+@dataclass(frozen=True)
+class Mutant:
+    """A changed rubric, with the `change` in words and its place in the original, `spot`.
 
     `number` is that of the changed criterion, None for a threshold. In the changed rubric the points of the other
     criteria are `scale` times as many.
@@ -54,7 +55,8 @@ class Mutant(NamedTuple):
     scale: int = 1
 
 
-class Witness(NamedTuple):
+@dataclass(frozen=True)
+class Witness:
     """An answer whose verdict a change alters: what the judge gives each criterion, and both verdicts."""
 
     answers: Mapping[str, AnswerValue]
@@ -88,10 +90,11 @@ def change_gate(
     compare = le
     if criterion.grades[0].score > criterion.grades[-1].score:  # lower scores are better
         missed, met, compare = missed[::-1], met[::-1], ge
-    others = [*met[1:2], *(missed[-1:] if len(missed) > 1 else ())]  # the next stricter gate, and the next looser one
-    for least in others if criterion.shape is not Shape.CHECKLIST else ():
-        moved = regate(rubric, index, partial(compare, least))
-        yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
+    if criterion.shape is not Shape.CHECKLIST:
+        stricter, looser = met[1:2], missed[-1:] if len(missed) > 1 else []
+        for least in stricter + looser:
+            moved = regate(rubric, index, partial(compare, least))
+            yield Mutant(f"the gate {criterion.gate} of `{name}` becomes {least}", spot, moved, index)
     yield Mutant(f"the gate of `{name}` is removed", spot, regate(rubric, index, lambda _: True), index)
 
 
@@ -99,8 +102,9 @@ def regate(rubric: ScoringRubric, index: int, passes: Callable[[AnswerValue], bo
     """Return a rubric in which the answers that pass are those that meet the gate of one criterion."""
     criterion = rubric.criteria[index]
     grades = tuple(grade._replace(gate_met=passes(grade.answer)) for grade in criterion.grades)
-    changed = replace(criterion, grades=grades)
-    return replace(rubric, criteria=(*rubric.criteria[:index], changed, *rubric.criteria[index + 1 :]))
+    criteria = list(rubric.criteria)
+    criteria[index] = replace(criterion, grades=grades)
+    return replace(rubric, criteria=tuple(criteria))
 
 
 def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: ReachableScores) -> Iterator[Mutant]:
@@ -112,7 +116,7 @@ def change_thresholds(rubric: ScoringRubric, places: RubricPlaces, sums: Reachab
     def move(name: str, before: Points, after: Points, changed: ScoringRubric) -> Mutant:
         # Moved up to the pass threshold, the borderline threshold is that one as it is set.
         other = "pass" if (name, after) == ("borderline", passes) else name
-        old, new = _word_threshold(before, rubric, name), _word_threshold(after, rubric, other)
+        old, new = _format_threshold(before, rubric, name), _format_threshold(after, rubric, other)
         change = f"the {name} threshold {old} becomes {new}"
         return Mutant(change, places.whole, changed)
 
@@ -141,8 +145,8 @@ def _next_above(sums: ReachableScores, threshold: Points) -> Points | None:
 
 def _next_below(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
-    found = sums.highest(0, threshold)
-    return 0 if found is None and sums.least < 0 < threshold else found
+    highest = sums.highest(0, threshold)
+    return 0 if highest is None and sums.least < 0 < threshold else highest
 
 
 def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
@@ -150,12 +154,11 @@ def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:
     return 0 if sums.least < 0 and threshold <= 0 else sums.lowest(threshold)
 
 
-def _word_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
+def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     """Write a threshold as it is set, not as the points that it comes to."""
-    written = rubric.model.thresholds.pass_at if name == "pass" else rubric.model.thresholds.borderline_at
-    view, score = rubric.model.view, Fraction(written)
-    is_own = points == (score if rubric.varies else math.ceil(score * rubric.full))
-    score = score if is_own else Fraction(points) / rubric.full
-    if is_own:
-        return view.word_mark(score) if view and view.units else str(written)
-    return rubric.write_score(score)
+    thresholds, view = rubric.model.thresholds, rubric.model.view
+    written = thresholds.pass_at if name == "pass" else thresholds.borderline_at
+    score = Fraction(written)
+    if points != (score if rubric.varies else math.ceil(score * rubric.full)):
+        return rubric.write_score(Fraction(points) / rubric.full)
+    return view.word_mark(score) if view and view.units else str(written)

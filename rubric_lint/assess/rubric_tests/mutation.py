@@ -9,9 +9,8 @@ them holds a reachable sum.
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from rubric_lint.assess.rubric_tests.changes import (
     Mutant,
@@ -59,8 +58,9 @@ class Sums:
     """
 
     def __init__(self, choices: Sequence[Collection[int]]) -> None:
+        if not all(choices):
+            choices = [()]
         # Each choice is counted from its least number: the sums are those of numbers from 0 on, plus `least`.
-        choices = choices if all(choices) else [()]
         self._leasts = [min(choice, default=0) for choice in choices]
         self.least = sum(self._leasts)
         steps = [{number - least for number in choice} for choice, least in zip(choices, self._leasts, strict=True)]
@@ -71,10 +71,10 @@ class Sums:
         if sum(max(choice, default=0) for choice in self._choices) <= MOST_BITS:
             self._bits = [1]
             for choice in self._choices:
-                found = 0
+                reached = 0
                 for number in choice:
-                    found |= self._bits[-1] << number
-                self._bits.append(found)
+                    reached |= self._bits[-1] << number
+                self._bits.append(reached)
             return
         self._sets = [(0,)]
         for choice in self._choices:
@@ -91,37 +91,45 @@ class Sums:
             rest = self._bits[-1] >> first
             if last is not None and last - first < rest.bit_length():  # a mask is as long as its number is high
                 rest &= (1 << max(last - first, 0)) - 1
-            return self.least + (first + rest.bit_length() - 1) * self._unit if rest else None
+            return self._restore(first + rest.bit_length() - 1) if rest else None
         sums = self._sets[-1]
-        at = (len(sums) if last is None else bisect_left(sums, last)) - 1
-        return self.least + sums[at] * self._unit if at >= 0 and sums[at] >= first else None
+        end = len(sums) if last is None else bisect_left(sums, last)
+        if not end or sums[end - 1] < first:
+            return None
+        return self._restore(sums[end - 1])
 
     def lowest(self, low: int) -> int | None:
         """Return the lowest sum of at least `low`; None if there is none."""
         first = self._round_up(low)
         if self._bits:
             rest = self._bits[-1] >> first
-            return self.least + (first + (rest & -rest).bit_length() - 1) * self._unit if rest else None
-        at = bisect_left(self._sets[-1], first)
-        return self.least + self._sets[-1][at] * self._unit if at < len(self._sets[-1]) else None
+            lowest_bit = rest & -rest
+            return self._restore(first + lowest_bit.bit_length() - 1) if rest else None
+        sums = self._sets[-1]
+        at = bisect_left(sums, first)
+        return self._restore(sums[at]) if at < len(sums) else None
 
     def above(self, points: int) -> int | None:
         """Return the lowest sum above some points; None if there is none."""
         return self.lowest(points + 1)
 
     def _round_up(self, total: int) -> int:
-        """Return the first step from a sum on, at least 0."""
+        """Return the first step from a sum on, at least 0: sums are counted in units, from the least one."""
         return max(-(-(total - self.least) // self._unit), 0)
+
+    def _restore(self, step: int) -> int:
+        """Return the sum of a step."""
+        return self.least + step * self._unit
 
     def explain(self, total: int) -> list[int]:
         """Return one number of each choice that together make a reachable sum, the last ones as high as possible."""
         rest = (total - self.least) // self._unit
-        found: list[int] = []
+        numbers: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
-            number = next(each for each in self._choices[step] if self._reaches(step, rest - each))
-            found.append(self._leasts[step] + number * self._unit)
+            number = next(candidate for candidate in self._choices[step] if self._reaches(step, rest - candidate))
+            numbers.append(self._leasts[step] + number * self._unit)
             rest -= number
-        return found[::-1]
+        return numbers[::-1]
 
     def _reaches(self, step: int, total: int) -> bool:
         """Return whether the first `step` choices reach a sum."""
@@ -143,7 +151,7 @@ def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant
         for index, criterion in enumerate(rubric.criteria):
             yield from change_gate(rubric, index, criterion, places)
             yield from _change_weight(rubric, index, criterion, places)
-    yield from change_thresholds(rubric, places, Sums([meeting_points(each) for each in rubric.criteria]))
+    yield from change_thresholds(rubric, places, Sums([meeting_points(criterion) for criterion in rubric.criteria]))
 
 
 def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
@@ -179,10 +187,12 @@ def _change_weight(
 def _reweigh(rubric: ScoringRubric, index: int, factor: int, full: int, *, scale: int = 1) -> ScoringRubric:
     """Multiply the points of one criterion, and those of the others by `scale`; the best answer then has `full`."""
     criteria = []
-    for number, each in enumerate(rubric.criteria):
+    for number, criterion in enumerate(rubric.criteria):
         times = factor if number == index else scale
-        grades = tuple(grade._replace(points=times * grade.points) for grade in each.grades)
-        criteria.append(replace(each, share=Fraction(times * int(each.share * rubric.full), full), grades=grades))
+        grades = tuple(grade._replace(points=times * grade.points) for grade in criterion.grades)
+        criteria.append(
+            replace(criterion, share=Fraction(times * int(criterion.share * rubric.full), full), grades=grades)
+        )
     passes, borderline = (math.ceil(Fraction(threshold) * full) for threshold in rubric.model.thresholds)
     return replace(rubric, criteria=tuple(criteria), full=full, pass_from=passes, borderline_from=borderline)
 
@@ -245,19 +255,20 @@ class Equivalence:
     def _explain(self, index: int | None, sums: Sums, total: int, own: Grade | None) -> dict[str, AnswerValue]:
         """Return an answer to each criterion in which the others reach a sum."""
         points = iter(sums.explain(total))
-        found: dict[str, AnswerValue] = {}
+        answers: dict[str, AnswerValue] = {}
         for number, criterion in enumerate(self._rubric.criteria):
             if number == index and own is not None:
-                found[criterion.id] = own.answer
+                answers[criterion.id] = own.answer
                 continue
             wanted = next(points)
             # The highest of several answers with the same points, which a weight of 0 gives.
             grades = [grade for grade in criterion.grades if grade.gate_met and grade.points == wanted]
-            found[criterion.id] = grades[-1].answer
-        return found
+            answers[criterion.id] = grades[-1].answer
+        return answers
 
 
-class MutationResult(NamedTuple):
+@dataclass(frozen=True)
+class MutationResult:
     """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
 
     `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
@@ -275,7 +286,8 @@ class MutationResult(NamedTuple):
         return self.made - self.equivalent - len(self.survivors)
 
 
-class _NoticingTest(NamedTuple):
+@dataclass(frozen=True)
+class _NoticingTest:
     """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
 
     With `may_be_unscored`, it also allows that the answer has no score.
@@ -297,9 +309,10 @@ def mutate(tested: TestedRubric) -> MutationResult:
     runs = [(ran.test, ran.file, ran.result.answers, ran.result.samples) for ran in tested.ran]
     runs += [(ran.test, ran.file, ran.answers, ()) for ran in tested.unscored]
     for test, file, answers, samples in runs:
-        if check := make_check(test, file.document, rubric):
-            given = tuple(sample.answers for sample in samples)
-            all_cases.append(_NoticingTest(answers, check, given, not any(find_unscored(test))))
+        check = make_check(test, file.document, rubric)
+        if check:
+            given_samples = tuple(sample.answers for sample in samples)
+            all_cases.append(_NoticingTest(answers, check, given_samples, not any(find_unscored(test))))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)
@@ -313,11 +326,12 @@ def mutate(tested: TestedRubric) -> MutationResult:
                 # A test may notice the score of a change that alters no verdict; it does not count either way.
                 equivalent += 1
             elif all(_find_met(rubric, mutant.rubric, cases)):
-                answer = _word_answer(witness.answers, mutant)
+                answer = _format_answer(witness.answers, mutant)
                 values = {"change": mutant.change, "answer": answer, "before": witness.before, "after": witness.after}
-                more = {"failing": counted(failing, "failing test")} if failing else {}
-                code = "survives-passing" if failing else "survives"
-                survivors.append(places.problem(mutant.spot, code, {**values, **more}))
+                code = "survives"
+                if failing:
+                    code, values["failing"] = "survives-passing", counted(failing, "failing test")
+                survivors.append(places.problem(mutant.spot, code, values))
     except TooManySumsError:
         reason = "its weights are too fine to find all scores that it can give; round them"
         if rubric.varies:
@@ -336,12 +350,12 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_N
         grades = [table[answer] for table, answer in zip(tables, case.answers, strict=True)]
         try:
             if case.samples:
-                outputs = [
-                    [table[answer].answer for table, answer in zip(tables, answers, strict=True)]
-                    for answers in case.samples
-                ]
                 reasons = (None,) * len(tables)
-                result = combine_samples([rubric.grade(JudgeOutput(tuple(each), reasons)) for each in outputs])
+                graded = []
+                for answers in case.samples:
+                    changed = tuple(table[answer].answer for table, answer in zip(tables, answers, strict=True))
+                    graded.append(rubric.grade(JudgeOutput(changed, reasons)))
+                result = combine_samples(graded)
                 weighed = Weighed(result.score.numerator, result.score.denominator, result.verdict, result.groups)
             else:
                 weighed = rubric.weigh(grades)
@@ -351,10 +365,11 @@ def _find_met(original: ScoringRubric, rubric: ScoringRubric, cases: Sequence[_N
             yield case.check(rubric, weighed, grades)
 
 
-def _word_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
+def _format_answer(answers: Mapping[str, AnswerValue], mutant: Mutant) -> str:
     """Describe an answer: the changed criterion first, then the others, or only how many there are."""
-    own = list(answers)[mutant.number] if mutant.number is not None else None
-    ordered = [name for name in answers if name == own] + [name for name in answers if name != own]
+    ordered = list(answers)
+    if mutant.number is not None:
+        ordered.insert(0, ordered.pop(mutant.number))
     named = [f"{format_given(answers[name])} for `{name}`" for name in ordered[:_MOST_NAMED]]
     best = {criterion.id: criterion.from_worst[-1].answer for criterion in mutant.rubric.criteria}
     rest = ordered[_MOST_NAMED:]

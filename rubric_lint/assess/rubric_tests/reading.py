@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.lint.project.opening import LIMIT, read_file
@@ -18,7 +19,8 @@ RECORDINGS = ".judged.jsonl"
 """What the name of the recorded outputs has instead of `.rubric-test.yaml`, if the file does not name them."""
 
 
-class RubricTest(NamedTuple):
+@dataclass(frozen=True)
+class RubricTest:
     """One test. `key` is its id as JSON, which tells 1 from "1"; `output` is its own judge output, or None.
 
     `texts` has what a judge is shown, as far as the test has it: `question`, `answer`, `reference`.
@@ -40,14 +42,15 @@ class RubricTest(NamedTuple):
         """Return the test with the question of its case, unless it has no answer or a question of its own."""
         if question is None or "answer" not in self.texts:
             return self
-        return self._replace(texts={"question": question, **self.texts})
+        return replace(self, texts={"question": question, **self.texts})
 
     def path_of(self, *steps: str | int) -> Path:
         """Return the path of a part of its expectations, such as `"gates", "accuracy"`."""
         return (*self.path, "expect", *steps)
 
 
-class RubricTests(NamedTuple):
+@dataclass(frozen=True)
+class RubricTests:
     """The tests of a file. `rubric` and `outputs` are paths; `rubric_name` is empty if the file does not say it.
 
     `mapping` has the fields of the recorded outputs, and where they are.
@@ -89,7 +92,7 @@ def read_tests(name: str, document: Document) -> RubricTests:
         texts = {field: test[field] for field in JudgedCase._fields if field in test}
         path = ("tests", number)
         tests.append(RubricTest(test["id"], path, texts, test.get("group"), test.get("output"), test["expect"]))
-    recorded = locate_outputs(name) if outputs is None else _beside(name, outputs)
+    recorded = locate_outputs(name) if outputs is None else _join_path(name, outputs)
     mapping = tuple(data.get("map", {}).items())
     return RubricTests(name, document, rubric, rubric_name, recorded, outputs is not None, tuple(tests), mapping)
 
@@ -100,7 +103,8 @@ def find_needed(name: str) -> list[str]:
         source = Source.from_bytes(name, read_file(name, LIMIT))
     except (OSError, UndecodableError):
         return []
-    return [path for document in read_documents(source)[0][:1] for path in list_needed(name, document)]
+    documents, _ = read_documents(source)
+    return list_needed(name, documents[0]) if documents else []
 
 
 def list_needed(name: str, document: Document) -> list[str]:
@@ -108,7 +112,8 @@ def list_needed(name: str, document: Document) -> list[str]:
     data = document.data if isinstance(document.data, dict) else {}
     rubric, outputs = data.get("rubric"), data.get("outputs")
     needed = [split_reference(name, rubric)[0]] if isinstance(rubric, str) else []
-    return [*needed, _beside(name, outputs) if isinstance(outputs, str) else locate_outputs(name)]
+    needed.append(_join_path(name, outputs) if isinstance(outputs, str) else locate_outputs(name))
+    return needed
 
 
 def split_reference(name: str, reference: str) -> tuple[str, str]:
@@ -117,9 +122,12 @@ def split_reference(name: str, reference: str) -> tuple[str, str]:
     A file whose name has a `#` in it comes first.
     """
     path, _, rubric = reference.partition("#")
-    whole = _beside(name, reference)
-    return (whole, "") if not rubric or FilePath(whole).is_file() else (_beside(name, path), rubric)
+    whole = _join_path(name, reference)
+    if not rubric or FilePath(whole).is_file():
+        return whole, ""
+    return _join_path(name, path), rubric
 
 
-def _beside(name: str, path: str) -> str:
+def _join_path(name: str, path: str) -> str:
+    """Return a path that a test file names, which is relative to its folder."""
     return os.path.normpath(os.path.join(os.path.dirname(name), path))  # noqa: PTH118, PTH120 (a Path drops `./`)

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -22,8 +23,8 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.model.messages import counted, join_words
+from rubric_lint.scoring.panel import read_panel
 from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
-from rubric_lint.scoring.scorer import read_panel
 
 _SHOWN = JudgedCase._fields
 
@@ -49,13 +50,15 @@ class Recorder:
 
         Those without a record come first, so that a run that a limit ends is not always spent on the same ones.
         """
-        places = {json.dumps(each.get("id")): number for number, each in enumerate(self._records)}
+        places = {json.dumps(record.get("id")): number for number, record in enumerate(self._records)}
         for need in sorted(self._needed.values(), key=lambda need: places.get(need.test.key, -1)):
             case = find_case(need)
             if case is not None:
                 shown = {name: text for name, text in case._asdict().items() if text is not None}
                 whole = self._tested.rubric
-                rubric = keep_criteria(whole, [each.id for each in whole.criteria if each.id in need.stale])
+                rubric = keep_criteria(
+                    whole, [criterion.id for criterion in whole.criteria if criterion.id in need.stale]
+                )
                 named = {"rubric": whole.name} if need.file.rubric_name else {}
                 yield Answer(need.test.key, rubric, case, {"id": need.test.id, **named, **shown})
 
@@ -72,39 +75,47 @@ class Recorder:
             if is_invalid:
                 return  # no valid output: what is recorded of the other criteria stays
             record = self._join(record, before, need)
-        name = self._tested.rubric.name
-        at = next(
-            (
-                number
-                for number, each in enumerate(self._records)  # of the same test of this rubric
-                if json.dumps(each.get("id")) == need.test.key and each.get("rubric", name) == name
-            ),
-            len(self._records),
-        )
-        self._records[at : at + 1] = [] if is_invalid else [record]
-        self._records += [record] if is_invalid else []
+        at = self._find_record(need.test.key)
+        if at is not None and is_invalid:
+            del self._records[at]
+        if at is None or is_invalid:
+            self._records.append(record)
+        else:
+            self._records[at] = record
         with open_whole(self.path) as stream:
-            stream.writelines(encode(each).decode() + "\n" for each in self._records)
+            stream.writelines(encode(line).decode() + "\n" for line in self._records)
+
+    def _find_record(self, key: str) -> int | None:
+        """Return the place of the record of a test of this rubric; None without one."""
+        name = self._tested.rubric.name
+        for number, record in enumerate(self._records):
+            if json.dumps(record.get("id")) == key and record.get("rubric", name) == name:
+                return number
+        return None
 
     def _join(self, record: Mapping[str, Any], before: Mapping[str, Any], need: UnrecordedTest) -> dict[str, Any]:
         """Return a record with the new checks and, of the criteria that have not changed, those of the one before."""
-        rubric, told = self._tested.rubric, self._tested.verifier.told
+        rubric = self._tested.rubric
         valid = [criterion.id for criterion in rubric.criteria if criterion.id not in need.stale]
         outputs = []
         for kept, given in zip(read_checks(before) or [], read_checks(record) or [], strict=True):
             checks = {name_check(check): check for check in kept if name_check(check) in valid}
             checks.update((name_check(check), check) for check in given)
-            outputs.append({"checks": [checks[each.id] for each in rubric.criteria if each.id in checks]})
+            outputs.append(
+                {"checks": [checks[criterion.id] for criterion in rubric.criteria if criterion.id in checks]}
+            )
         earlier = before["judge"]
-        others = earlier.get("kept")
+        kept_before = earlier.get("kept")
+        kept_now: dict[str, Any] = {"criteria": valid}
         panel = read_panel({"judge": earlier})
-        models = {"models": [member.name for member in panel]} if panel else {}
-        by = {name: earlier[name] for name in ("model", "time") if name in earlier}
+        if panel:
+            kept_now["models"] = [member.name for member in panel]
+        kept_now |= {name: earlier[name] for name in ("model", "time") if name in earlier}
         about = {
             **record["judge"],
             "rubric_hash": rubric.hash,
-            HASHES: dict(told),
-            "kept": [*(others if isinstance(others, list) else ()), {"criteria": valid, **models, **by}],
+            HASHES: dict(self._tested.verifier.hashes),
+            "kept": [*kept_before, kept_now] if isinstance(kept_before, list) else [kept_now],
         }
         fields = {name: value for name, value in before.items() if name not in OUTPUT_FIELDS}
         return {**fields, **record, **put_outputs(record, outputs), "judge": about}
@@ -118,16 +129,15 @@ def widen(need: UnrecordedTest, tested: TestedRubric, members: Sequence[str], sa
     if need.recording is None:
         return need
     record = need.recording.record
-    before = read_panel(record)
+    panel = [(member.name, member.outputs) for member in read_panel(record)]
     expected = [(name, samples) for name in members] if len(members) > 1 else []
-    is_alike = [(member.name, member.outputs) for member in before] == expected
-    if is_alike and len(read_outputs(record)) == len(members) * samples:
+    if panel == expected and len(read_outputs(record)) == len(members) * samples:
         return need
-    return need._replace(stale=tuple(criterion.id for criterion in tested.rubric.criteria))
+    return replace(need, stale=tuple(criterion.id for criterion in tested.rubric.criteria))
 
 
 def find_case(need: UnrecordedTest) -> JudgedCase | None:
-    """Return what a judge is shown for a test: its own texts, or those of its recording; None without an answer."""
+    """Return the case that a judge is shown: the texts of a test, or of its recording; None without an answer."""
     texts = dict(need.test.texts)
     if "answer" not in texts and need.recording:
         record = need.recording.record
@@ -143,7 +153,7 @@ def group_by_file(tested: TestedRubric) -> Iterator[tuple[str, list[UnrecordedTe
 
 
 def describe_requests(needed: Sequence[UnrecordedTest], tested: TestedRubric, models: int, plan: JudgeOptions) -> str:
-    """Return how many requests are made, and why."""
+    """Say how many requests are made, and why."""
     count = sum(models * plan.count_requests(len(need.stale)) for need in needed)
     how = plan.describe(models)
     answers = f" ({how}) for {counted(len(needed), 'answer')}" if how else ""

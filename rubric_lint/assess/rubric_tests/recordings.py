@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.model.messages import join_words
@@ -13,8 +13,8 @@ from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.scoring.records.decoding import OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import read_mapping
+from rubric_lint.scoring.records.parse_options import WHOLE
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
-from rubric_lint.scoring.records.verdict import WHOLE
 from rubric_lint.scoring.scorer import Scorer
 
 HASHES = "criteria_hashes"
@@ -23,15 +23,17 @@ HASHES = "criteria_hashes"
 _TEXTS = ("question", "answer", "reference")
 
 
-class Recording(NamedTuple):
+@dataclass(frozen=True)
+class Recording:
     """A record of an output, and the line where it begins."""
 
     line: int
     record: Mapping[str, Any]
 
 
-class VerifiedRecording(NamedTuple):
-    """What a recording comes to: a result, or the `fault` that says why it does not count.
+@dataclass(frozen=True)
+class VerifiedRecording:
+    """The result of a recording, or the `fault` that says why it does not count.
 
     If what the judge was told has changed since, `stale` lists the criteria that must be judged again. A valid output
     `is_unscored` if nothing in the rubric applies; `answers` has what its judge gave, if it is the only one.
@@ -68,9 +70,9 @@ def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, st
         ValueError: if its name cannot be that of a file, or the mapping cannot be used.
     """
     recordings = Recordings()
-    asked = StreamOptions(read_mapping([f"{field}={column}" for field, column in mapping]), path)
+    options = StreamOptions(read_mapping([f"{field}={column}" for field, column in mapping]), path)
     with open_stream(path) as stream:
-        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), asked):
+        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), options):
             try:
                 record = decode_entry(content)
             except OutputError as fault:
@@ -84,8 +86,8 @@ def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, st
             key = json.dumps(name)
             if record.get("rubric", rubric_name) != rubric_name:
                 recordings.others[key] = str(record["rubric"])
-            elif first := recordings.found.get(key):
-                recordings.twice.setdefault(key, [first.line]).append(line)
+            elif key in recordings.found:
+                recordings.twice.setdefault(key, [recordings.found[key].line]).append(line)
             else:
                 recordings.found[key] = Recording(line, record)
     return recordings
@@ -99,7 +101,7 @@ class Verifier:
         self._scorer = Scorer({rubric.name: rubric}, WHOLE)
 
     @cached_property
-    def told(self) -> dict[str, str]:
+    def hashes(self) -> dict[str, str]:
         """The hash of what a judge is told about each criterion now."""
         return hash_criteria(self._rubric.model, self._rubric.criteria)
 
@@ -109,24 +111,25 @@ class Verifier:
         # A record that has a judge and the answer has all that the judge saw: a text that only one of both has differs.
         is_whole = "answer" in texts and "answer" in record and "judge" in record
         known = [name for name in _TEXTS if is_whole or (name in texts and name in record)]
-        if changed := [name for name in known if record.get(name) != texts.get(name)]:
+        changed = [name for name in known if record.get(name) != texts.get(name)]
+        if changed:
             fault = f"its recorded output is for another {join_words(changed)}"
-            return VerifiedRecording(None, fault, tuple(self.told))
-        fresh, stale = self.sift(record)
+            return VerifiedRecording(None, fault, tuple(self.hashes))
+        fresh, stale = self.select_fresh(record)
         if stale:
-            return VerifiedRecording(None, _word_stale(stale, self.told, read_hashes(record)), stale)
-        found = self._scorer.score_record(dict(fresh))
-        if found.error is not None and is_unscored(found.error.message):
-            answers = found.error.answers if isinstance(found.error, NothingAppliesError) else ()
+            return VerifiedRecording(None, _explain_stale(stale, self.hashes, read_hashes(record)), stale)
+        scored = self._scorer.score_record(dict(fresh))
+        if scored.error is not None and is_unscored(scored.error.message):
+            answers = scored.error.answers if isinstance(scored.error, NothingAppliesError) else ()
             return VerifiedRecording(None, is_unscored=True, answers=answers)
-        if found.error is not None:
-            path = f" at {found.error.path}" if found.error.path else ""
+        if scored.error is not None:
+            path = f" at {scored.error.path}" if scored.error.path else ""
             return VerifiedRecording(
-                None, f"its recorded output is invalid{path}: {found.error.message}", tuple(self.told)
+                None, f"its recorded output is invalid{path}: {scored.error.message}", tuple(self.hashes)
             )
-        return VerifiedRecording(found.result)
+        return VerifiedRecording(scored.result)
 
-    def sift(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    def select_fresh(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Return a record without the criteria that the rubric no longer has, and those that must be judged again.
 
         A record without a hash cannot be compared, and counts.
@@ -134,16 +137,15 @@ class Verifier:
         if read_judged_by(record) in (None, self._rubric.hash):
             return record, ()
         before = read_hashes(record)
-        stale = tuple(name for name, told in self.told.items() if before.get(name) != told)
-        given = read_checks(record)
-        gone = before.keys() - self.told.keys()
+        stale = tuple(name for name, now in self.hashes.items() if before.get(name) != now)
+        removed = before.keys() - self.hashes.keys()
+        outputs, given = read_outputs(record), read_checks(record)
         if given is None:
-            return record, tuple(self.told) if gone else stale
-        kept = [
-            {**output, "checks": [check for check in checks if name_check(check) not in gone]}
-            for output, checks in zip(read_outputs(record), given, strict=True)
-        ]
-        return {**record, **put_outputs(record, kept)}, stale
+            return record, tuple(self.hashes) if removed else stale
+        fresh = []
+        for output, checks in zip(outputs, given, strict=True):
+            fresh.append({**output, "checks": [check for check in checks if name_check(check) not in removed]})
+        return {**record, **put_outputs(record, fresh)}, stale
 
 
 def read_hashes(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -172,18 +174,21 @@ def put_outputs(record: Mapping[str, Any], outputs: list[Any]) -> dict[str, Any]
 
 def read_checks(record: Mapping[str, Any]) -> list[list[Any]] | None:
     """Return the checks of each recorded output, or None if one of them is not an object with checks."""
-    given = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
-    lists = [checks for checks in given if isinstance(checks, list)]
-    return lists if len(lists) == len(given) else None
+    checks_of_outputs = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
+    lists = [checks for checks in checks_of_outputs if isinstance(checks, list)]
+    return lists if len(lists) == len(checks_of_outputs) else None
 
 
-def _word_stale(stale: tuple[str, ...], told: Mapping[str, str], before: Mapping[str, Any]) -> str:
+def _explain_stale(stale: tuple[str, ...], hashes: Mapping[str, str], before: Mapping[str, Any]) -> str:
     if not before:
         return "its recorded output was made with another meaning of the rubric"
     new = [f"`{name}`" for name in stale if name not in before]
     changed = [f"`{name}`" for name in stale if name in before]
-    if len(changed) == len(told):
+    if len(changed) == len(hashes):
         return "its recorded output was made with another meaning of the rubric: every criterion has changed"
-    parts = [f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed"] if changed else []
-    parts += [f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new"] if new else []
+    parts = []
+    if changed:
+        parts.append(f"{join_words(changed)} {'has' if len(changed) == 1 else 'have'} changed")
+    if new:
+        parts.append(f"{join_words(new)} {'is' if len(new) == 1 else 'are'} new")
     return f"its recorded output was made with another meaning of the rubric: {join_words(parts)}"

@@ -1,7 +1,8 @@
-"""Look at the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
+"""Review the rubrics that tests have run on: coverage, catch rate, changes that no test notices."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.source.document import Document
 
 
-class CoverageTarget(NamedTuple):
+@dataclass(frozen=True)
+class CoverageTarget:
     """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str
@@ -32,15 +34,15 @@ class CoverageTarget(NamedTuple):
 def list_targets(tested: TestedRubric) -> Iterator[CoverageTarget]:
     """List the bands or levels of each criterion, both sides of its gate, then both sides of the gates of groups."""
     for number, criterion in enumerate(tested.rubric.criteria):
-        given = {ran.result.criteria[number].grade.answer for ran in tested.ran}
-        given |= {ran.answers[number] for ran in tested.unscored}
-        yield from _list_answers(tested, criterion, given)
+        reached = {ran.result.criteria[number].grade.answer for ran in tested.ran}
+        reached |= {ran.answers[number] for ran in tested.unscored}
+        yield from _list_answers(tested, criterion, reached)
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
         if missed and criterion.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
             values = {"criterion": criterion.id}
-            yield CoverageTarget("gate", spot, bool(given & missed), "gate-missed", values)
-            yield CoverageTarget("gate", spot, bool(given - missed), "gate-met", values)
+            yield CoverageTarget("gate", spot, bool(reached & missed), "gate-missed", values)
+            yield CoverageTarget("gate", spot, bool(reached - missed), "gate-met", values)
     for number, group in enumerate(tested.rubric.groups):
         if group.gate:
             sides = {ran.result.groups[number].gate_met for ran in tested.ran}
@@ -51,23 +53,23 @@ def list_targets(tested: TestedRubric) -> Iterator[CoverageTarget]:
 
 
 def _list_answers(
-    tested: TestedRubric, criterion: ScoringCriterion, given: set[AnswerValue]
+    tested: TestedRubric, criterion: ScoringCriterion, reached: set[AnswerValue]
 ) -> Iterator[CoverageTarget]:
     values: dict[str, object] = {"criterion": criterion.id}
     if criterion.may_not_apply:
         spot = tested.places.criterion(criterion.id)
-        yield CoverageTarget("condition", spot, NOT_APPLICABLE in given, "not-applicable", values)
+        yield CoverageTarget("condition", spot, NOT_APPLICABLE in reached, "not-applicable", values)
     if criterion.shape is Shape.CHECKLIST:
         spot = tested.places.criterion(criterion.id)
-        yield CoverageTarget("answer", spot, True in given, "met", values)
-        yield CoverageTarget("answer", spot, False in given, "missed", values)
+        yield CoverageTarget("answer", spot, True in reached, "met", values)
+        yield CoverageTarget("answer", spot, False in reached, "missed", values)
         return
     name = "" if criterion.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
     for spot, answers in tested.list_bands(criterion).items():
         kind = "level" if criterion.shape is Shape.LEVELS and len(answers) == 1 else "band"
         scores = criterion.word_allowed() if answers == criterion.numbers else name_scores(answers)
         values = {"level": str(answers[0]), "scores": scores, "of_criterion": name}
-        yield CoverageTarget(kind, spot, bool(given.intersection(answers)), kind, values)
+        yield CoverageTarget(kind, spot, bool(reached.intersection(answers)), kind, values)
 
 
 _NOUNS = {
@@ -118,24 +120,26 @@ def count_catches(tested: TestedRubric) -> Iterator[CatchRate]:
         outcomes = []
         for ran in tested.ran:
             gate = read_gates(ran.test).get(criterion.id)
-            given = ran.result.criteria[number].grade
+            grade_given = ran.result.criteria[number].grade
             expected = ran.test.expect.get("criteria", {}).get(criterion.id)
             grades = criterion.all_grades
-            allowed = {each.answer for each in grades if expected is None or allows(expected, each.answer)}
+            allowed = {grade.answer for grade in grades if expected is None or allows(expected, grade.answer)}
             if gate is False or (expected is not None and allowed <= bad):
-                outcomes.append((ran, (gate is None or given.gate_met is gate) and given.answer in allowed))
+                is_caught = (gate is None or grade_given.gate_met is gate) and grade_given.answer in allowed
+                outcomes.append((ran, is_caught))
         if outcomes:
-            yield _sum_up(criterion.id, outcomes)
-    outcomes = [
-        (ran, ran.result.verdict in verdicts)
-        for ran in tested.ran
-        if (verdicts := read_verdicts(ran.test)) and Verdict.PASS not in verdicts
-    ]
+            yield _count_caught(criterion.id, outcomes)
+    outcomes = []
+    for ran in tested.ran:
+        verdicts = read_verdicts(ran.test)
+        if verdicts and Verdict.PASS not in verdicts:
+            outcomes.append((ran, ran.result.verdict in verdicts))
     if outcomes:
-        yield _sum_up(None, outcomes)
+        yield _count_caught(None, outcomes)
 
 
-def _sum_up(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bool]]) -> CatchRate:
+def _count_caught(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bool]]) -> CatchRate:
+    """Count the planted answers that are caught; each group of variants counts once."""
     groups: dict[object, bool] = {}
     for ran, is_hit in outcomes:
         group = ran.test.group
@@ -145,25 +149,27 @@ def _sum_up(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bool]]) 
 
 
 def _find_bad(criterion: ScoringCriterion, tested: TestedRubric) -> frozenset[AnswerValue]:
-    """Return what a judge gives a bad answer: what misses the gate, or what is below the best band or level."""
+    """Return the values of bad answers: those that miss the gate, or are below the best band or level."""
     missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
     if missed:
         return missed
     best = criterion.from_worst[-1].answer
     bands = tested.list_bands(criterion).values() or [[grade.answer] for grade in criterion.grades]
-    return frozenset(answer for answers in bands if best not in answers for answer in answers)
+    below = [answers for answers in bands if best not in answers]
+    return frozenset(answer for answers in below for answer in answers)
 
 
 _UNTESTED, _UNNOTICED = "untested", "unnoticed-change"
+_RULES = {"coverage": _UNTESTED, "mutation": _UNNOTICED}
+"""The rules that report a figure's findings, by the name of the figure."""
 
 
-def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Result]]:
+def review(runner: Runner, figures: Collection[str]) -> Iterator[tuple[File, Result]]:
     """Yield for each file with tested rubrics what their tests do not reach, and the changes they do not notice.
 
-    `asked` has what was asked for, as `FIGURES` calls it. Nothing is computed for a rubric of which no test has a
-    result.
+    `figures` are names of `FIGURES`. Nothing is computed for a rubric of which no test has a result.
     """
-    rules = frozenset(rule for name, rule in (("coverage", _UNTESTED), ("mutation", _UNNOTICED)) if name in asked)
+    rules = frozenset(rule for name, rule in _RULES.items() if name in figures)
     if not rules:
         return
     files: dict[str, list[TestedRubric]] = {}
@@ -183,7 +189,7 @@ def _look(
     rubrics: Sequence[TestedRubric], rules: frozenset[str], documents: Sequence[Document]
 ) -> Iterator[FoundProblem]:
     for tested in rubrics:
-        document = next(each for each in documents if each.number == tested.loaded.document.number)
+        document = next(parsed for parsed in documents if parsed.number == tested.loaded.document.number)
         if _UNTESTED in rules:
             for target in list_targets(tested):
                 if not target.is_reached:
@@ -196,13 +202,13 @@ def _look(
 
 
 def find_mutation(tested: TestedRubric) -> MutationResult:
-    """Return what changes of a rubric come to; found once in a run."""
-    found: MutationResult = tested.mutation or mutation.mutate(tested)
-    tested.mutation = found
-    return found
+    """Return the result of mutating a rubric, which is computed once in a run."""
+    result: MutationResult = tested.mutation or mutation.mutate(tested)
+    tested.mutation = result
+    return result
 
 
-def _word_coverage(runner: Runner) -> Iterator[str]:
+def _format_coverage(runner: Runner) -> Iterator[str]:
     """Yield the sentence on coverage."""
     targets = [target for tested in _list_ran(runner) for target in list_targets(tested)]
     if not targets:
@@ -214,35 +220,37 @@ def _word_coverage(runner: Runner) -> Iterator[str]:
     yield f"Coverage: the tests reach {join_words(parts)}."
 
 
-def _word_mutation(runner: Runner) -> Iterator[str]:
+def _format_mutation(runner: Runner) -> Iterator[str]:
     """Yield the sentence on mutation, and the rubrics that could not be changed."""
-    found = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
-    if not found:
+    results = [(name, find_mutation(tested)) for name, tested in _name_ran(runner)]
+    if not results:
         yield "Mutation: no test has a result."
-    if changed := [each for _, each in found if not each.refused]:
-        made, equivalent, failing, noticed = (
-            sum(getattr(each, name) for each in changed) for name in ("made", "equivalent", "failing", "noticed")
-        )
-        if can_matter := made - equivalent:
+    changed = [result for _, result in results if not result.refused]
+    if changed:
+        made = sum(result.made for result in changed)
+        equivalent = sum(result.equivalent for result in changed)
+        can_matter = made - equivalent
+        if can_matter:
+            noticed, failing = sum(result.noticed for result in changed), sum(result.failing for result in changed)
             others = f"; {equivalent} more cannot alter a verdict" if equivalent else ""
             left_out = f"; {counted(failing, 'failing test')} left out" if failing else ""
             share = f"{noticed} of {can_matter} changes ({100 * noticed / can_matter:.0f}%)"
             yield f"Mutation: the tests notice {share}{others}{left_out}."
         else:
             yield f"Mutation: {made} changes made, and none of them can alter a verdict."
-    for name, each in found:
-        if each.refused:
-            yield f"Mutation: `{name}` was not changed: {each.refused}."
+    for name, result in results:
+        if result.refused:
+            yield f"Mutation: `{name}` was not changed: {result.refused}."
 
 
-def _word_catches(runner: Runner) -> Iterator[str]:
+def _format_catches(runner: Runner) -> Iterator[str]:
     """Yield a row for each criterion with planted answers, by rubric."""
     ran = _name_ran(runner)
-    rows = [(f"{name}: " if len(ran) > 1 else "", each) for name, tested in ran for each in count_catches(tested)]
+    rows = [(f"{name}: " if len(ran) > 1 else "", rate) for name, tested in ran for rate in count_catches(tested)]
     yield "Catch rate:" if rows else "Catch rate: no test expects a bad answer to be caught."
-    width = max((len(head + each.name) for head, each in rows), default=0)
-    for head, each in rows:
-        yield f"  {head + each.name:<{width}}  {each}"
+    width = max((len(head + rate.name) for head, rate in rows), default=0)
+    for head, rate in rows:
+        yield f"  {head + rate.name:<{width}}  {rate}"
     others = sum(tested.tests - len(tested.ran) for tested in runner.tested.values())
     if others:
         yield f"  not counted: {counted(others, 'test')} without a result"
@@ -256,33 +264,33 @@ def _count_targets(tested: TestedRubric) -> Iterator[dict[str, Any]]:
 
 
 def _count_changes(tested: TestedRubric) -> Iterator[dict[str, Any]]:
-    found = find_mutation(tested)
-    counts = {name: getattr(found, name) for name in ("made", "equivalent", "noticed", "failing")}
-    yield {**counts, "reason": found.refused or None}
+    result = find_mutation(tested)
+    counts = {name: getattr(result, name) for name in ("made", "equivalent", "noticed", "failing")}
+    yield {**counts, "reason": result.refused or None}
 
 
-def _count_caught(tested: TestedRubric) -> Iterator[dict[str, Any]]:
+def _list_catches(tested: TestedRubric) -> Iterator[dict[str, Any]]:
     for catch in count_catches(tested):
         yield {**catch._asdict(), "interval": list(catch.interval)}
 
 
 FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[TestedRubric], Iterator[dict[str, Any]]]]] = {
-    "coverage": (_word_coverage, _count_targets),
-    "mutation": (_word_mutation, _count_changes),
-    "catch_rate": (_word_catches, _count_caught),
+    "coverage": (_format_coverage, _count_targets),
+    "mutation": (_format_mutation, _count_changes),
+    "catch_rate": (_format_catches, _list_catches),
 }
 """What can be computed: how it is worded, and its entries in JSON for a rubric."""
 
 
-def format_figures(runner: Runner, asked: Collection[str]) -> Iterator[str]:
+def format_figures(runner: Runner, figures: Collection[str]) -> Iterator[str]:
     """Yield what was asked for in words."""
-    for name in asked:
+    for name in figures:
         yield from FIGURES[name][0](runner)
 
 
-def list_figures(runner: Runner, asked: Collection[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def list_figures(runner: Runner, figures: Collection[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield what was asked for as JSON, by name; each list has entries for each rubric with a result."""
-    for name in asked:
+    for name in figures:
         entries = ((tested, entry) for tested in _list_ran(runner) for entry in FIGURES[name][1](tested))
         yield name, [{"file": tested.path, "rubric": tested.rubric.name, **entry} for tested, entry in entries]
 
@@ -291,11 +299,11 @@ def _name_ran(runner: Runner) -> list[tuple[str, TestedRubric]]:
     """Return the rubrics with a result and their names, with the file where several have one name."""
     ran = _list_ran(runner)
     times = Counter(tested.rubric.name for tested in ran)
-    return [
-        (name if times[name] == 1 else f"{tested.path}#{name}", tested)
-        for tested in ran
-        if (name := tested.rubric.name)
-    ]
+    named = []
+    for tested in ran:
+        name = tested.rubric.name
+        named.append((name if times[name] == 1 else f"{tested.path}#{name}", tested))
+    return named
 
 
 def _list_ran(runner: Runner) -> list[TestedRubric]:

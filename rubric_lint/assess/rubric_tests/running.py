@@ -1,12 +1,12 @@
 """Run the tests of files on recorded outputs, and turn what they do not meet into findings."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.rubric_tests.changes import UNSCORED
 from rubric_lint.assess.rubric_tests.reading import RubricTest, RubricTests, read_tests
@@ -22,7 +22,7 @@ from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.model.criterion import Hundredth, Shape
-from rubric_lint.model.finding import Place, Problem, Result
+from rubric_lint.model.finding import Problem, RelatedPlace, Result
 from rubric_lint.model.messages import join_words, list_names, point_to_known, shorten
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
@@ -52,7 +52,9 @@ _MOST_PLACES = 5
 def read_verdicts(test: RubricTest) -> frozenset[str] | None:
     """Return the verdicts that a test expects, or None if it does not say."""
     expected = test.expect.get("verdict")
-    return None if expected is None else frozenset([expected] if isinstance(expected, str) else expected)
+    if expected is None:
+        return None
+    return frozenset([expected] if isinstance(expected, str) else expected)
 
 
 _Range = tuple[Decimal, Decimal]
@@ -66,8 +68,10 @@ def _read_range(test: RubricTest, document: Document, *steps: str) -> _Range | N
         expected = expected.get(step, {})
     if isinstance(expected, list):
         return document.decimal((*path, 0)), document.decimal((*path, 1))
-    is_number = isinstance(expected, int | float)
-    return (document.decimal(path), document.decimal(path)) if is_number else None
+    if not isinstance(expected, int | float):
+        return None
+    number = document.decimal(path)
+    return number, number
 
 
 def _read_grades(test: RubricTest) -> list[str]:
@@ -83,7 +87,7 @@ def read_gates(test: RubricTest) -> dict[str, bool]:
 
 def allows(expected: Any, answer: AnswerValue) -> bool:
     """Return whether an expectation on a criterion allows what the judge gave."""
-    if any(isinstance(each, bool | str) for each in (expected, answer)):
+    if any(isinstance(side, bool | str) for side in (expected, answer)):
         return bool(expected is answer or expected == answer == NOT_APPLICABLE)
     low, high = expected if isinstance(expected, list) else (expected, expected)
     return bool(low <= answer <= high)
@@ -95,24 +99,28 @@ def find_impossible(test: RubricTest, rubric: ScoringRubric, document: Document)
     known = [name for name, _ in rubric.rubric_grades]
     for name in _read_grades(test):
         if name not in known:
-            yield _word_unknown("grade", name, known, test.path_of("rubric_grade"), Part.VALUE)
-    if scores := _read_range(test, document, "rubric_score"):
-        reason = "it has no `scale`; expect `score`, from 0 to 1"
-        if rubric.units:
-            low, high = sorted(map(Hundredth.fraction, rubric.units))
-            reason = "" if low <= scores[1] and scores[0] <= high else f"its scores go from {rubric.word_units}"
-        if reason:
-            yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
+            yield _report_unknown("grade", name, known, test.path_of("rubric_grade"), Part.VALUE)
+    scores = _read_range(test, document, "rubric_score")
+    if scores is None:
+        return
+    reason = "it has no `scale`; expect `score`, from 0 to 1"
+    if rubric.units:
+        low, high = sorted(map(Hundredth.fraction, rubric.units))
+        if low <= scores[1] and scores[0] <= high:
+            return
+        reason = f"its scores go from {rubric.word_units}"
+    yield Problem("impossible-score", test.path_of("rubric_score"), values={"reason": reason})
 
 
 def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[Problem]:
+    """Find expectations on gates, criteria and groups that no output can meet."""
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
     groups = {group.id: group for group in rubric.groups}
     for name, state in test.expect.get("gates", {}).items():
         path = test.path_of("gates", name)
         gated = criteria.get(name) or groups.get(name)
         if gated is None:
-            yield _word_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
+            yield _report_unknown("criterion or group" if groups else "criterion", name, [*criteria, *groups], path)
         elif gated.gate is None:
             yield Problem("no-gate", path, values={"criterion": name})
         elif name in criteria and not any(grade.gate_met is (state == "met") for grade in criteria[name].all_grades):
@@ -122,17 +130,17 @@ def _find_impossible_parts(test: RubricTest, rubric: ScoringRubric) -> Iterator[
         path = test.path_of("criteria", name)
         criterion = criteria.get(name)
         if criterion is None:
-            yield _word_unknown("criterion", name, criteria, path)
+            yield _report_unknown("criterion", name, criteria, path)
         elif not any(allows(expected, grade.answer) for grade in criterion.all_grades):
             takes = "true or false" if criterion.shape is Shape.CHECKLIST else criterion.word_allowed()
             takes += f", or {NOT_APPLICABLE}" if criterion.may_not_apply else ""
             yield Problem("impossible-answer", path, values={"criterion": name, "takes": takes})
     for name in test.expect.get("groups", {}):
         if name not in groups:
-            yield _word_unknown("group", name, groups, test.path_of("groups", name))
+            yield _report_unknown("group", name, groups, test.path_of("groups", name))
 
 
-def _word_unknown(kind: str, name: str, known: Collection[str], path: Path, part: Part = Part.KEY) -> Problem:
+def _report_unknown(kind: str, name: str, known: Collection[str], path: Path, part: Part = Part.KEY) -> Problem:
     hint = point_to_known(name, known) if known else "it has none"
     return Problem("unknown-criterion", path, part, {"kind": kind, "criterion": name, "hint": hint})
 
@@ -141,18 +149,23 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
     """Find the expectations of a test that its result does not meet, each with the places in the rubric."""
     verdicts = read_verdicts(test)
     if verdicts is not None and result.verdict not in verdicts:
-        wanted = join_words([verdict for verdict in (*Verdict, UNSCORED) if verdict in verdicts], "or")
-        values = {"expected": wanted, "verdict": result.verdict, "explanation": _explain_verdict(result)}
+        expected = [verdict for verdict in [*Verdict, UNSCORED] if verdict in verdicts]
+        values = {
+            "expected": join_words(expected, "or"),
+            "verdict": result.verdict,
+            "explanation": _explain_verdict(result),
+        }
         related = tuple(_relate_verdict(result, places))
         yield Problem("verdict", test.path_of("verdict"), values=values, related=related)
     for name, score in (("score", result.score), ("rubric_score", result.rubric_score)):
         scores = _read_range(test, document, name)
         if scores is not None and score is not None and not scores[0] <= score <= scores[1]:
-            heaviest = sorted(result.criteria, key=lambda each: -each.criterion.share)[:_MOST_PLACES]
-            earned = tuple(_relate_answer(each, places) for each in heaviest)
-            values = {"expected": _word_range(scores), "score": format_score(score)}
+            heaviest = _sort_by_share(result.criteria)[:_MOST_PLACES]
+            earned = tuple(_relate_answer(judged, places) for judged in heaviest)
+            values = {"expected": _format_range(scores), "score": format_score(score)}
             yield Problem("score", test.path_of(name), values=values, related=earned)
-    if (grades := _read_grades(test)) and result.rubric_grade not in grades:
+    grades = _read_grades(test)
+    if grades and result.rubric_grade not in grades:
         values = {"expected": join_words(grades, "or"), "grade": result.rubric_grade or "below all grades"}
         values["score"] = format_score(result.score)
         yield Problem("grade", test.path_of("rubric_grade"), values=values)
@@ -160,40 +173,42 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
 
 
 def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
-    given = {each.criterion.id: each for each in result.criteria}
-    groups = {each.group.id: each for each in result.groups}
+    """Find the expectations on gates, groups and criteria that a result does not meet."""
+    judged_by_id = {judged.criterion.id: judged for judged in result.criteria}
+    groups = {group.group.id: group for group in result.groups}
     for name, is_met in read_gates(test).items():
         values = {"criterion": name, "expected": "met" if is_met else "missed"}
         gate = places.related("the gate", places.gate(name))
-        if name in given and given[name].grade.gate_met is not is_met:
-            values["given"] = _word_answer(given[name])
-            related = (gate, _relate_answer(given[name], places))
+        if name in judged_by_id and judged_by_id[name].grade.gate_met is not is_met:
+            values["given"] = _format_answer(judged_by_id[name])
+            related = (gate, _relate_answer(judged_by_id[name], places))
             yield Problem("gate", test.path_of("gates", name), values=values, related=related)
-        elif name not in given and groups[name].gate_met is not is_met:
-            values["given"] = _word_group(groups[name])
+        elif name not in judged_by_id and groups[name].gate_met is not is_met:
+            values["given"] = _format_group(groups[name])
             yield Problem("gate-of-group", test.path_of("gates", name), values=values, related=(gate,))
     for name, expected in test.expect.get("groups", {}).items():
         if not _allows_group(_read_range(test, document, "groups", name), groups[name].score):
-            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_group(groups[name])}
+            values = {"expected": _format_expected(expected), "criterion": name, "given": _format_group(groups[name])}
             group = (places.related("the group", places.criterion(name)),)
             yield Problem("group", test.path_of("groups", name), values=values, related=group)
     for name, expected in test.expect.get("criteria", {}).items():
-        each = given[name]
-        if not allows(expected, each.grade.answer):
-            values = {"expected": _word_expected(expected), "criterion": name, "given": _word_answer(each)}
-            answer = (_relate_answer(each, places),)
+        judged = judged_by_id[name]
+        if not allows(expected, judged.grade.answer):
+            values = {"expected": _format_expected(expected), "criterion": name, "given": _format_answer(judged)}
+            answer = (_relate_answer(judged, places),)
             yield Problem("criterion", test.path_of("criteria", name), values=values, related=answer)
 
 
-def _word_expected(expected: Any) -> str:
+def _format_expected(expected: Any) -> str:
+    """Write an expectation on a criterion or a group: a range as `3 to 5`."""
     return f"{expected[0]} to {expected[1]}" if isinstance(expected, list) else str(expected).lower()
 
 
-def _word_range(scores: _Range) -> str:
+def _format_range(scores: _Range) -> str:
     return str(scores[0]) if scores[0] == scores[1] else f"{scores[0]} to {scores[1]}"
 
 
-def _word_group(group: GroupResult) -> str:
+def _format_group(group: GroupResult) -> str:
     return str(NOT_APPLICABLE) if group.score is None else format_score(group.score)
 
 
@@ -224,7 +239,15 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
     groups = {name: _read_range(test, document, "groups", name) for name in test.expect.get("groups", {})}
     if verdicts is None and not (scores or in_units or names or gates or groups):
         return None
-    wanted = [(number, gates[each.id]) for number, each in enumerate(rubric.criteria) if each.id in gates]
+    wanted = [
+        (number, gates[criterion.id]) for number, criterion in enumerate(rubric.criteria) if criterion.id in gates
+    ]
+
+    def meets_group(group: GroupResult) -> bool:
+        name = group.group.id
+        if name in gates and group.gate_met is not gates[name]:
+            return False
+        return name not in groups or _allows_group(groups[name], group.score)
 
     def check(rubric: ScoringRubric, weighed: Weighed, grades: Sequence[Grade]) -> bool:
         if verdicts is not None and weighed.verdict not in verdicts:
@@ -235,12 +258,8 @@ def make_check(test: RubricTest, document: Document, rubric: ScoringRubric) -> C
             return False
         if names and rubric.name_score(weighed.score) not in names:
             return False
-        for each in weighed.groups:
-            name = each.group.id
-            if (name in gates and each.gate_met is not gates[name]) or (
-                name in groups and not _allows_group(groups[name], each.score)
-            ):
-                return False
+        if not all(meets_group(group) for group in weighed.groups):
+            return False
         return all(grades[number].gate_met is is_met for number, is_met in wanted)
 
     return check
@@ -254,38 +273,46 @@ def format_score(score: Fraction) -> str:
 
 
 def _explain_verdict(result: Scored) -> str:
+    """Say what decides a verdict: the score, and the gates that are missed."""
     missed = [f"`{name}`" for name in result.gates_missed]
     score = f"score {format_score(result.score)}"
     if missed:
         return f"{score}, and the gate{'' if len(missed) == 1 else 's'} of {join_words(missed)} missed"
-    gates = [each.gate for each in result.rubric.criteria] + [each.gate for each in result.rubric.groups]
-    has_gates = any(gate is not None for gate in gates)
+    rubric = result.rubric
+    has_gates = any(criterion.gate is not None for criterion in rubric.criteria)
+    has_gates = has_gates or any(group.gate is not None for group in rubric.groups)
     return f"{score}, and no gate is missed" if has_gates else score
 
 
-def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
-    missed = [each for each in result.criteria if not each.grade.gate_met]
+def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[RelatedPlace]:
+    """Yield the places that decide a verdict: the gates that are missed, then the answers, the heaviest first."""
+    missed = [judged for judged in result.criteria if not judged.grade.gate_met]
     for name in result.gates_missed[:_MOST_PLACES]:
         yield places.related("the gate that is missed", places.gate(name))
-    heaviest = sorted(missed or result.criteria, key=lambda each: -each.criterion.share)
-    for each in heaviest[:_MOST_PLACES]:
-        yield _relate_answer(each, places)
+    for judged in _sort_by_share(missed or result.criteria)[:_MOST_PLACES]:
+        yield _relate_answer(judged, places)
 
 
-def _relate_answer(each: CriterionResult, places: RubricPlaces) -> Place:
-    answer = each.grade.answer
-    given = f"given {answer}"
+def _sort_by_share(results: Iterable[CriterionResult]) -> list[CriterionResult]:
+    return sorted(results, key=lambda judged: -judged.criterion.share)
+
+
+def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> RelatedPlace:
+    """Return the place of what describes an answer to a criterion."""
+    answer = judged.grade.answer
+    label = f"given {answer}"
     if isinstance(answer, bool):
-        given = "judged as met" if answer else "judged as not met"
+        label = "judged as met" if answer else "judged as not met"
     if answer == NOT_APPLICABLE:
-        given = "judged as not applicable"
-    return places.related(given, places.answer(each.criterion.id, answer))
+        label = "judged as not applicable"
+    return places.related(label, places.answer(judged.criterion.id, answer))
 
 
-def _word_answer(each: CriterionResult) -> str:
-    reason = " ".join((each.reasoning or "").split())
-    given = format_given(each.grade.answer)
-    return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
+def _format_answer(judged: CriterionResult) -> str:
+    """Write the answer to a criterion, with the judge's reason if there is one."""
+    reason = " ".join((judged.reasoning or "").split())
+    answer = format_given(judged.grade.answer)
+    return f'{answer}: "{shorten(reason, _LONGEST)}"' if reason else answer
 
 
 def format_given(answer: AnswerValue) -> str:
@@ -299,7 +326,8 @@ OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})
 OF_FORM = frozenset({"syntax", "schema", "unknown-field", "bounds", "duplicate-id", "duplicate-key"})
 
 
-class ScoredTest(NamedTuple):
+@dataclass(frozen=True)
+class ScoredTest:
     """A test that was scored, and whether all its expectations were met."""
 
     test: RubricTest
@@ -308,7 +336,8 @@ class ScoredTest(NamedTuple):
     passed: bool
 
 
-class UnscoredTest(NamedTuple):
+@dataclass(frozen=True)
+class UnscoredTest:
     """A test whose only output has no score, as nothing in the rubric applies: what its judge gave each criterion."""
 
     test: RubricTest
@@ -316,7 +345,8 @@ class UnscoredTest(NamedTuple):
     answers: tuple[AnswerValue, ...]
 
 
-class UnrecordedTest(NamedTuple):
+@dataclass(frozen=True)
+class UnrecordedTest:
     """A test without an output that counts: the recording to bring up to date, if any, and the criteria to judge."""
 
     test: RubricTest
@@ -327,7 +357,7 @@ class UnrecordedTest(NamedTuple):
 
 @dataclass
 class TestedRubric:
-    """A rubric, and what its tests came to in all files of the run."""
+    """A rubric, and its tests in all files of the run: those that have run, and those that need an output."""
 
     loaded: LoadedRubric
     rubric: ScoringRubric
@@ -350,15 +380,15 @@ class TestedRubric:
 
         A score that nothing describes belongs to what is described below it.
         """
-        found: dict[RubricPart, list[int]] = {}
+        bands: dict[RubricPart, list[int]] = {}
         spot: RubricPart | None = None
         for grade in criterion.grades:
             if isinstance(grade.answer, bool):
                 continue
             if grade.outcome or spot is None:
                 spot = self.places.answer(criterion.id, grade.answer)
-            found.setdefault(spot, []).append(grade.answer)
-        return found
+            bands.setdefault(spot, []).append(grade.answer)
+        return bands
 
 
 class Runner:
@@ -382,10 +412,6 @@ class Runner:
         data = read(file, may_be_stdin=False)
         if isinstance(data, Unreadable):
             return data
-        return self.run_bytes(file, data)
-
-    def run_bytes(self, file: File, data: bytes) -> Result:
-        """Run the tests in the content of a file."""
         enabled = file.settings.enabled
         settings = file.settings._replace(enabled=None if enabled is None else enabled | OF_TESTS | OF_FORM)
         try:
@@ -426,9 +452,11 @@ class Runner:
             used |= {test.key for test in file.tests if test.output is None}
             self.idle[file.outputs] = len(recordings.found.keys() - used)
             records = [recordings.found[key].record for key in sorted(used & recordings.found.keys())]
-            if unknown := sum(read_judged_by(record) is None for record in records):
+            unknown = sum(read_judged_by(record) is None for record in records)
+            if unknown:
                 self.unhashed[file.outputs] = unknown
-        for test in (each.asking(tested.rubric.question) for each in file.tests):
+        for case in file.tests:
+            test = case.asking(tested.rubric.question)
             names.append(str(test.id))
             for rule, problem in self._run_test(test, file, tested, recordings):
                 failed.add(test.key)
@@ -437,21 +465,25 @@ class Runner:
     def _run_test(
         self, test: RubricTest, file: RubricTests, tested: TestedRubric, recordings: Recordings | None
     ) -> Iterator[tuple[str, Problem]]:
+        """Run one test; yield each problem with its rule."""
         tested.tests += 1
-        if impossible := list(find_impossible(test, tested.rubric, file.document)):
+        impossible = list(find_impossible(test, tested.rubric, file.document))
+        if impossible:
             yield from (("broken-test", problem) for problem in impossible)
             return
-        if lines := (recordings.twice.get(test.key) if recordings and test.output is None else None):
-            values = {"file": file.outputs, "lines": join_words([str(line) for line in lines])}
+        recording: Recording | None = None
+        if test.output is not None:
+            recording = Recording(1, {"id": test.id, "output": test.output, **test.texts})
+        elif recordings and test.key in recordings.twice:
+            lines = join_words([str(line) for line in recordings.twice[test.key]])
+            values = {"file": file.outputs, "lines": lines}
             yield "broken-test", Problem("two-outputs", (*test.path, "id"), values=values)
             return
-        if test.output is not None:
-            recording: Recording | None = Recording(1, {"id": test.id, "output": test.output, **test.texts})
-        else:
-            recording = recordings.found.get(test.key) if recordings else None
+        elif recordings:
+            recording = recordings.found.get(test.key)
         if recording is None:
-            tested.needed.append(UnrecordedTest(test, file, None, tuple(tested.verifier.told)))
-            values = {"reason": self._word_absence(test, file, recordings)}
+            tested.needed.append(UnrecordedTest(test, file, None, tuple(tested.verifier.hashes)))
+            values = {"reason": self._explain_absence(test, file, recordings)}
             yield "unrecorded-test", Problem("missing", (*test.path, "id"), values=values)
             return
         verified: VerifiedRecording = tested.verifier.verify(recording, test.texts)
@@ -470,15 +502,16 @@ class Runner:
         tested.ran.append(ScoredTest(test, file, verified.result, not unmet))
         yield from (("unmet-expectation", problem) for problem in unmet)
 
-    def _word_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
+    def _explain_absence(self, test: RubricTest, file: RubricTests, recordings: Recordings | None) -> str:
         if recordings is None:
             return f"{file.outputs} does not exist; record it with --record, or add `output`"
-        if other := recordings.others.get(test.key):
+        other = recordings.others.get(test.key)
+        if other:
             return f"in {file.outputs} that id is recorded only for the rubric `{other}`"
         other_type: str | int | None = str(test.id) if isinstance(test.id, int) else None
         if isinstance(test.id, str) and len(test.id) < 20 and test.id.isascii() and test.id.isdecimal():
             other_type = int(test.id)
-        unclaimed = recordings.found.keys() - {each.key for each in file.tests} - self._used[file.outputs]
+        unclaimed = recordings.found.keys() - {case.key for case in file.tests} - self._used[file.outputs]
         if other_type is not None and json.dumps(other_type) in unclaimed:
             kind = "a string; put this id in quotes" if isinstance(test.id, int) else "a number; remove the quotes"
             return f"{file.outputs} has the id {json.dumps(other_type)}, which is {kind}"
@@ -524,10 +557,10 @@ class Runner:
                 self._loaded[path] = RubricError(*fault.lines)
             except RubricError as fault:
                 self._loaded[path] = fault
-        found = self._loaded[path]
-        if isinstance(found, RubricError):
-            raise found.with_traceback(None)
-        return found
+        loaded = self._loaded[path]
+        if isinstance(loaded, RubricError):
+            raise loaded.with_traceback(None)
+        return loaded
 
     def _open_recordings(self, file: RubricTests, tested: TestedRubric) -> Recordings | Problem | None:
         """Return the recordings for a file, None if there are none, or the problem in reading them."""

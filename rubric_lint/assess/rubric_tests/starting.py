@@ -1,7 +1,8 @@
 """Write tests to start from: of recorded outputs those that reach the most, or else an outline to fill in."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.assess.rubric_tests.running import TestedRubric
 from rubric_lint.convert.export.texts import to_yaml
@@ -24,14 +25,16 @@ def is_to_write(answer: str) -> bool:
     return answer.startswith(_TO_WRITE) or (is_word and is_placeholder(answer))
 
 
-class RecordedResult(NamedTuple):
+@dataclass(frozen=True)
+class RecordedResult:
     """A record and its result."""
 
     record: Mapping[str, Any]
     result: Scored
 
 
-class StarterTests(NamedTuple):
+@dataclass(frozen=True)
+class StarterTests:
     """The text of a test file, the number of its tests, and what none of them reaches."""
 
     text: str
@@ -47,8 +50,8 @@ def start_from_outputs(
     `rubric` and `outputs` are what the file says of them; `outputs` is None if its name says it.
     """
     chosen = _choose(tested, recorded)
-    tests = [dict(_write_test(tested, each)) for each in chosen]
-    reached = {target for each in chosen for target in _list_reached(tested, each.result)}
+    tests = [_write_test(tested, recorded) for recorded in chosen]
+    reached = {target for recorded in chosen for target in _list_reached(tested, recorded.result)}
     missing = tuple(words for target, words in _list_targets(tested) if target not in reached)
     return StarterTests(_write_file(tests, rubric, outputs), len(tests), missing)
 
@@ -56,15 +59,22 @@ def start_from_outputs(
 def start_outline(tested: TestedRubric, rubric: str) -> StarterTests:
     """Write one test for each band, level or answer to a check, whose answer is still to be written."""
     tests = [
-        {"id": name, "answer": f"{_TO_WRITE} that earns this: {outcome}", "expect": {"criteria": {each.id: expected}}}
-        for each in tested.rubric.criteria
-        for name, outcome, expected in _list_bands(tested, each)
+        {
+            "id": name,
+            "answer": f"{_TO_WRITE} that earns this: {outcome}",
+            "expect": {"criteria": {criterion.id: expected}},
+        }
+        for criterion in tested.rubric.criteria
+        for name, outcome, expected in _list_bands(tested, criterion)
     ]
     return StarterTests(_write_file(tests, rubric, None), len(tests), ())
 
 
 def _write_file(tests: list[dict[str, Any]], rubric: str, outputs: str | None) -> str:
-    data = {"rubric": rubric, **({"outputs": outputs} if outputs else {}), "tests": tests}
+    data: dict[str, Any] = {"rubric": rubric}
+    if outputs:
+        data["outputs"] = outputs
+    data["tests"] = tests
     return newest("rubric-test").modeline + to_yaml(data)
 
 
@@ -73,21 +83,23 @@ _Target = tuple[str, RubricPart | AnswerValue | str]
 
 def _choose(tested: TestedRubric, recorded: Sequence[RecordedResult]) -> list[RecordedResult]:
     """Choose records until no further one reaches anything new, each time the one that reaches the most."""
-    reaches = [frozenset(_list_reached(tested, each.result)) for each in recorded]
+    reaches = [frozenset(_list_reached(tested, result.result)) for result in recorded]
     missing = frozenset[_Target]().union(*reaches)
     chosen: set[int] = set()
     while missing:
-        best = max(range(len(recorded)), key=lambda number: (len(reaches[number] & missing), -number))
+        gains = [len(reached & missing) for reached in reaches]
+        best = gains.index(max(gains))  # of several the first
         chosen.add(best)
         missing -= reaches[best]
     return [recorded[number] for number in sorted(chosen)]
 
 
 def _list_reached(tested: TestedRubric, result: Scored) -> Iterator[_Target]:
+    """Yield what a result reaches: its verdict, and the band, level or answer of each criterion."""
     yield "verdict", result.verdict
-    for each in result.criteria:
-        name, answer = each.criterion.id, each.grade.answer
-        bands = tested.list_bands(each.criterion).items()
+    for judged in result.criteria:
+        name, answer = judged.criterion.id, judged.grade.answer
+        bands = tested.list_bands(judged.criterion).items()
         yield name, next((spot for spot, answers in bands if answer in answers), answer)
 
 
@@ -102,32 +114,34 @@ def _list_targets(tested: TestedRubric) -> Iterator[tuple[_Target, str]]:
             yield (criterion.id, spot), f"{band} for `{criterion.id}`"
 
 
-def _write_test(tested: TestedRubric, each: RecordedResult) -> Iterable[tuple[str, Any]]:
-    yield "id", each.record["id"]
-    for name in ("question", "answer", "reference"):
-        if isinstance(each.record.get(name), str):
-            yield name, each.record[name]
-    gated = [one for one in each.result.criteria if not all(grade.gate_met for grade in one.criterion.grades)]
-    gates = {one.criterion.id: "met" if one.grade.gate_met else "missed" for one in gated}
-    gates |= {one.group.id: "met" if one.gate_met else "missed" for one in each.result.groups if one.group.gate}
-    grade = {"rubric_grade": each.result.rubric_grade} if each.result.rubric_grade else {}
-    yield (
-        "expect",
-        {
-            "verdict": str(each.result.verdict),
-            **grade,
-            **({"gates": gates} if gates else {}),
-            "criteria": {one.criterion.id: _write_expected(tested, one) for one in each.result.criteria},
-        },
-    )
+def _write_test(tested: TestedRubric, recorded: RecordedResult) -> dict[str, Any]:
+    """Return a test that expects what a record came to."""
+    record, result = recorded.record, recorded.result
+    test = {"id": record["id"]}
+    test |= {name: record[name] for name in ("question", "answer", "reference") if isinstance(record.get(name), str)}
+    gates = {}
+    for judged in result.criteria:
+        if not all(grade.gate_met for grade in judged.criterion.grades):
+            gates[judged.criterion.id] = "met" if judged.grade.gate_met else "missed"
+    for group in result.groups:
+        if group.group.gate:
+            gates[group.group.id] = "met" if group.gate_met else "missed"
+    expected: dict[str, Any] = {"verdict": str(result.verdict)}
+    if result.rubric_grade:
+        expected["rubric_grade"] = result.rubric_grade
+    if gates:
+        expected["gates"] = gates
+    expected["criteria"] = {judged.criterion.id: _write_expected(tested, judged) for judged in result.criteria}
+    return {**test, "expect": expected}
 
 
-def _write_expected(tested: TestedRubric, each: CriterionResult) -> AnswerValue | list[int]:
-    answer = each.grade.answer
+def _write_expected(tested: TestedRubric, judged: CriterionResult) -> AnswerValue | list[int]:
+    """Return the expectation on a criterion: the answer, or the ends of its band."""
+    answer = judged.grade.answer
     if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer
-    answers = next(answers for answers in tested.list_bands(each.criterion).values() if answer in answers)
-    numbers = each.criterion.numbers
+    answers = next(answers for answers in tested.list_bands(judged.criterion).values() if answer in answers)
+    numbers = judged.criterion.numbers
     first = numbers.index(answers[0])
     is_band = 1 < len(answers) < len(numbers) and answers == numbers[first : first + len(answers)]
     return [answers[0], answers[-1]] if is_band else answer

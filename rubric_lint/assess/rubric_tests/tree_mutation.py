@@ -5,6 +5,7 @@ are followed together, from the criteria up to the rubric: only the different pa
 gate is missed before and after, the verdict is fail both times.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -44,7 +45,7 @@ class _ScorePair(NamedTuple):
 
 
 class _GroupSums(NamedTuple):
-    """What the members of a group have earned and could earn, before and after a change, and their gates."""
+    """The points that the members of a group earned and could earn, before and after a change, and their gates."""
 
     earned: Fraction
     earning: Fraction
@@ -69,8 +70,8 @@ class _ReachedScores:
         return next((score for score in self._scores if score > points), None)
 
     def highest(self, low: Points, stop: Points | None = None) -> Points | None:
-        found = (score for score in reversed(self._scores) if score >= low and (stop is None or score < stop))
-        return next(found, None)
+        below = (score for score in reversed(self._scores) if score >= low and (stop is None or score < stop))
+        return next(below, None)
 
 
 _ZERO = Fraction(0)
@@ -109,54 +110,41 @@ class TreeEquivalence:
             TooManySumsError: if the answers give too many pairs of scores.
         """
         before, after = self._rubric, mutant.rubric
-        found: tuple[Fraction, Witness] | None = None
+        best: tuple[Fraction, Witness] | None = None
         for state, answers in self._follow(self._root, _complete(after), after.criteria).items():
-            old, new = (
-                UNSCORED if score is None else rubric.decide(score, gates_met=met)
-                for rubric, score, met in (
-                    (before, state.before, state.met_before),
-                    (after, state.after, state.met_after),
-                )
-            )
+            old = _decide(before, state.before, gates_met=state.met_before)
+            new = _decide(after, state.after, gates_met=state.met_after)
             score = Fraction(-1) if state.before is None else state.before
-            if old != new and (found is None or score > found[0]):
-                given = dict(_flatten(answers))
-                named = {each.id: given[number] for number, each in enumerate(before.criteria)}
-                found = score, Witness(named, old, new)
-        return found[1] if found else None
+            if old != new and (best is None or score > best[0]):
+                by_number = dict(_flatten(answers))
+                named = {criterion.id: by_number[number] for number, criterion in enumerate(before.criteria)}
+                best = score, Witness(named, old, new)
+        return best[1] if best else None
 
     def _follow(
         self, before: ScoringGroup, after: ScoringGroup, criteria: Sequence[ScoringCriterion]
     ) -> dict[_ScorePair, _Answers]:
         """Return the pairs of scores of a group before and after a change, with answers that lead to them."""
-        changed = frozenset(
-            at
-            for at, pair in enumerate(zip(before.members, after.members, strict=True))
-            if self._differs(*pair, criteria)
-        )
+        pairs = enumerate(zip(before.members, after.members, strict=True))
+        changed = frozenset(at for at, (old, new) in pairs if self._differs(old, new, criteria))
         sums = self._add_unchanged(before, changed)
         for at in sorted(changed):
             sums = self._add(sums, before.members[at], after.members[at], criteria)
-        found: dict[_ScorePair, _Answers] = {}
-        for (earned, earning, earned_after, earning_after, *met), answers in sums.items():
-            scores = [
-                max(part / whole, _ZERO) if whole else None
-                for part, whole in ((earned, earning), (earned_after, earning_after))
-            ]
-            met_before, met_after = (
-                is_met and (score is None or group.gate is None or score >= group.gate)
-                for is_met, score, group in zip(met, scores, (before, after), strict=True)
-            )
+        states: dict[_ScorePair, _Answers] = {}
+        for total, answers in sums.items():
+            old, new = _divide(total.earned, total.earning), _divide(total.earned_after, total.earning_after)
+            met_before = total.met_before and _meets(old, before.gate)
+            met_after = total.met_after and _meets(new, after.gate)
             if met_before or met_after:
-                found.setdefault(_ScorePair(scores[0], scores[1], met_before, met_after), answers)
-        return found
+                states.setdefault(_ScorePair(old, new, met_before, met_after), answers)
+        return states
 
     def _differs(self, before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]) -> bool:
         places = [before.part] if isinstance(before.part, int) else [at for at, _ in before.part.list_shares()]
         return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
 
     def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_GroupSums, _Answers]:
-        """Return what the members of a group come to, without those that a change touches."""
+        """Return the sums of the members of a group, without those that a change touches."""
         key = (group.id, frozenset(changed))
         if key not in self._known:
             sums: dict[_GroupSums, _Answers] = {_GroupSums(_ZERO, _ZERO, _ZERO, _ZERO): None}
@@ -178,13 +166,15 @@ class TreeEquivalence:
             states = self._list_grades(before.part, criteria)
         else:
             states = self._follow(before.part, cast("ScoringGroup", after.part), criteria)
-        found: dict[_GroupSums, _Answers] = {}
+        totals: dict[_GroupSums, _Answers] = {}
         steps = []
         for state, answers in states.items():
-            applies, still_applies = state.before is not None, state.after is not None
-            earned, earning = before.weight * (state.before or 0), max(before.weight, _ZERO) * applies
-            earned_after = after.weight * (state.after or 0)
-            steps.append((earned, earning, earned_after, max(after.weight, _ZERO) * still_applies, state, answers))
+            earned = earning = earned_after = earning_after = _ZERO
+            if state.before is not None:
+                earned, earning = before.weight * state.before, max(before.weight, _ZERO)
+            if state.after is not None:
+                earned_after, earning_after = after.weight * state.after, max(after.weight, _ZERO)
+            steps.append((earned, earning, earned_after, earning_after, state, answers))
         for so_far, others in sums.items():
             for earned, earning, earned_after, earning_after, state, answers in steps:
                 met_before, met_after = so_far.met_before and state.met_before, so_far.met_after and state.met_after
@@ -197,19 +187,33 @@ class TreeEquivalence:
                         met_before,
                         met_after,
                     )
-                    found.setdefault(total, (others, answers))
-            if len(found) > MOST_STATES:
+                    totals.setdefault(total, (others, answers))
+            if len(totals) > MOST_STATES:
                 raise TooManySumsError
-        return found
+        return totals
 
     def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_ScorePair, _Answers]:
-        found: dict[_ScorePair, _Answers] = {}
+        states: dict[_ScorePair, _Answers] = {}
         for before, after in reversed([*pair_grades(self._rubric.criteria[number], criteria[number])]):
             if before.gate_met or after.gate_met:
                 scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
                 pair = _ScorePair(scores[0], scores[1], before.gate_met, after.gate_met)
-                found.setdefault(pair, (number, before.answer))
-        return found
+                states.setdefault(pair, (number, before.answer))
+        return states
+
+
+def _decide(rubric: ScoringRubric, score: Fraction | None, *, gates_met: bool) -> str:
+    """Return the verdict of a score; without one, that there is none."""
+    return UNSCORED if score is None else rubric.decide(score, gates_met=gates_met)
+
+
+def _divide(earned: Fraction, earning: Fraction) -> Fraction | None:
+    """Return the score of a group in 0..1; None if nothing in it applies that earns points."""
+    return max(earned / earning, _ZERO) if earning else None
+
+
+def _meets(score: Fraction | None, gate: Fraction | None) -> bool:
+    return score is None or gate is None or score >= gate
 
 
 def _complete(rubric: ScoringRubric) -> ScoringGroup:
@@ -218,7 +222,7 @@ def _complete(rubric: ScoringRubric) -> ScoringGroup:
         raise TypeError("a rubric without a tree")
     inside = {at for at, _ in rubric.tree.list_shares()}
     others = [GroupMember(_ZERO, at) for at in range(len(rubric.criteria)) if at not in inside]
-    return replace(rubric.tree, members=(*rubric.tree.members, *others))
+    return replace(rubric.tree, members=rubric.tree.members + tuple(others))
 
 
 def _flatten(answers: _Answers) -> Iterator[tuple[int, AnswerValue]]:
@@ -255,9 +259,15 @@ def _change_group_gate(
     if gate is None:
         return
     reached = scores.list_scores(group)
-    met, missed = [each for each in reached if each >= gate], [each for each in reached if each < gate]
-    changes = [(f"becomes {format_score(each)}", each) for each in (*met[1:2], *missed[-1:])]
-    for change, moved in [*changes, ("is removed", None)] if missed else ():
+    met, missed = [score for score in reached if score >= gate], [score for score in reached if score < gate]
+    if not missed:
+        return
+    stricter, looser = met[1:2], missed[-1:]
+    changes: list[tuple[str, Fraction | None]] = [
+        (f"becomes {format_score(score)}", score) for score in stricter + looser
+    ]
+    changes.append(("is removed", None))
+    for change, moved in changes:
         changed = _replace_group(rubric, group, replace(group, gate=moved))
         called = f"the gate {format_score(gate)} of the group `{group.id}`, in its scores from 0 to 1,"
         yield Mutant(f"{called} {change}", places.gate(group.id), changed)
@@ -265,18 +275,21 @@ def _change_group_gate(
 
 def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPlaces) -> Iterator[Mutant]:
     for at, (weight, part) in enumerate(group.members):
-        is_group = isinstance(part, ScoringGroup)
-        name = part.id if isinstance(part, ScoringGroup) else rubric.criteria[part].id
-        inside = [each for each, _ in part.list_shares()] if isinstance(part, ScoringGroup) else [part]
-        if not is_group and rubric.criteria[inside[0]].is_failure:
+        if isinstance(part, ScoringGroup):
+            name, called = part.id, f"the group `{part.id}`"
+            spot = places.criterion(name)
+            inside = [place for place, _ in part.list_shares()]
+            freed: ScoringGroup | int = _free_gates(part)
+        elif rubric.criteria[part].is_failure:
             continue
-        called = f"the group `{name}`" if is_group else f"`{name}`"
+        else:
+            name = rubric.criteria[part].id
+            called, spot = f"`{name}`", places.field(name, "weight")
+            inside, freed = [part], part
         for word, factor in (("doubled", Fraction(2)), ("halved", Fraction(1, 2))) if weight else ():
             changed = _replace_group(rubric, group, _reweigh_member(group, at, weight * factor, part))
-            spot = places.criterion(name) if is_group else places.field(name, "weight")
             yield Mutant(f"the weight of {called} is {word}", spot, changed)
         if group.earning > max(weight, _ZERO):  # else nothing is left to divide by
-            freed = _free_gates(part) if isinstance(part, ScoringGroup) else part
             without = _replace_group(rubric, group, _reweigh_member(group, at, _ZERO, freed))
             for index in inside:
                 without = regate(without, index, lambda _: True)
@@ -284,8 +297,9 @@ def _change_weights(rubric: ScoringRubric, group: ScoringGroup, places: RubricPl
 
 
 def _reweigh_member(group: ScoringGroup, at: int, weight: Fraction, part: ScoringGroup | int) -> ScoringGroup:
-    members = group.members
-    return replace(group, members=(*members[:at], GroupMember(weight, part), *members[at + 1 :]))
+    members = list(group.members)
+    members[at] = GroupMember(weight, part)
+    return replace(group, members=tuple(members))
 
 
 def _free_gates(group: ScoringGroup) -> ScoringGroup:
@@ -313,15 +327,17 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
 def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:
     """Remove each condition: what did not apply is judged at its worst, unless another condition holds for it."""
     owners: list[tuple[str, frozenset[int]]] = [
-        (each.id, frozenset([index])) for index, each in enumerate(rubric.model.criteria) if each.applies_if
+        (criterion.id, frozenset([index]))
+        for index, criterion in enumerate(rubric.model.criteria)
+        if criterion.applies_if
     ]
     owners += [(group.id, frozenset(group.leaves)) for group in root.groups if group.applies_if]
-    for number, (name, inside) in enumerate(owners):
-        others = frozenset[int]().union(*(each for at, (_, each) in enumerate(owners) if at != number))
-        criteria = tuple(
-            replace(each, may_not_apply=False) if index in inside - others else each
-            for index, each in enumerate(rubric.criteria)
-        )
-        if inside - others:
-            changed = replace(rubric, criteria=criteria)
+    times = Counter(index for _, inside in owners for index in inside)
+    for name, inside in owners:
+        freed = {index for index in inside if times[index] == 1}
+        if freed:
+            criteria = list(rubric.criteria)
+            for index in freed:
+                criteria[index] = replace(criteria[index], may_not_apply=False)
+            changed = replace(rubric, criteria=tuple(criteria))
             yield Mutant(f"`applies_if` of `{name}` is removed", places.condition(name), changed)

@@ -9,9 +9,10 @@ from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, check_names, command
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style, wants_color
 from rubric_lint.lint.run.console import Progress, complain
+from rubric_lint.model.messages import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from rubric_lint.lint.fix import Fixed
     from rubric_lint.lint.fix.run import FixOutcome, FixRun, FixTotals
@@ -52,16 +53,14 @@ def fix(given: Given) -> int:
         raise click.UsageError("stdout cannot carry both the fixed text and the JSON report; add --check")
 
     # --help and completion do not load the engine.
-    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import as_data, as_report, word_outcome, word_troubles, write_diff  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides
+    from rubric_lint.report.fixes import as_data, as_report, format_outcome, format_troubles, write_diff
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "fixing")
-    look = make_style(given.color)
-    in_color = look.color
+    style = make_style(given.color)
     # Stdout carries only the diff or the fixed text; the report goes to stderr.
-    aside = given.diff or "-" in given.paths
+    to_stderr = given.diff or "-" in given.paths
     files: list[dict[str, Any]] = []
 
     def report(outcome: "FixOutcome") -> None:
@@ -70,43 +69,50 @@ def fix(given: Given) -> int:
             return
         progress.clear()
         if given.diff:
-            click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
-        told = word_troubles(outcome) if given.quiet or given.diff else word_outcome(outcome, is_dry=is_dry)
-        _say(told, look, err=aside)
+            click.echo(write_diff(outcome, color=style.color), nl=False, color=style.color)
+        lines = format_troubles(outcome) if given.quiet or given.diff else format_outcome(outcome, is_dry=is_dry)
+        _print(lines, style, err=to_stderr)
 
-    def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
-        return rewrite_suite(given, name, data, settings, unsafe=given.unsafe_fixes, choices=given.choices)
-
-    run = FixRun(
-        report,
-        progress,
-        is_dry=is_dry,
-        unsafe=given.unsafe_fixes,
-        choices=given.choices,
-        rewrite=rewrite_file if given.target else None,
-        target="" if given.target == _VERSION_3 else given.target or "",
-    )
+    run = _make_run(given, report, progress)
     totals = _rewrite(run, given, Overrides(given.select or None, given.ignore, given.force_exclude))
     if given.form == "json":
         click.echo(as_report(files, totals), nl=False)
     elif not given.quiet:
-        _say(totals.format(is_dry=is_dry, is_rewriting=bool(given.target)).split("\n"), look, err=aside)
+        _print(totals.format(is_dry=is_dry, is_rewriting=bool(given.target)).split("\n"), style, err=to_stderr)
     return exit_code(totals, check=given.check, is_rewriting=bool(given.target))
 
 
-def _say(lines: "Iterable[str]", look: "Style", *, err: bool) -> None:
+def _make_run(given: Given, report: "Callable[[FixOutcome], None]", progress: Progress) -> "FixRun":
+    """Return the run that fixes files, and with --to converts them."""
+    from rubric_lint.lint.fix.run import FixRun
+
+    def rewrite_file(name: str, data: bytes, settings: "FileSettings") -> "Fixed":
+        return rewrite_suite(given, name, data, settings, unsafe=given.unsafe_fixes, choices=given.choices)
+
+    return FixRun(
+        report,
+        progress,
+        is_dry=given.check or given.diff,
+        unsafe=given.unsafe_fixes,
+        choices=given.choices,
+        rewrite=rewrite_file if given.target else None,
+        target="" if given.target in {None, _VERSION_3} else given.target,
+    )
+
+
+def _print(lines: "Iterable[str]", style: "Style", *, err: bool) -> None:
     for line in lines:
-        for row in look.wrap(line):
+        for row in style.wrap(line):
             click.echo(row, err=err)
 
 
 def rewrite_suite(given: Given, name: str, data: bytes, settings: "FileSettings", **how: Any) -> "Fixed":
     """Rewrite a file for the version that a command names; `how` is what `rewrite` takes of `fix`."""
     if given.target == _VERSION_3:
-        from rubric_lint.convert.raising import raise_file  # noqa: PLC0415  (as below)
+        from rubric_lint.convert.raising import raise_file
 
         return raise_file(name, data, settings, **how)
-    from rubric_lint.convert.release import rewrite  # noqa: PLC0415  (few runs have a target)
+    from rubric_lint.convert.release import rewrite
 
     return rewrite(name, data, given.target, settings, unsaid_is_required=given.unsaid != "optional", **how)
 
@@ -149,14 +155,13 @@ def format_files(given: Given) -> int:
 
     PATHS are files and folders, by default the current folder; - formats stdin to stdout.
     """
-    from rubric_lint.lint.fix.formatting import format_file  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.fixes import (  # noqa: PLC0415
+    from rubric_lint.lint.fix.formatting import format_file
+    from rubric_lint.lint.fix.run import FixRun
+    from rubric_lint.lint.project.settings import Overrides
+    from rubric_lint.report.fixes import (
         count_foreign,
-        word_formatted,
-        word_refusals,
-        word_totals,
+        format_refusals,
+        format_totals,
         write_diff,
     )
 
@@ -164,7 +169,7 @@ def format_files(given: Given) -> int:
     progress = Progress(sys.stderr, "formatting")
     in_color, is_dry = wants_color(given.color), given.check or given.diff
     # Stdout carries only the diff or the formatted text; the report goes to stderr.
-    aside = given.diff or "-" in given.paths
+    to_stderr = given.diff or "-" in given.paths
     foreign = 0
 
     def report(outcome: "FixOutcome") -> None:
@@ -173,15 +178,16 @@ def format_files(given: Given) -> int:
         foreign += count_foreign(outcome)
         if given.diff:
             click.echo(write_diff(outcome, color=in_color), nl=False, color=in_color)
-        for line in word_formatted(outcome, is_dry=is_dry) if not (given.quiet or given.diff) else ():
-            click.echo(line, err=aside)
-        for line in word_refusals(outcome, "not formatted"):
+        elif outcome.is_changed and not given.quiet:
+            what = "would be formatted" if is_dry else "formatted"
+            click.echo(f"{visible(outcome.name)}: {what}", err=to_stderr)
+        for line in format_refusals(outcome, "not formatted"):
             complain(line)
 
     run = FixRun(report, progress, is_dry=is_dry, rewrite=format_file, verb="formatted")
     totals = _rewrite(run, given, Overrides(force_exclude=given.force_exclude))
     if not given.quiet:
-        click.echo(word_totals(totals, foreign, is_dry=is_dry), err=aside)
+        click.echo(format_totals(totals, foreign, is_dry=is_dry), err=to_stderr)
     failed = totals.faults or totals.unreadable or totals.broken
     return Exit.of(crashed=totals.crashes, failed=failed, found=is_dry and totals.changed)
 

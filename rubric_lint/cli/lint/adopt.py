@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path as File
@@ -36,7 +36,7 @@ from rubric_lint.formats.search.adoptable import find_describable
 from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
-from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten_path
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.finding import Severity
@@ -51,7 +51,7 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, UndecodableError, kind_of
 
 
-class _Given(NamedTuple):
+class _AdoptedFile(NamedTuple):
     """A file to adopt: as it was given, with its documents, its settings, and how it is read now, if it is.
 
     `doubts` say where and why its rubrics are not scored, if they are read already. With `is_foreign`, no table of the
@@ -105,26 +105,33 @@ def describe_format(given: Given) -> int:
     finder = given.finder()
     files = [_read(file, given.stdin_filename, finder) for file in dict.fromkeys(given.files)]
     if given.check:
-        lacks = [(each.input, fault) for each in files for fault in _find_lacks(each)]
-        for given_file, fault in lacks:
-            complain(f"{given_file.label}: {name_in(fault, given_file.path)}")
-        return Exit.FOUND if lacks else Exit.CLEAN
-    said = (("scale", given.scale), ("pass", given.passes), ("better", given.better))
-    answers = (*(Assignment(role, value) for role, value in said if value), *given.mapped)
-    are_asked = bool(answers) or any(each.doubts for each in files)
-    is_again = are_asked and all(each.settings.shapes and not each.is_foreign for each in files)
-    for each in (each for each in files if each.title and not is_again):
-        _complain_of_known(each)
-    new = [each for each in files if is_again or not each.title]
+        code = Exit.CLEAN
+        for file in files:
+            for fault in _find_lacks(file):
+                complain(f"{file.input.label}: {name_in(fault, file.input.path)}")
+                code = Exit.FOUND
+        return code
+    options = {"scale": given.scale, "pass": given.passes, "better": given.better}
+    answers = [Assignment(role, value) for role, value in options.items() if value] + list(given.mapped)
+    has_work = bool(answers) or any(file.doubts for file in files)
+    is_again = has_work and all(file.settings.shapes and not file.is_foreign for file in files)
+    new = []
+    for file in files:
+        if is_again or not file.title:
+            new.append(file)
+        else:
+            _complain_of_known(file)
     if not new:
-        return Exit.FOUND if any(each.doubts for each in files) else Exit.CLEAN
-    folders = [str(File(each.input.path).parent) for each in new]
+        return Exit.FOUND if any(file.doubts for file in files) else Exit.CLEAN
+    folders = [str(File(file.input.path).parent) for file in new]
     named = given.config if given.output in {None, STDIN} else given.output
-    places = {choose_file(str(File(named).absolute()) if named else finder.for_folder(each).origin) for each in folders}
+    places = {
+        choose_file(str(File(named).absolute()) if named else finder.for_folder(folder).origin) for folder in folders
+    }
     if len(places) > 1:
-        listed = list_names([shorten(place) for place in sorted(places)], 3)
+        listed = list_names([shorten_path(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
-    return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(answers)
+    return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(tuple(answers))
 
 
 def _find_above(places: Iterable[tuple[Document, Path]]) -> frozenset[tuple[Document, Path]]:
@@ -136,14 +143,14 @@ class _Adoption:
     """Drafts the tables of files, asks what they leave open, and writes the tables when nothing is."""
 
     def __init__(
-        self, given: Given, files: Sequence[_Given], settings_file: str, finder: SettingsFinder, *, is_again: bool
+        self, given: Given, files: Sequence[_AdoptedFile], settings_file: str, finder: SettingsFinder, *, is_again: bool
     ) -> None:
         self.given, self.files, self.settings_file = given, files, settings_file
         self.settings = finder.for_folder(str(File(files[0].input.path).parent)).table
-        names = {shape.name for each in files for shape in each.settings.shapes} if is_again else set()
+        names = {shape.name for file in files for shape in file.settings.shapes} if is_again else set()
         self.old = [table for table in self.settings.get("shape", ()) if table["name"] in names]
         """The tables that describe the files already, and get the answers."""
-        self.owners = {document: each for each in files for document in each.documents}
+        self.owners = {document: file for file in files for document in file.documents}
 
     def run(self, answers: tuple[Assignment, ...]) -> int:
         """Draft, ask and write; return the exit code."""
@@ -152,19 +159,22 @@ class _Adoption:
             return self._stop()
         if answers:
             drafts = self._answer(drafts, answers)
-        while asked := next(((draft, draft.questions[0]) for draft in drafts if draft.questions), None):
-            ways = self._try_ways(drafts, answers, *asked)
+        open_drafts = [draft for draft in drafts if draft.questions]
+        while open_drafts:
+            question = open_drafts[0].questions[0]
+            ways = self._try_ways(drafts, answers, open_drafts[0], question)
             if not _is_terminal() or STDIN in self.given.files:
                 self._show(drafts)
-                return self._tell(drafts, asked[1], answers, ways)
-            chosen = self._ask(asked[1], answers, ways, self.find_faults(drafts))
+                return self._suggest_answer(drafts, question, answers, ways)
+            chosen = self._ask(question, answers, ways, self.find_faults(drafts))
             if not chosen:
                 return self._stop()
             answers = merge(answers, chosen)
             drafts = self.draft(answers)
+            open_drafts = [draft for draft in drafts if draft.questions]
         for draft in drafts:
-            if wrong := next((wrong for _, wrong in find_contradictions(draft.table)), ""):
-                return self._refuse(draft, wrong)
+            for _, contradiction in find_contradictions(draft.table):
+                return self._refuse(draft, contradiction)
         return self._write(drafts)
 
     def _answer(self, drafts: Sequence[TableDraft], answers: tuple[Assignment, ...]) -> list[TableDraft]:
@@ -174,8 +184,9 @@ class _Adoption:
             answered = self.draft(answers)
         except AssignmentError as fault:
             raise click.UsageError(str(fault)) from None
-        if new := self._find_new_faults(before, answered):
-            raise click.UsageError(new)
+        new_fault = self._find_new_fault(before, answered)
+        if new_fault:
+            raise click.UsageError(new_fault)
         return answered
 
     def _stop(self) -> int:
@@ -203,59 +214,66 @@ class _Adoption:
             if faults and len(faults) == len(drafts):
                 raise faults[0]
         answered = [draft.put(fitting[number]) for number, draft in enumerate(drafts)]
-        read = [frozenset((view.document, view.path) for view in draft.views) for draft in answered]
-        return [
-            replace(draft, others=_find_above(place for other in read if other is not own for place in other))
-            for draft, own in zip(answered, read, strict=True)
-        ]
+        read = [{(view.document, view.path) for view in draft.views} for draft in answered]
+        for number, draft in enumerate(answered):
+            others = chain(*read[:number], *read[number + 1 :])
+            answered[number] = replace(draft, others=_find_above(others))
+        return answered
 
     def _name_old(self, table: Mapping[str, Any]) -> TableDraft:
         shape = FormatTable.from_table(table)
-        named = [document for document, each in self.owners.items() if shape in each.settings.shapes]
+        named = [document for document, file in self.owners.items() if shape in file.settings.shapes]
         return TableDraft(tuple(named), table)
 
     def _infer(self, answers: Iterable[Assignment]) -> list[TableDraft]:
         scales = [read_scale_text(answer.value) for answer in answers if answer.role == "scale"]
         found = find_describable(list(self.owners), Hints(scales[-1] if scales else None, asks=True))
-        described = {document for each in found for document in each.documents}
-        lacking = [each for each in self.files if described.isdisjoint(each.documents)]
-        for without in lacking:
+        described = {document for candidate in found for document in candidate.documents}
+        lacking = [file for file in self.files if described.isdisjoint(file.documents)]
+        for file in lacking:
             what = "criteria, each with a text such as `description`, and a weight, points or levels"
-            complain(f"{without.input.label}: no criteria found: expected a list or a mapping of {what}")
+            complain(f"{file.input.label}: no criteria found: expected a list or a mapping of {what}")
         if lacking:
             return []
-        first = File(self.files[0].input.path)
         known = {shape["name"] for shape in self.settings.get("shape", ())}
         drafts = []
-        for each in found:
-            names = dict.fromkeys(self.owners[document].input.path for document in each.documents)
-            called = File(next(iter(names))).stem if len(names) == 1 else first.absolute().parent.name
-            called = self.given.name or called
-            numbered = chain([called], (f"{called}-{number}" for number in count(2)))
-            title = next(title for title in numbered if title not in known)
+        for candidate in found:
+            paths = dict.fromkeys(self.owners[document].input.path for document in candidate.documents)
+            title = self._find_title(list(paths), known)
             known.add(title)
-            table = {"name": title, "files": name_files(names, self.settings_file), **each.as_table()}
-            drafts.append(TableDraft(tuple(each.documents), table, each))
+            table = {"name": title, "files": name_files(paths, self.settings_file), **candidate.as_table()}
+            drafts.append(TableDraft(tuple(candidate.documents), table, candidate))
         return drafts
+
+    def _find_title(self, paths: Sequence[str], known: Collection[str]) -> str:
+        """Return --name, or the name of the file or the folder, with a number if a table has it already."""
+        name = self.given.name
+        if not name and len(paths) == 1:
+            name = File(paths[0]).stem
+        elif not name:
+            name = File(self.files[0].input.path).absolute().parent.name
+        return _number(name, "", known.__contains__)
 
     def find_faults(self, drafts: Sequence[TableDraft]) -> list[str]:
         """Return the errors in the tables and in the files by them."""
         found = [wrong for draft in drafts for _, wrong in find_contradictions(draft.table)]
-        for each in self.files:
-            examined = examine_file(each.input.path, each.input.data, self._settle(each, drafts))
+        for file in self.files:
+            examined = examine_file(file.input.path, file.input.data, self._settle(file, drafts))
             source = examined.result.source
             for finding in examined.result.findings:
                 if finding.severity is Severity.ERROR:
                     line, column, _ = source.position(finding.span.start)
-                    found.append(f"{each.input.label}:{line}:{column}: {finding.message}")
+                    found.append(f"{file.input.label}:{line}:{column}: {finding.message}")
         return found
 
-    def _find_new_faults(self, before: Sequence[str], drafts: Sequence[TableDraft]) -> str:
-        """Say which error answers make; empty if they make none."""
-        new = [fault for fault in self.find_faults(drafts) if fault not in before]
-        return f"these answers contradict the files: {new[0]}" if new else ""
+    def _find_new_fault(self, before: Sequence[str], drafts: Sequence[TableDraft]) -> str:
+        """Return the first error that answers make; empty if they make none."""
+        for fault in self.find_faults(drafts):
+            if fault not in before:
+                return f"these answers contradict the files: {fault}"
+        return ""
 
-    def _settle(self, given: _Given, drafts: Iterable[TableDraft]) -> FileSettings:
+    def _settle(self, given: _AdoptedFile, drafts: Iterable[TableDraft]) -> FileSettings:
         own = [draft for draft in drafts if not set(draft.documents).isdisjoint(given.documents)]
         return given.settings._replace(shapes=tuple(draft.format_table for draft in own))
 
@@ -273,16 +291,16 @@ class _Adoption:
                     after = self.draft(merge(answers, way.answers))
                 except AssignmentError:
                     continue
-                if question in after[at].questions or self._find_new_faults(before, after):
+                if question in after[at].questions or self._find_new_fault(before, after):
                     continue
             found.append(way)
         return sorted(found, key=lambda way: not way.is_whole)
 
     def _place(self, question: Question) -> str:
-        place = _word_place(question.document, question.place)
+        place = _format_place(question.document, question.place)
         return f"{self.owners[question.document].input.label}{place}"
 
-    def _tell(
+    def _suggest_answer(
         self,
         drafts: Sequence[TableDraft],
         question: Question,
@@ -291,16 +309,16 @@ class _Adoption:
     ) -> int:
         """Say what is open first, and with which command it is answered."""
         if not ways:
-            subject = f"{self._place(question)}: {_word_question(question)}"
+            subject = f"{self._place(question)}: {_format_question(question)}"
             complain(f"{subject}; no option of adopt answers this, so change the file")
             return self._stop()
-        complain(f"{self._place(question)}: {_word_question(question)}")
+        complain(f"{self._place(question)}: {_format_question(question)}")
         for way in ways:
             click.echo(visible(f"  if {way.effect}:"), err=True)
             click.echo(f"    {self._suggest(merge(answers, way.answers))}", err=True)
         if all(answer.role == "unused" for way in ways for answer in way.answers):
             click.echo("  otherwise, change the file: no table says how this counts", err=True)
-        rest = len({(each.place, each.reason) for draft in drafts for each in draft.questions}) - 1
+        rest = len({(question.place, question.reason) for draft in drafts for question in draft.questions}) - 1
         if rest:
             complain(f"{counted(rest, 'more question')} may follow")
         return self._stop()
@@ -318,9 +336,9 @@ class _Adoption:
         self, question: Question, answers: tuple[Assignment, ...], ways: Sequence[Suggestion], before: Sequence[str]
     ) -> tuple[Assignment, ...]:
         """Ask on a terminal; return what the user says, nothing to stop."""
-        click.echo(f"\n{visible(f'{self._place(question)}: {_word_question(question)}')}", err=True)
+        click.echo(f"\n{visible(f'{self._place(question)}: {_format_question(question)}')}", err=True)
         for number, way in enumerate(ways, start=1):
-            given = [each.option for each in way.answers]
+            given = [answer.option for answer in way.answers]
             options = " ".join(f"--{name} {shlex.quote(value)}" for name, value in given)
             click.echo(visible(f"  {number}  {way.effect}  ({options})"), err=True)
         while True:
@@ -329,22 +347,24 @@ class _Adoption:
                 return ()
             try:
                 chosen = _read_choice(text, ways)
-                new = self._find_new_faults(before, self.draft(merge(answers, chosen)))
+                new_fault = self._find_new_fault(before, self.draft(merge(answers, chosen)))
             except (click.BadParameter, AssignmentError) as fault:
                 complain(str(fault))
                 continue
-            if not new:
+            if not new_fault:
                 return chosen
-            complain(new)
+            complain(new_fault)
 
     # The end.
 
-    def _refuse(self, draft: TableDraft, wrong: str) -> int:
+    def _refuse(self, draft: TableDraft, contradiction: str) -> int:
         names = dict.fromkeys(self.owners[document].input.path for document in draft.documents)
         where = f"at `{draft.table['criteria']}`" if draft.table["criteria"] else "at the top"
         keys = join_words([f"`{visible(key)}`" for key in draft.own])
-        more = f"; if one of {keys} says it, name it with `--map outcome=KEY`" if "outcome" in wrong and keys else ""
-        complain(f"{join_words(list(names))}: the criteria {where}: the table {wrong}{more}")
+        advice = ""
+        if keys and "outcome" in contradiction:
+            advice = f"; if one of {keys} says it, name it with `--map outcome=KEY`"
+        complain(f"{join_words(list(names))}: the criteria {where}: the table {contradiction}{advice}")
         return self._stop()
 
     def _show(self, drafts: Sequence[TableDraft]) -> bool:
@@ -352,17 +372,17 @@ class _Adoption:
         is_open = any(draft.questions for draft in drafts)
         is_scored = True
         err = self.given.output == STDIN
-        for each in self.files:
-            shown = show(each.input.path, each.input.data, self._settle(each, drafts))
+        for file in self.files:
+            shown = show(file.input.path, file.input.data, self._settle(file, drafts))
             is_scored = is_scored and not shown.unscorable
             examples = [example for rubric in shown.rubrics for example in rubric.examples]
             shown = shown._replace(unread=(), unscorable=()) if is_open else shown
             ShowText(lambda text: click.echo(text, nl=False, err=err), make_style(self.given.color)).add(shown)
             for example in examples[:1]:
                 worth = f"{float(example.score):.3f}, {example.verdict}"
-                click.echo(f"{each.input.label}: for example, `score` gives this judge output {worth}:", err=err)
+                click.echo(f"{file.input.label}: for example, `score` gives this judge output {worth}:", err=err)
                 click.echo(f"  {visible(json.dumps(example.output, ensure_ascii=False))}", err=err)
-            for line in _word_left(each, drafts):
+            for line in _format_left(file, drafts):
                 click.echo(line, err=err)
         return is_scored
 
@@ -375,20 +395,23 @@ class _Adoption:
         add_tables(written, self.settings_file)
         listed = list_names([visible(str(table["name"])) for table in written])
         formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-        use = "All commands and editors now read the files."
+        added = f"\nAdded the {formats} to {visible(shorten_path(self.settings_file))}."
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
-        click.echo(f"\nAdded the {formats} to {visible(shorten(self.settings_file))}. {use}")
-        if is_scored and (way := _word_conversion(self.files)):
-            click.echo(f"Or, {way}")
-        return Exit.CLEAN if is_scored else Exit.FOUND
+            click.echo(f"{added} {use}")
+            return Exit.FOUND
+        click.echo(f"{added} All commands and editors now read the files.")
+        conversion = _format_conversion(self.files)
+        if conversion:
+            click.echo(f"Or, {conversion}")
+        return Exit.CLEAN
 
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _word_question(question: Question) -> str:
+def _format_question(question: Question) -> str:
     """Return what is open, without the advice of a message in which it stands alone."""
     found = re.match(r"""(?:"[^"]*"|`[^`]*`|[^;"`])*""", question.reason)
     text = found[0] if found and found[0] else question.reason
@@ -419,29 +442,41 @@ def _read_choice(text: str, ways: Sequence[Suggestion]) -> tuple[Assignment, ...
     return tuple(answers)
 
 
-def _word_conversion(files: Sequence[_Given]) -> str:
+def _format_conversion(files: Sequence[_AdoptedFile]) -> str:
     """Say how to write files in our own format, which is the other way to have them read; empty for stdin."""
     path = files[0].input.path
     if path == STDIN or files[0].input.label != path:
         return ""
     stem = File(path).with_name(File(path).name.split(".")[0] or "rubric")
-    names = (f"{stem}{number}.rubric.yaml" for number in chain([""], (f"-{each}" for each in count(2))))
-    command = suggest("convert", path, to="rubric", output=next(each for each in names if not os.path.lexists(each)))
+    command = suggest("convert", path, to="rubric", output=_number(str(stem), ".rubric.yaml", os.path.lexists))
     return f"to write {'it' if len(files) == 1 else 'each'} in rubric-lint's own format: {command}"
 
 
-def _complain_of_known(given: _Given) -> None:
+def _number(stem: str, ending: str, is_used: Callable[[str], bool]) -> str:
+    """Return a name that is not used yet: without a number, or with the first one from 2 that makes it new."""
+    name = f"{stem}{ending}"
+    numbers = count(2)
+    while is_used(name):
+        name = f"{stem}-{next(numbers)}{ending}"
+    return name
+
+
+def _complain_of_known(file: _AdoptedFile) -> None:
     """Say that a file is read already, and what of it no table reads."""
-    more = ", which knows more than a table can say, and" if given.is_foreign else ", and"
-    for place, reason in given.doubts:
-        complain(f"{place}: is read already, as {given.title}{more} is not scored: {reason}")
-    if not given.doubts:
-        is_scored = not given.is_foreign and not show(given.input.path, given.input.data, given.settings).unscorable
-        way = _word_conversion([given]) if is_scored else ""
-        complain(f"{given.input.label}: is read already, as {given.title}; it needs no table{way and f'; {way}'}")
+    more = ", which knows more than a table can say, and" if file.is_foreign else ", and"
+    for place, reason in file.doubts:
+        complain(f"{place}: is read already, as {file.title}{more} is not scored: {reason}")
+    if file.doubts:
+        return
+    message = f"{file.input.label}: is read already, as {file.title}; it needs no table"
+    if not file.is_foreign and not show(file.input.path, file.input.data, file.settings).unscorable:
+        conversion = _format_conversion([file])
+        if conversion:
+            message += f"; {conversion}"
+    complain(message)
 
 
-def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Given:
+def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _AdoptedFile:
     """Read a file; raise UserError when it cannot be read or parsed, or is a program."""
     found = load_argument(file, stdin_filename)
     if kind_of(found.path).is_program:
@@ -464,17 +499,16 @@ def _read(file: str, stdin_filename: str | None, finder: SettingsFinder) -> _Giv
         for _, rubric in examined.rubrics
         if settings.shapes or not (rubric.view and _may_be_described(rubric.view, is_in_doubt=is_in_doubt))
     )
-    doubts = dict.fromkeys(
-        (f"{found.label}{_word_place(view.document, place)}", reason)
-        for view in views
-        if titles and view.refusal
-        for place, reason in (view.refusal,)
-    )
+    doubts: dict[tuple[str, str], None] = {}
+    for view in views:
+        if titles and view.refusal:
+            place, reason = view.refusal
+            doubts[f"{found.label}{_format_place(view.document, place)}", reason] = None
     is_foreign = not any(view.dialect.name == "shape" for view in views)
-    return _Given(found, documents, settings, join_words(list(titles)), list(doubts), is_foreign)
+    return _AdoptedFile(found, documents, settings, join_words(list(titles)), list(doubts), is_foreign)
 
 
-def _word_place(document: Document, path: Path) -> str:
+def _format_place(document: Document, path: Path) -> str:
     position = document.source.position(document.span(path, part_of(path)).start)
     return f":{position.line}:{position.column}"
 
@@ -484,7 +518,7 @@ def _may_be_described(view: View, *, is_in_doubt: bool) -> bool:
     return view.dialect.title == TITLE or (is_in_doubt and can_describe(view))
 
 
-def _word_left(given: _Given, drafts: Iterable[TableDraft]) -> Iterator[str]:
+def _format_left(given: _AdoptedFile, drafts: Iterable[TableDraft]) -> Iterator[str]:
     """Say which keys of a file are not used, and that a scale of 0 to 1 has two scores."""
     for draft in drafts:
         entries = [entry for view in draft.views for entry in view.data if view.document in given.documents]
@@ -505,7 +539,7 @@ def _word_left(given: _Given, drafts: Iterable[TableDraft]) -> Iterator[str]:
                 yield f"{given.input.label}: {where}: {listed}"
 
 
-def _find_lacks(given: _Given) -> Iterator[str]:
+def _find_lacks(given: _AdoptedFile) -> Iterator[str]:
     shapes = given.settings.shapes
     if not shapes:
         if not given.title:
@@ -514,19 +548,22 @@ def _find_lacks(given: _Given) -> Iterator[str]:
     views = [view for document in given.documents for view in read_by_tables(document, shapes)]
     if not views:
         yield f"the table `{shapes[0].name}` finds no criteria at `{shapes[0].criteria}`"
-    read = {(view.document, view.path) for view in views}
     used = {name for shape in shapes for name in _list_names(shape)}
-    told = dict.fromkeys((str(path[-1]), reason) for view in views for path, reason in (*view.doubts, *view.unread))
-    yield from (reason for name, reason in told)
-    used |= {name for name, _ in told}
+    reasons: dict[tuple[str, str], None] = {}
+    for view in views:
+        for path, reason in [*view.doubts, *view.unread]:
+            used.add(str(path[-1]))
+            reasons[str(path[-1]), reason] = None
+    yield from (reason for _, reason in reasons)
+    read = {(view.document, view.path) for view in views}
     found = find_describable(given.documents, Hints(asks=True))
     yield from _find_unread(found, read, used)
 
 
 def _find_unread(found: Iterable[Candidate], read: set[tuple[Document, Path]], used: set[str]) -> Iterator[str]:
     """Say which criteria no table reads, and which of their fields the tables do not use."""
-    for each in found:
-        for group in each.groups:
+    for candidate in found:
+        for group in candidate.groups:
             if (group.document, group.path) not in read:
                 yield f"no table reads the criteria at `{pointer(group.path)}`"
                 continue
@@ -540,8 +577,8 @@ _NEVER_MISSED = frozenset({Role.WEIGHT_WORDS, Role.HIGHEST, Role.ID, Role.TEXT, 
 
 
 def _list_names(shape: FormatTable) -> Iterator[str]:
-    yield from (*shape.id, *shape.outcome, *shape.weight, *shape.levels, *shape.parts)
-    yield from (name for name, _ in (*shape.gate, *shape.negative))
-    yield from (
-        part for part in (shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)) if isinstance(part, str)
-    )
+    """Yield the keys that a table names."""
+    yield from chain(shape.id, shape.outcome, shape.weight, shape.levels, shape.parts)
+    yield from (name for name, _ in chain(shape.gate, shape.negative))
+    ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
+    yield from (end for end in ends if isinstance(end, str))

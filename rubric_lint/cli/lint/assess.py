@@ -35,7 +35,7 @@ def assess(given: Given) -> int:
     Lints RUBRIC, runs its tests, judges ANSWERS that have no recorded output if --model names a judge, and compares the
     verdicts with human labels. ANSWERS are as for `judge`.
     """
-    from rubric_lint.cli.lint.assessing import run_assess  # noqa: PLC0415
+    from rubric_lint.cli.lint.assessing import run_assess
 
     return run_assess(given)
 
@@ -70,6 +70,6 @@ def improve(given: Given) -> int:
     that were not used to write it, it measures better. At least 40 answers are needed. Nothing is written without
     --write.
     """
-    from rubric_lint.cli.lint.improve import propose  # noqa: PLC0415  (--help does without it)
+    from rubric_lint.cli.lint.improve import propose
 
     return propose(given)

@@ -54,7 +54,7 @@ from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
+from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
 from rubric_lint.cli.score.judging import holds_secrets
 from rubric_lint.cli.score.options import (
@@ -72,11 +72,13 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
+from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
+from rubric_lint.model.suggest import Value
 from rubric_lint.report import assessment, trust
-from rubric_lint.report.judged import word_records, word_unmatched
+from rubric_lint.report.judged import format_records, format_unmatched
 from rubric_lint.rules import BY_NAME
 from rubric_lint.scoring.flat import OF_TABLE, is_judged
 from rubric_lint.scoring.grading import ScoringRubric, read_line
@@ -94,7 +96,7 @@ from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, has_side, select_side
 
 
-class Linted:
+class LintedFile:
     """A file of rubrics, its findings, and then what recorded outputs show.
 
     `examined` is the file as it was linted. `judged` and `labels` are the files of records that the settings name.
@@ -119,7 +121,7 @@ class Linted:
         self.unread: list[str] = []
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
-        self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
+        self.judged, self.labels = (tuple(map(shorten_path, names)) for names in (of_folder.judged, of_folder.labels))
         self.ran: dict[str, list[tuple[ScoredTest, Recordings | None]]] = {}
         self._finder = finder
         self._loaded: dict[str, LoadedRubric] = {}
@@ -164,39 +166,44 @@ class Linted:
         if results and not self.has_errors:
             basis = ReviewOptions(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
             cache = _AmongAnswers(basis) if among else RecordCache(basis)
-            run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
-            if run.unreadable:
-                raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
-            ((_, outcome),) = run.judge_all([(self.file, result)])
-            if isinstance(outcome, Unreadable):
-                raise UserError(f"{outcome.path}: {outcome.reason}")
-            if isinstance(outcome, Exception):
-                raise outcome
-            result, reviews = outcome, [each.review for each in run.reviewed]
-            others = cache.left_out if isinstance(cache, _AmongAnswers) else {}
-            for name, left_out in others.items():
-                reviews = [
-                    each._replace(left_out=(*each.left_out, left_out)) if name in {None, each.rubric} else each
-                    for each in reviews
-                ]
-            told = {invalid for review in reviews for invalid in review.invalid}
-            self.unread = [each.message for each in run.invalid if each not in told]
-            self.records, self.unmatched = list(word_records(run)), run.unmatched
-            self.refused = list(word_unmatched(run))
+            result, reviews = self._review(cache, results, labels)
         self.ignored = result.ignored
-        named = name_rubrics(self.file.name, self.examined.rubrics)
-        reviews = reviews or [Review(each.name, fault=NO_RESULTS) for each in named]
-        found = sort_findings(result.source, result.findings, named)
-        if not named:
+        rubrics = name_rubrics(self.file.name, self.examined.rubrics)
+        if not rubrics:
             return [assess_faulty_file(result.source, result.findings, asked)]
-        for number, loaded in enumerate(named):
-            found[number] += self._test(loaded.name) if not self.has_errors else []
-            found[number] += list_probe_evidence(loaded, probes[loaded.name]) if loaded.name in probes else []
-        every = zip(named, found, reviews, strict=True)
-        return [assess(*each, asked)._replace(probes=probes.get(each[0].name)) for each in every]
+        reviews = reviews or [Review(loaded.name, fault=NO_RESULTS) for loaded in rubrics]
+        findings = sort_findings(result.source, result.findings, rubrics)
+        assessments = []
+        for loaded, evidence, review in zip(rubrics, findings, reviews, strict=True):
+            if not self.has_errors:
+                evidence.extend(self._test(loaded.name))
+            of_rubric = probes.get(loaded.name)
+            if of_rubric is not None:
+                evidence.extend(list_probe_evidence(loaded, of_rubric))
+            assessments.append(assess(loaded, evidence, review, asked)._replace(probes=of_rubric))
+        return assessments
+
+    def _review(self, cache: RecordCache, results: Sequence[str], labels: Sequence[str]) -> tuple[Result, list[Review]]:
+        """Return the findings with those that recorded outputs show, and what they show of each rubric."""
+        run = JudgedRun(self._finder, (tuple(results), tuple(labels)), cache)
+        if run.unreadable:
+            raise UserError(*(f"{name}: {reason}" for name, reason in run.unreadable.items()))
+        ((_, outcome),) = run.judge_all([(self.file, self.examined.result)])
+        if isinstance(outcome, Unreadable):
+            raise UserError(f"{outcome.path}: {outcome.reason}")
+        if isinstance(outcome, Exception):
+            raise outcome
+        reviews = [reviewed.review for reviewed in run.reviewed]
+        if isinstance(cache, _AmongAnswers):
+            reviews = [replace(review, left_out=cache.add_left_out(review)) for review in reviews]
+        of_rubrics = {invalid for review in reviews for invalid in review.invalid}
+        self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
+        self.records, self.unmatched = list(format_records(run)), run.unmatched
+        self.refused = list(format_unmatched(run))
+        return outcome, reviews
 
     def _test(self, rubric: str) -> Iterator[Evidence]:
-        """Yield the expectations of rubric tests beside the rubric that it does not meet."""
+        """Yield the expectations that the rubric does not meet, of the rubric tests in its folder."""
         folder = os.path.dirname(self.file.name) or "."
         real = os.path.realpath(self.file.name)
         for name in sorted(filter(is_test_file, os.listdir(folder))):
@@ -208,12 +215,12 @@ class Linted:
             if isinstance(result, Unreadable):
                 self.records.append(f"{result.path}: {result.reason}")
                 continue
-            if (self.file.name, rubric) not in runner.tested and len(self.examined.rubrics) > 1:
+            tested = runner.tested.get((self.file.name, rubric))
+            if tested is None and len(self.examined.rubrics) > 1:
                 continue
-            if tested := runner.tested.get((self.file.name, rubric)):
-                self.ran.setdefault(rubric, []).extend(
-                    (ran, runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))) for ran in tested.ran
-                )
+            for ran in tested.ran if tested else ():
+                recordings = runner.recordings.get((ran.file.outputs, rubric, ran.file.mapping))
+                self.ran.setdefault(rubric, []).append((ran, recordings))
             for finding in result.findings:
                 if finding.rule == "unmet-expectation":
                     yield make_test_evidence(result.source, finding)
@@ -250,7 +257,7 @@ class _AmongAnswers(RecordCache):
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
                 f"{list_names(known, 3)}; name the results of these answers with --results"
             )
-        return found._replace(results=results)
+        return replace(found, results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[RecordLine]] = {}
@@ -267,12 +274,17 @@ class _AmongAnswers(RecordCache):
                     about = self._answers[found]
                     texts = {"question": about.question, "answer": about.answer}
                     known = {field: text for field, text in texts.items() if text and field not in line.record}
-                    kept.append(line._replace(record={**known, **line.record}))
+                    kept.append(replace(line, record={**known, **line.record}))
                 else:
                     others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
+
+    def add_left_out(self, review: Review) -> tuple[LeftOut, ...]:
+        """Return what a review leaves out, with the results of other answers that may be of its rubric."""
+        others = [left_out for name, left_out in self.left_out.items() if name in {None, review.rubric}]
+        return (*review.left_out, *others)
 
 
 def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerContext]:
@@ -325,7 +337,8 @@ def _read_texts(records: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, Key], s
     """Return the letters and digits of each answer of some records, by rubric and id."""
     found: dict[tuple[Any, Key], str] = {}
     for record in records:
-        if (text := bare_text(record.get("answer"))) is not None:
+        text = bare_text(record.get("answer"))
+        if text is not None:
             found[record.get("rubric"), make_id_key(record.get("id"))] = text
     return found
 
@@ -336,7 +349,7 @@ def run_assess(given: Given) -> int:
     endings = {".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "full"}
     given.form = given.form or choose_by_ending(given.output, endings, "full")
     escape_what_cannot_be_encoded()
-    linted = Linted(given.rubric, given.finder())
+    linted = LintedFile(given.rubric, given.finder())
     if not linted.has_errors:
         check_label_scale(given, linted.prepare())
         check_mapping(given, linted.prepare())
@@ -359,38 +372,58 @@ def run_assess(given: Given) -> int:
         among = _describe_among(given, recorded)
         found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
         _check_assessed(found, given)
-    files = given.rubric, given.answers, recorded, labels
-    basis = trust.Given(*files, linted.records, linted.unmatched, linted.ignored, linted.off, linted.unread)
-    context = click.get_current_context()
-    basis = basis._replace(
+    inputs = _describe_run(given, linted, recorded, labels)._replace(ending=ending)
+    style = make_style(given.color, is_file=given.output is not None)
+    with open_report(given.output, Progress(sys.stderr), style) as write:
+        assessment.FORMATS[given.form](found, inputs, style, write)
+    if given.output is not None:
+        for assessed in found:
+            click.echo(f"{visible(assessed.rubric)}: {visible(trust.format_headline(assessed))}")
+    return _EXITS[max((assessed.trust for assessed in found), key=[*_EXITS].index)]
+
+
+def _describe_run(
+    given: Given, linted: LintedFile, recorded: tuple[str, ...], labels: tuple[str, ...]
+) -> trust.RunInputs:
+    """Return what reports say of the files, and the options that suggested commands repeat."""
+    inputs = trust.RunInputs(
+        given.rubric,
+        given.answers,
+        recorded,
+        labels,
+        linted.records,
+        linted.unmatched,
+        linted.ignored,
+        linted.off,
+        linted.unread,
         refused=linted.refused,
         settings=given.settings,
         mapping=given.map,
-        ending=ending,
     )
+    context = click.get_current_context()
     if given.models and not holds_secrets(context):
-        is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
-        keys = [name for name in given.api_key_env if "=" not in name]  # others are for models of this run
-        endpoint = {
-            "base_url": given.base_url if is_given else None,
-            "api_key_env": keys,
-            "prices": given.prices,
-            **{name: None if value is None else str(value) for name, value in _list_limits(given).items()},
-        }
-        basis = basis._replace(endpoint=endpoint, again=repeat_command(context))
+        inputs = inputs._replace(endpoint=_list_options_of_endpoint(given, context), again=repeat_command(context))
     if not linted.has_errors:
-        faults = (_find_fault(given, linted, is_to_judge=is_to_judge) for is_to_judge in (True, False))
-        basis = basis._replace(fault_of_judge=next(faults), fault_of_labels=next(faults))
-    style = make_style(given.color, is_file=given.output is not None)
-    with open_report(given.output, Progress(sys.stderr), style) as write:
-        assessment.FORMATS[given.form](found, basis, style, write)
-    if given.output is not None:
-        for each in found:
-            click.echo(f"{visible(each.rubric)}: {visible(trust.word_headline(each))}")
-    return _EXITS[max((each.trust for each in found), key=[*_EXITS].index)]
+        inputs = inputs._replace(
+            fault_of_judge=_find_fault(given, linted, is_to_judge=True),
+            fault_of_labels=_find_fault(given, linted, is_to_judge=False),
+        )
+    return inputs
 
 
-def _find_fault(given: Given, linted: Linted, *, is_to_judge: bool) -> str:
+def _list_options_of_endpoint(given: Given, context: click.Context) -> dict[str, Value]:
+    """Return the options of this run that say how another model is called, and what it may spend."""
+    is_given = context.get_parameter_source("base_url") is click.core.ParameterSource.COMMANDLINE
+    limits = {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
+    return {
+        "base_url": given.base_url if is_given else None,
+        "api_key_env": [name for name in given.api_key_env if "=" not in name],  # others are for models of this run
+        "prices": given.prices,
+        **{name: str(limit) for name, limit in limits.items() if limit is not None},
+    }
+
+
+def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
     """Return why another command cannot read the answers, to have them judged or to draw from them; empty if it can."""
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
@@ -417,11 +450,11 @@ def _check_assessed(found: Sequence[Assessment], given: Given) -> None:
     Raises:
         UserError: if that is so.
     """
-    several = [ratings for each in found if (ratings := each.review.ratings)]
-    check_runs(given.runs, several)
-    check_people(given, several)
-    if given.by and several:
-        check_field(given.by, [about for ratings in several for about in ratings.about.values()])
+    all_ratings = [assessed.review.ratings for assessed in found if assessed.review.ratings]
+    check_runs(given.runs, all_ratings)
+    check_people(given, all_ratings)
+    if given.by and all_ratings:
+        check_field(given.by, [about for ratings in all_ratings for about in ratings.about.values()])
 
 
 def _check(given: Given) -> None:
@@ -436,11 +469,7 @@ def _check(given: Given) -> None:
     require_existing([name for name in named if name != STDIN])
 
 
-def _list_limits(given: Given) -> dict[str, Any]:
-    return {"max_requests": given.max_requests, "max_cost": given.max_cost, "max_tokens": given.max_tokens}
-
-
-def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:
+def _judge(given: Given, linted: LintedFile) -> tuple[int, tuple[str, ...], dict[str, RubricProbes], LimitedRun | None]:
     """Judge the answers, and variants of some.
 
     Return the exit code, the file of results, what variants show, and how a limit ended the judging of the answers.
@@ -448,7 +477,7 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     access, plan = find_access(given.models, vars(given)), make_plan({**vars(given), "shuffle": SEED})
     account = open_account(given, access)
-    work = Work(given, output, linted.prepare(), access, plan, account, option="--results")
+    work = JudgeWork(given, output, linted.prepare(), access, plan, account, option="--results")
     if given.probe:
         most = given.probe * len(work.rubrics) * len(PROBES) * plan.samples * len(access.calls)
         click.echo(f"up to {most:,} more requests for --probe, after the answers are judged", err=True)
@@ -461,17 +490,17 @@ def _judge(given: Given, linted: Linted) -> tuple[int, tuple[str, ...], dict[str
     return code, recorded, probes, ending
 
 
-def _probe(work: Work, count: int) -> tuple[int, dict[str, RubricProbes]]:
+def _probe(work: JudgeWork, count: int) -> tuple[int, dict[str, RubricProbes]]:
     """Have variants of some answers judged, and return the exit code and what they show, by the rubric."""
     with ExitStack() as opened:
         drawn = draw_answers(work.open_answers(opened).read(), count, SEED)
     judged = read_scored(str(work.output), work.rubrics)
-    variants = [record for each in drawn if has_result(each, judged) for record in make_variants(each)]
+    variants = [record for answer in drawn if has_result(answer, judged) for record in make_variants(answer)]
     output = Path(f"{str(work.output).removesuffix('.jsonl').removesuffix('.judged')}.probed.jsonl")
     code: int = Exit.CLEAN
     if variants:
-        told = f"probing: {counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
-        click.echo(visible(f"{told}, with results in {output}"), err=True)
+        work_to_do = f"{counted(len(variants), 'variant')} of {counted(len(drawn), 'answer')} to judge"
+        click.echo(visible(f"probing: {work_to_do}, with results in {output}"), err=True)
         made = b"".join(encode(record) + b"\n" for record in variants)
         code = judge_answers(work._replace(made=made, output=output))
     found = read_scored(str(output), work.rubrics) if output.is_file() else {}
@@ -487,16 +516,19 @@ def _find_results(given: Given, rubrics: Collection[ScoringRubric]) -> tuple[str
     answers = given.answers
     if answers == STDIN:
         return ()
-    beside = name_results(answers, None, "--results")
-    if beside.is_file():
-        return (str(beside),)
+    journal = name_results(answers, None, "--results")
+    if journal.is_file():
+        return (str(journal),)
     if has_side(given.mapping, JUDGE):
         return (answers,)
     file = read_records(answers, mapping=select_side(given.mapping, ""))
     # `checks` without `output` cannot be read, and the page says so, as `score` does.
     fields = {"output", "outputs", "checks"}
-    records = [line.record for line in chain.from_iterable(file.lines.values())]
-    has_outputs = any(not fields.isdisjoint(lines[0].record) for lines in file.lines.values()) or any(
-        is_judged(record, rubric) or record.keys() >= OF_TABLE for record in records for rubric in rubrics
-    )
-    return (answers,) if has_outputs else ()
+    for lines in file.lines.values():
+        if not fields.isdisjoint(lines[0].record):
+            return (answers,)
+        for line in lines:
+            is_row = rubrics and line.record.keys() >= OF_TABLE
+            if is_row or any(is_judged(line.record, rubric) for rubric in rubrics):
+                return (answers,)
+    return ()

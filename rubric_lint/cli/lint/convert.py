@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, load_given, require_rubric
+from rubric_lint.cli.options import STDIN, Given, command, load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_file, write_result
 from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.lint.run.argument import load_argument
@@ -19,12 +20,13 @@ from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
 if TYPE_CHECKING:
-    from rubric_lint.convert.export.target import Carried, Export, ExportSource, Loss, Rubrics, Sources
+    from rubric_lint.convert.export.target import ConvertedSuite, Export, ExportSource, Loss, Rubrics, Sources
     from rubric_lint.lint.project.files import File
     from rubric_lint.lint.project.settings import FileSettings
     from rubric_lint.lint.run.argument import FileArgument
     from rubric_lint.model.rubric import Rubric
     from rubric_lint.scoring.loading import LoadedRubric
+    from rubric_lint.source.path import Path
 
 
 @command(
@@ -55,7 +57,7 @@ def convert(given: Given) -> int:
         given.target = choose_by_ending(given.output, TARGET_BY_ENDING, given.target)
     file = load_argument(given.file, given.stdin_filename)
     if given.target in _RELEASES and given.name is None:
-        from rubric_lint.convert.release import is_agentv_suite  # noqa: PLC0415  (few targets are releases of AgentV)
+        from rubric_lint.convert.release import is_agentv_suite
 
         settings = given.finder().for_file(file.path)
         if is_agentv_suite(file.label, file.data, settings):
@@ -67,9 +69,9 @@ def convert(given: Given) -> int:
 
 def _export(given: Given, file: "FileArgument") -> int:
     """Write the rubrics of a file anew, with what their cases say in the words of the target."""
-    from rubric_lint.convert.export.target import ExportError, TargetError  # noqa: PLC0415
+    from rubric_lint.convert.export.target import ExportError, TargetError
 
-    found = load_given(file, given.finder())
+    found = load_argument_rubrics(file, given.finder())
     if given.name is not None:
         require_rubric(given.name, found)
         found = {given.name: found[given.name]}
@@ -86,54 +88,57 @@ def _export(given: Given, file: "FileArgument") -> int:
         locate = refused.place_of_field if refusal.is_in_document else refused.place
         complain(f"{locate(refusal.path)}: {refusal.message}{advice}")
         return Exit.FOUND
-    writer = load_target(given.target)
-    lost = [(found[each.name].place(each.path), each.message) for _, dropped in sound.values() for each in dropped]
-    lost += [(found[each.name].place_in_document(each.path), each.message) for each in export.losses]
-    lost += _lost_around(found, carried, export.headed) if carried else ()
-    lost += _lost_comments(found, is_whole=given.name is None, are_kept=writer.keeps_comments)
-    for place, message in _join(sorted(set(lost), key=_order)):
+    losses: list[_Lost] = []
+    for _, dropped in sound.values():
+        losses += [(found[loss.name].place(loss.path), loss.message) for loss in dropped]
+    losses += [(found[loss.name].place_in_document(loss.path), loss.message) for loss in export.losses]
+    if carried:
+        losses += _lost_around(found, carried, export.headed)
+    are_kept = load_target(given.target).keeps_comments
+    losses += _lost_comments(found, is_whole=given.name is None, are_kept=are_kept)
+    for place, message in _join(sorted(set(losses), key=_order)):
         complain(f"{place}: lost: {message}")
-    if given.strict and lost:
+    if given.strict and losses:
         complain(_NO_LOSSES)
         return Exit.FOUND
-    for gap in export.gaps:
+    for gap in export.todo:
         complain(f"to do: {gap}")
-    rubrics: Rubrics = {called: found[called].rubric for called in sound}
-    content = _describe(given, file, rubrics) if given.target == "json" else export.data
+    content = _describe(given, file, sound) if given.target == "json" else export.data
     return write_result(content, given.output)
 
 
 def _write(
     found: "Mapping[str, LoadedRubric]", target: str, *, is_whole: bool
-) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], Carried | None, Export]":
+) -> "tuple[dict[str, tuple[Rubric, list[Loss]]], ConvertedSuite | None, Export]":
     """Return rubrics as a target can have them, what it carries of their suite if they are whole, and the export.
 
     Raises:
         ExportError: if the target does not take one of them.
     """
-    from rubric_lint.convert.export.cases import Use  # noqa: PLC0415
-    from rubric_lint.convert.export.entries import find_written, make_sound  # noqa: PLC0415
-    from rubric_lint.convert.export.suite import carry  # noqa: PLC0415
+    from rubric_lint.convert.export.cases import FileRubric
+    from rubric_lint.convert.export.entries import find_written, make_sound
+    from rubric_lint.convert.export.suite import convert_suite
 
     writer = load_target(target)
-    rubrics: Rubrics = {called: each.rubric for called, each in found.items()}
+    rubrics: Rubrics = {name: loaded.rubric for name, loaded in found.items()}
     if is_whole:
         rubrics = find_written(rubrics, target, writer.shapes)
-    sound = {called: make_sound(called, rubric, writer) for called, rubric in rubrics.items()}
-    sources: Sources = {called: _source(found[called], keeps_comments=writer.keeps_comments) for called in rubrics}
+    sound = {name: make_sound(name, rubric, writer) for name, rubric in rubrics.items()}
+    sources: Sources = {name: _source(found[name], keeps_comments=writer.keeps_comments) for name in rubrics}
     carried = None
     if is_whole:
         uses = [
-            Use(each.name, each.case, each.document, each.rubric, sources.get(each.name)) for each in found.values()
+            FileRubric(loaded.name, loaded.case, loaded.document, loaded.rubric, sources.get(loaded.name))
+            for loaded in found.values()
         ]
-        carried, sources = carry(next(iter(found.values())).file, uses, writer)
+        carried, sources = convert_suite(next(iter(found.values())).file, uses, writer)
     around = carried if carried and carried.cases else None
-    return sound, carried, writer.write({called: rubric for called, (rubric, _) in sound.items()}, sources, around)
+    return sound, carried, writer.write({name: rubric for name, (rubric, _) in sound.items()}, sources, around)
 
 
 def _find_targets(found: "Mapping[str, LoadedRubric]", given: Given) -> list[str]:
     """Return the names of the targets that take rubrics."""
-    from rubric_lint.convert.export.target import ExportError  # noqa: PLC0415
+    from rubric_lint.convert.export.target import ExportError
 
     names = []
     for name in TARGETS:
@@ -145,18 +150,18 @@ def _find_targets(found: "Mapping[str, LoadedRubric]", given: Given) -> list[str
 
 def _is_in_version_3(found: "Iterable[LoadedRubric]") -> bool:
     """Return whether a YAML file says all of its rubrics in version 3 already."""
-    from rubric_lint.convert.export.version_3 import is_written_in_version_3  # noqa: PLC0415
+    from rubric_lint.convert.export.version_3 import is_written_in_version_3
 
-    return all(is_written_in_version_3(each.rubric) and each.document.kind is Kind.YAML for each in found)
+    return all(is_written_in_version_3(loaded.rubric) and loaded.document.kind is Kind.YAML for loaded in found)
 
 
 def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> int:
     """Write a suite as `rubric-fix --to` would, and say the same of it."""
-    from rubric_lint.cli.fix.fix import exit_code, rewrite_suite  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, format_faults  # noqa: PLC0415
-    from rubric_lint.lint.fix.together import convert_together  # noqa: PLC0415
-    from rubric_lint.lint.run.summary import RunScope, Unchecked  # noqa: PLC0415
-    from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
+    from rubric_lint.cli.fix.fix import exit_code, rewrite_suite
+    from rubric_lint.lint.fix.run import FixOutcome, FixTotals, format_faults
+    from rubric_lint.lint.fix.together import convert_together
+    from rubric_lint.lint.run.summary import RunScope, Unchecked
+    from rubric_lint.report.fixes import format_troubles
 
     member, others = _find_with_others(given, file, settings)
     if others:
@@ -170,7 +175,7 @@ def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> in
     totals.add(outcome)
     unchecked = Unchecked(())
     unchecked.add(file.label, fixed.result)
-    for line in (*format_faults(fixed, "fixed"), *word_troubles(outcome), *unchecked.format_lines()):
+    for line in chain(format_faults(fixed, "fixed"), format_troubles(outcome), unchecked.format_lines()):
         complain(line)
     code = exit_code(totals, is_rewriting=True)
     is_rewritten = fixed.conversion is not None
@@ -188,21 +193,21 @@ def _rewrite(given: Given, file: "FileArgument", settings: "FileSettings") -> in
 
 def _find_with_others(given: Given, file: "FileArgument", settings: "FileSettings") -> "tuple[File, list[str]]":
     """Return a suite with what its settings say of the files that it names, and the names of these files."""
-    from rubric_lint.lint.project import suites  # noqa: PLC0415
-    from rubric_lint.lint.project.files import File  # noqa: PLC0415
+    from rubric_lint.lint.project import suites
+    from rubric_lint.lint.project.files import File
 
     if given.file != file.path or file.path == STDIN:
         return File(file.label, settings), []  # as `fix` does, it says which files are not rewritten
-    found = [each for each in suites.find([file.path], given.finder()) if isinstance(each, File)]
+    found = [member for member in suites.find([file.path], given.finder()) if isinstance(member, File)]
     if not found:
         return File(file.label, settings), []
-    return found[0], [each.name for each in found[1:]]
+    return found[0], [member.name for member in found[1:]]
 
 
 def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> bytes:
     """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
-    from rubric_lint.report.show import ShowJson  # noqa: PLC0415
-    from rubric_lint.scoring.show.source import show, summarize  # noqa: PLC0415
+    from rubric_lint.report.show import ShowJson
+    from rubric_lint.scoring.show.source import show, summarize
 
     shown = show(file.label, file.data, given.finder().for_file(file.path))
     shown = shown._replace(rubrics=tuple(rubric for rubric in shown.rubrics if rubric.name in names))
@@ -214,7 +219,7 @@ def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> b
 
 
 def _check_excel(output: str | None) -> None:
-    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
+    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
 
     if not has_openpyxl():
         raise click.UsageError(f"--to xlsx {NEEDS}")
@@ -223,66 +228,75 @@ def _check_excel(output: str | None) -> None:
 
 
 def _source(loaded: "LoadedRubric", *, keeps_comments: bool) -> "ExportSource":
-    from rubric_lint.convert.export.target import (  # noqa: PLC0415
+    from rubric_lint.convert.export.target import (
         ExportSource,
         find_fields,
         find_kept_comments,
         find_question,
     )
-    from rubric_lint.source.nunjucks import RENDERS  # noqa: PLC0415
+    from rubric_lint.source.nunjucks import RENDERS
 
     document, rubric = loaded.document, loaded.rubric
     fields = tuple(find_fields(document, rubric))
     is_template = rubric.dialect in RENDERS
     question = find_question(document, rubric)
     kept = find_kept_comments(document, rubric) if keeps_comments else {}
-    comments = {at: [document.source.slice(each) for each in spans] for at, spans in kept.items()}
+    comments = {at: [document.source.slice(span) for span in spans] for at, spans in kept.items()}
     return ExportSource(loaded.case, loaded.label, fields, is_template, question, comments=comments)
 
 
-def _lost_around(found: "dict[str, LoadedRubric]", carried: "Carried", headed: "Collection[str]") -> "Iterator[_Lost]":
+def _lost_around(
+    found: "dict[str, LoadedRubric]", carried: "ConvertedSuite", headed: "Collection[str]"
+) -> "Iterator[_Lost]":
     """Yield what a file says beside its rubrics and the target has no place for, and count what is too much to list.
 
     What is read as part of a rubric, such as the scale of all its criteria, is in what is written; so is what is judged
     as a whole, and the name, in those that are `headed`.
     """
     any_of_them = next(iter(found.values()))
-    documents = {each.number: any_of_them._replace(document=each) for each in any_of_them.file}
-    views = [(name, each.rubric.view) for name, each in found.items() if each.rubric.view]
-    heads = {head for name, view in views if name in headed for head in (view.name, view.task)}
-    read = {(view.document.number, place) for _, view in views for place in view.sources - {view.path}}
-    written = [
-        (number, path, message)
-        for number, path, message in carried.losses
-        if (number, path) not in read and not _is_one_of(documents[number].document.value(path), heads)
-    ]
-    losses = [(documents[number].place_in_document(path), message) for number, path, message in written]
-    kept = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
-    yield from (loss for loss in losses if loss[1] in kept)
-    if rest := [place for place, message in losses if message not in kept]:
+    documents = {document.number: replace(any_of_them, document=document) for document in any_of_them.file}
+    heads: set[str | None] = set()
+    read: set[tuple[int | None, Path]] = set()
+    for name, loaded in found.items():
+        view = loaded.rubric.view
+        if view and name in headed:
+            heads |= {view.name, view.task}
+        if view:
+            read |= {(view.document.number, place) for place in view.sources - {view.path}}
+    losses = []
+    for number, path, message in carried.losses:
+        of_document = documents[number]
+        if (number, path) not in read and not _is_one_of(of_document.document.value(path), heads):
+            losses.append((of_document.place_in_document(path), message))
+    listed = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
+    yield from (loss for loss in losses if loss[1] in listed)
+    rest = [place for place, message in losses if message not in listed]
+    if rest:
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
 
 
-def _is_one_of(value: object, texts: "Collection[str]") -> bool:
+def _is_one_of(value: object, texts: "Collection[str | None]") -> bool:
     return isinstance(value, str) and value in texts
 
 
 def _lost_comments(found: "dict[str, LoadedRubric]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
     """Yield the comments of the file, or of the converted rubrics; only our format keeps those of criteria."""
-    from rubric_lint.convert.export.target import find_comments, find_kept_comments  # noqa: PLC0415
+    from rubric_lint.convert.export.target import find_comments, find_kept_comments
 
     tree = next(iter(found.values())).document.tree
-    spans = {each.document.span(each.rubric.path) for each in found.values()}
+    spans = {loaded.document.span(loaded.rubric.path) for loaded in found.values()}
     if is_whole:
         spans = {Span(0, len(tree.source.text))}
     kept: set[Span] = set()
-    for each in found.values() if are_kept else ():
-        kept.update(*find_kept_comments(each.document, each.rubric).values())
-    which = "a comment that is not of a criterion" if are_kept else "a comment: converted files have no comments"
+    loss = "a comment: converted files have no comments"
+    if are_kept:
+        loss = "a comment that is not of a criterion"
+        for loaded in found.values():
+            kept.update(*find_kept_comments(loaded.document, loaded.rubric).values())
     for comment in find_comments(tree, spans):
         if comment not in kept:
             position = tree.source.position(comment.start)
-            yield f"{tree.source.name}:{position.line}:{position.column}", which
+            yield f"{tree.source.name}:{position.line}:{position.column}", loss
 
 
 def _order(lost: "_Lost") -> tuple[int, int, str]:
@@ -297,10 +311,14 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
     for place, message in lost:
         places.setdefault(message, []).append(place)
     for message, (first, *others) in places.items():
+        if not others:
+            yield first, message
+            continue
         lines = [place.rsplit(":", 2)[1] for place in others]
-        shown = [*lines[:_MOST], *([f"{len(lines) - _MOST} more"] if len(lines) > _MOST else [])]
-        also = f" (also in {'line' if len(lines) == 1 else 'lines'} {join_words(shown)})" if lines else ""
-        yield first, message + also
+        if len(lines) > _MOST:
+            lines[_MOST:] = [f"{len(lines) - _MOST} more"]
+        noun = "line" if len(others) == 1 else "lines"
+        yield first, f"{message} (also in {noun} {join_words(lines)})"
 
 
 _RELEASES = ("agentv-4", "agentv-5")
@@ -334,18 +352,18 @@ def import_table(given: Given) -> int:
     write. Each table is a rubric, and the words in its header say what its columns hold. The rubrics are linted at
     once, and findings name the cells. FILE may be - for stdin, or REV:PATH for a file in a Git revision.
     """
-    from rubric_lint.convert.importing import ChoiceError, choose, import_tables  # noqa: PLC0415
+    from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 
     refuse_same_file(given.file, given.output)
     progress = Progress(sys.stderr, "importing", "rows")
     try:
         pairs = []
-        for each in given.mapped:
-            field, mark, column = each.partition("=")
+        for pair in given.mapped:
+            field, mark, column = pair.partition("=")
             if not (mark and field.strip() and column.strip()):
-                raise click.UsageError(f"--map {each}: expected FIELD=COLUMN, such as weight=Points")
+                raise click.UsageError(f"--map {pair}: expected FIELD=COLUMN, such as weight=Points")
             pairs.append((column, field))
-        choices = choose(pairs, given.ignored, given.rescale, given.name, given.header_row)
+        choices = read_choices(pairs, given.ignored, given.rescale, given.name, given.header_row)
         file = load_argument(given.file, given.stdin_filename)
         of_file = given.finder().for_file(file.path)
         imported = import_tables(*file, of_file, choices, watch=progress.show_phase)
@@ -353,8 +371,8 @@ def import_table(given: Given) -> int:
         raise click.UsageError(str(wrong)) from None
     finally:
         progress.clear()
-    for each in imported.messages:
-        complain(each.word())
+    for message in imported.messages:
+        complain(message.word())
     if not imported.text:
         return Exit.USAGE if imported.is_unreadable else Exit.FOUND
     return write_result(imported.text.encode(), given.output)

@@ -25,12 +25,12 @@ from rubric_lint.assess.diff.rubric_diff import (
 from rubric_lint.assess.rubric_tests.reading import find_needed
 from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, load_given, require_rubric
+from rubric_lint.cli.options import STDIN, Given, load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
+from rubric_lint.cli.score.agree import read_chunks
 from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
-from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
@@ -38,10 +38,10 @@ from rubric_lint.lint.run.console import Progress
 from rubric_lint.lint.run.git import Branch, ChangedLinesFilter, GitError, read_branch, read_changes
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.report import Style
-from rubric_lint.report.changes import Comparison, as_json, as_markdown, as_text
+from rubric_lint.report.changes import DiffReport, as_json, as_markdown, as_text
 from rubric_lint.scoring.flat import list_fields
+from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import LoadedRubric, RubricError
-from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, select_side
 from rubric_lint.scoring.records.streams import StreamOptions, read_entries
 from rubric_lint.source.source import SUFFIXES, Source
@@ -58,37 +58,46 @@ def report_changes(given: Given) -> int:
     in_color = wants_color(given.color) and given.output is None
     if form == "json":
         text = as_json(comparison)
+    elif form == "markdown":
+        text = "\n".join(as_markdown(comparison)) + "\n"
     else:
-        lines = as_markdown(comparison) if form == "markdown" else as_text(comparison, color=in_color)
-        text = "\n".join(lines) + "\n"
+        text = "\n".join(as_text(comparison, color=in_color)) + "\n"
     with open_report(given.output, Progress(sys.stderr), Style(in_color)) as write:
         write(text)
     return Exit.CLEAN if comparison.is_clean else Exit.FOUND
 
 
-def _compare_files(given: Given) -> Comparison:
+def _compare_files(given: Given) -> DiffReport:
     finder = given.finder()
-    files = [load_argument(each, given.stdin_filename) for each in (given.old, given.new)]
+    files = [load_argument(name, given.stdin_filename) for name in (given.old, given.new)]
     try:
-        old = load_given(files[0], finder)
+        old = load_argument_rubrics(files[0], finder)
     except InvalidRubricsError as wrong:
-        mend = f"fix {files[0].label}"
+        fix = f"fix {files[0].label}"
         if files[0].path not in (files[0].label, STDIN):  # a revision
-            mend = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
-        advice = f"{mend} (`rubric-lint` says how), then compare again"
+            fix = f"save it with `git show {shlex.quote(files[0].label)} > FILE`, fix FILE"
+        advice = f"{fix} (`rubric-lint` says how), then compare again"
         raise UnusableFileError(*wrong.lines, f"OLD has errors, so its scores are undefined: {advice}") from None
-    loaded = [old, load_given(files[1], finder)]
-    pairs = pair_rubrics(*map(prepare_all, loaded))
+    new = load_argument_rubrics(files[1], finder)
+    pairs = pair_rubrics(prepare_all(old), prepare_all(new))
     if given.name is not None:
-        names = dict.fromkeys(rubric.name for pair in pairs for rubric in pair if rubric)
-        require_rubric(given.name, names)
-        pairs = [pair for pair in pairs if any(rubric and rubric.name == given.name for rubric in pair)]
+        require_rubric(given.name, dict.fromkeys(rubric.name for rubric in _list_rubrics(pairs)))
+        pairs = _choose(pairs, given.name)
     effects = _score(given, pairs) if given.outputs else None
-    changes = tuple(add_places(change, *loaded) for change in compare_rubrics(pairs))
-    return Comparison(files[0].label, files[1].label, changes, effects)
+    changes = tuple(add_places(change, old, new) for change in compare_rubrics(pairs))
+    return DiffReport(files[0].label, files[1].label, changes, effects)
 
 
-def _compare_branch(given: Given) -> Comparison:
+def _list_rubrics(pairs: list[RubricPair]) -> list[ScoringRubric]:
+    return [rubric for pair in pairs for rubric in pair if rubric]
+
+
+def _choose(pairs: list[RubricPair], name: str) -> list[RubricPair]:
+    """Return the pairs of which a side has this name."""
+    return [pair for pair in pairs if any(rubric and rubric.name == name for rubric in pair)]
+
+
+def _compare_branch(given: Given) -> DiffReport:
     """Compare the rubrics of all changed files with what they were where the branch left its base."""
     if given.old is not None and os.path.lexists(given.old):
         raise click.UsageError(f"{given.old} is a file; name what to compare it with too, such as HEAD:{given.old}")
@@ -100,25 +109,38 @@ def _compare_branch(given: Given) -> Comparison:
     changes: list[Change] = []
     pairs: list[RubricPair] = []
     skipped: list[str] = []
-    wanted = _list_wanted(branch, finder)
+    checked = _list_checked(branch, finder)
     for old, new in branch.files:
-        if new in wanted or (new is None and old and old.lower().endswith((*SUFFIXES, ".toml"))):
-            try:
-                loaded = _load_sides(branch, old, new, finder)
-            except UnusableFileError as wrong:
-                skipped += wrong.lines[:1]
-                continue
-            found = pair_rubrics(*map(prepare_all, loaded))
-            if given.name is not None:
-                found = [pair for pair in found if any(rubric and rubric.name == given.name for rubric in pair)]
-            changes += (add_places(change, *loaded) for change in compare_rubrics(found))
-            pairs += found
-    names = Counter(rubric.name for pair in pairs if (rubric := pair[1] or pair[0]))
-    if given.outputs and (twice := [name for name, count in names.items() if count > 1]):
-        raise click.UsageError(f"--outputs: several files have a rubric named `{twice[0]}`; compare one file")
-    effects = _score(given, pairs) if given.outputs and pairs else None
-    findings, tests = _find_findings(branch, wanted, finder), _find_failures(branch, finder)
-    return Comparison(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
+        is_deleted_rubric = new is None and old is not None and old.lower().endswith(_RUBRIC_SUFFIXES)
+        if new not in checked and not is_deleted_rubric:
+            continue
+        try:
+            before, after = _load_sides(branch, old, new, finder)
+        except UnusableFileError as wrong:
+            skipped += wrong.lines[:1]
+            continue
+        of_file = pair_rubrics(prepare_all(before), prepare_all(after))
+        if given.name is not None:
+            of_file = _choose(of_file, given.name)
+        changes += (add_places(change, before, after) for change in compare_rubrics(of_file))
+        pairs += of_file
+    effects = None
+    if given.outputs and pairs:
+        _require_different_names(pairs)
+        effects = _score(given, pairs)
+    findings, tests = _find_findings(branch, checked, finder), _find_failures(branch, finder)
+    return DiffReport(branch.base, "", tuple(changes), effects, findings, tests, tuple(skipped), is_branch=True)
+
+
+_RUBRIC_SUFFIXES = (*SUFFIXES, ".toml")
+
+
+def _require_different_names(pairs: list[RubricPair]) -> None:
+    """Refuse rubrics of one name, as an output could be of any; raise click.UsageError if there are some."""
+    counts = Counter(new.name if new else old.name if old else "" for old, new in pairs)
+    for name, count in counts.items():
+        if count > 1:
+            raise click.UsageError(f"--outputs: several files have a rubric named `{name}`; compare one file")
 
 
 def _name(branch: Branch, path: str) -> str:
@@ -126,11 +148,11 @@ def _name(branch: Branch, path: str) -> str:
     return os.path.relpath(os.path.join(branch.root, path), os.path.realpath("."))
 
 
-def _list_wanted(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
+def _list_checked(branch: Branch, finder: SettingsFinder) -> frozenset[str]:
     """Return the changed files that a run over the repository reads, by their paths in it."""
     changed = {os.path.join(branch.root, new): new for _, new in branch.files if new}
     start = os.path.relpath(branch.root)
-    found = (os.path.realpath(each.name) for each in find([start], finder) if isinstance(each, File))
+    found = (os.path.realpath(file.name) for file in find([start], finder) if isinstance(file, File))
     return frozenset(changed[name] for name in found if name in changed)
 
 
@@ -146,7 +168,7 @@ def _load_sides(
         name = _name(branch, path)
         data = load_argument(f"{branch.commit}:{path}" if is_old else name)
         try:
-            sides.append(load_given(data._replace(label=name, path=name) if is_old else data, finder))
+            sides.append(load_argument_rubrics(data._replace(label=name, path=name) if is_old else data, finder))
         except InvalidRubricsError as wrong:
             where = f"{name} in {branch.base}" if is_old else data.label
             raise UnusableFileError(f"{where}: has errors, so its scores are undefined: {wrong.lines[0]}") from None
@@ -156,46 +178,49 @@ def _load_sides(
 
 
 def _find_findings(
-    branch: Branch, wanted: frozenset[str], finder: SettingsFinder
+    branch: Branch, checked: frozenset[str], finder: SettingsFinder
 ) -> tuple[tuple[Source, Finding], ...]:
     """Return the findings on changed lines."""
-    if not wanted:
+    if not checked:
         return ()
-    sieve = ChangedLinesFilter(read_changes(branch.commit))
-    names = sorted(_name(branch, each) for each in wanted)
+    changed_lines = ChangedLinesFilter(read_changes(branch.commit))
+    names = sorted(_name(branch, path) for path in checked)
     found = []
     for file, outcome in lint_files(File(name, finder.for_file(name)) for name in names):
         if isinstance(outcome, Result) and isinstance(file, File):
-            result = sieve.filter(outcome, file.settings)
+            result = changed_lines.filter(outcome, file.settings)
             found += [(result.source, finding) for finding in result.findings]
     return tuple(found)
 
 
 def _find_failures(branch: Branch, finder: SettingsFinder) -> tuple[tuple[Source, Finding], ...]:
-    """Return what rubric tests of the repository find."""
+    """Return the findings of the rubric tests that a changed file bears on."""
     changed = {os.path.join(branch.root, path) for pair in branch.files for path in pair if path}
     runner = Runner(finder)
     found: list[tuple[Source, Finding]] = []
     for file in find_tests([os.path.relpath(branch.root)], finder):
-        if isinstance(file, File) and changed & {
-            os.path.realpath(name) for name in (file.name, *find_needed(file.name))
-        }:
-            result = runner.run(file)
-            found += [(result.source, each) for each in result.findings] if isinstance(result, Result) else []
+        if not isinstance(file, File):
+            continue
+        files = [file.name, *find_needed(file.name)]
+        if changed.isdisjoint(map(os.path.realpath, files)):
+            continue
+        result = runner.run(file)
+        if isinstance(result, Result):
+            found += [(result.source, finding) for finding in result.findings]
     return tuple(found)
 
 
 def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     effects, name, size = OutputEffects(), given.outputs, None
-    rubrics = [rubric for pair in pairs for rubric in pair if rubric]
+    rubrics = _list_rubrics(pairs)
     check_mapping(given, {rubric.hash: rubric for rubric in rubrics})
     wanted = RequiredColumns(judgements=list_fields(rubrics))
-    asked = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=wanted)
+    options = StreamOptions(select_side(given.mapping, JUDGE), name, wanted=wanted)
     with suppress(OSError, ValueError):
         size = None if name == STDIN else os.stat(name).st_size
     progress = Progress(sys.stderr, "scoring", "outputs", size)
     try:
-        for effect in score_both(read_entries(_chunks(name, progress), asked), pairs):
+        for effect in score_both(read_entries(_read_chunks(name, progress), options), pairs):
             progress.done += 1
             effects.add(effect)
     except (OSError, ValueError) as fault:
@@ -207,10 +232,9 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     return effects
 
 
-def _chunks(name: str, progress: Progress) -> Iterator[bytes]:
+def _read_chunks(name: str, progress: Progress) -> Iterator[bytes]:
     if name == STDIN and sys.stdin is None:
         raise UnusableFileError("stdin is closed")
-    with sys.stdin.buffer if name == STDIN else open_stream(name) as stream:
-        while chunk := stream.read(CHUNK):
-            progress.advance(len(chunk))
-            yield chunk
+    for chunk in read_chunks(name):
+        progress.advance(len(chunk))
+        yield chunk

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
-from itertools import chain, repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,19 +20,19 @@ from rubric_lint.assess.improve.trial import ASIDE
 from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.lint.assessing import Linted
+from rubric_lint.cli.lint.assessing import LintedFile
 from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
-from rubric_lint.cli.score.judge import Work, judge_answers, name_results, open_account
-from rubric_lint.cli.score.judge_options import SEED, Access, AnswersFile, find_access, hold, make_plan
+from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
+from rubric_lint.cli.score.judge_options import SEED, AnswersFile, ModelAccess, find_access, hold, make_plan
 from rubric_lint.cli.score.judging import (
     estimate_cost,
+    format_limit,
     holds_secrets,
     load_prices,
     open_store,
     print_command,
     run_judge,
-    word_limit,
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
@@ -62,7 +61,7 @@ def propose(given: Given) -> int:
     if STDIN in (given.rubric, given.answers):
         raise click.UsageError("RUBRIC and ANSWERS are read more than once; name files")
     require_existing(given.labels)
-    linted = Linted(given.rubric, given.finder())
+    linted = LintedFile(given.rubric, given.finder())
     if linted.has_errors:
         command = suggest("check", given.rubric, **given.settings)
         raise UserError(f"{given.rubric}: has errors; fix them first: `{command}`")
@@ -72,31 +71,33 @@ def propose(given: Given) -> int:
         raise UserError(f"{given.rubric}: its bytes cannot be reproduced exactly, so nothing could be written")
     output = Path(given.results[0]) if given.results else name_results(given.answers, None, "--results")
     rubrics, plan = linted.prepare(), make_plan({**vars(given), "shuffle": SEED})
-    judges = len(given.models)
-    is_own = not given.writers or given.writers[0] in given.models
-    access = find_access((*given.models, *(() if is_own else given.writers)), vars(given))
+    judges, models = len(given.models), list(given.models)
+    writer = given.writers[0] if given.writers else models[0]
+    if writer not in models:
+        models.append(writer)
+    access = find_access(models, vars(given))
     account = open_account(given, access)
-    writer = given.models.index(given.writers[0]) if is_own and given.writers else 0 if is_own else judges
     answers = _read_answers(given.answers, rubrics, given.mapping)
-    judged = {each.key for each in _read_answers(str(output), rubrics)} if output.exists() else set()
-    left = [each for each in answers if each.key not in judged]
-    held = {name: _take_half([each for each in answers if each.rubric.name == name]) for name in rubrics}
-    all_mended = [
-        _Trials(held[each.name], given.tries, given.tries) for each in rubrics.values() for _ in each.criteria
-    ]
-    _say_most(left, all_mended, given, access)
-    work = Work(given, output, rubrics, access.part(0, judges), plan, account)
+    judged = {answer.key for answer in _read_answers(str(output), rubrics)} if output.exists() else set()
+    left = [answer for answer in answers if answer.key not in judged]
+    trials = []  # as if every criterion were to be fixed
+    for rubric in rubrics.values():
+        half = _take_half(_choose(answers, rubric.name))
+        trials += [_TrialCount(half, given.tries, given.tries)] * len(rubric.criteria)
+    _say_most(left, trials, given, access)
+    work = JudgeWork(given, output, rubrics, access.part(0, judges), plan, account)
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
     found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
-        asking = _Asking((work.access, access.part(writer, writer + 1)), work, store)
+        of_writer = models.index(writer)
+        asking = _ModelAsker((work.access, access.part(of_writer, of_writer + 1)), work, store)
         return _improve(given, linted, found, _read_answers(str(output), rubrics), asking)
 
 
-def _word_again(*, is_stopped: bool) -> str:
+def _format_again(*, is_stopped: bool) -> str:
     """Return the command that goes on with a run that was stopped, or else writes what is offered."""
     context = click.get_current_context()
     if holds_secrets(context):
@@ -105,47 +106,48 @@ def _word_again(*, is_stopped: bool) -> str:
 
 
 def _improve(
-    given: Given, linted: Linted, found: Sequence[Assessment], answers: Sequence[Answer], asking: _Asking
+    given: Given, linted: LintedFile, found: Sequence[Assessment], answers: Sequence[Answer], asking: _ModelAsker
 ) -> int:
     """Improve the rubrics of a file one after the other, report, and write if asked to."""
     name, examined = given.rubric, linted.examined
     bases = _load(name, linted, examined)
-    mended = [(each.rubric, one.id) for each in found for one in each.list(Standing.FIX)]
-    held = {each.rubric: _list_held(linted, each.rubric) for each in found}
+    passed_tests = {assessment.rubric: _list_passed(linted, assessment.rubric) for assessment in found}
     trials = []
-    for rubric, criterion in mended:
-        own = [each for each in answers if each.rubric.name == rubric]
-        choices = sum(len(finding.choices) for finding in find_findings(bases[rubric], criterion))
-        tests = [Answer("", bases[rubric].rubric, each.case, {}) for each in held[rubric] if each.case]
-        half = _take_half(own)
-        trials.append(_Trials(half and [*half, *tests], given.tries + choices, given.tries))
+    for assessment in found:
+        base = bases[assessment.rubric]
+        half = _take_half(_choose(answers, assessment.rubric))
+        tests = [Answer("", base.rubric, test.case, {}) for test in passed_tests[assessment.rubric] if test.case]
+        for criterion in assessment.list(Standing.FIX):
+            choices = sum(len(finding.choices) for finding in find_findings(base, criterion.id))
+            trials.append(_TrialCount(half and [*half, *tests], given.tries + choices, given.tries))
     _say_most([], trials, given, asking.access)
     done: list[Improver] = []
     is_stopped = False
     for assessment in found:
         base = _load(name, linted, examined)[assessment.rubric]
-        own = [each for each in answers if each.rubric.name == assessment.rubric]
-        improver = Improver(assessment, base, own, held[assessment.rubric], asking)
+        own = _choose(answers, assessment.rubric)
+        improver = Improver(assessment, base, own, passed_tests[assessment.rubric], asking)
         done.append(improver)
         try:
             improver.run(given.tries)
         except (click.Abort, KeyboardInterrupt):
             is_stopped = True
-        examined = improver.base.examined
-        if is_stopped:
             break
+        examined = improver.base.examined
     return _report(given, linted, done, asking, is_stopped=is_stopped)
 
 
-def _load(name: str, linted: Linted, examined: Examined) -> dict[str, RubricState]:
+def _load(name: str, linted: LintedFile, examined: Examined) -> dict[str, RubricState]:
     """Return the rubrics of a file as they are now, by name."""
-    loaded = load_examined(name, examined)
-    return {
-        key: RubricState(name, linted.file.settings, examined, each, each.prepare()) for key, each in loaded.items()
-    }
+    bases = {}
+    for rubric, loaded in load_examined(name, examined).items():
+        bases[rubric] = RubricState(name, linted.file.settings, examined, loaded, loaded.prepare())
+    return bases
 
 
-def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Asking, *, is_stopped: bool) -> int:
+def _report(
+    given: Given, linted: LintedFile, done: Sequence[Improver], asking: _ModelAsker, *, is_stopped: bool
+) -> int:
     escape_what_cannot_be_encoded()
     style = make_style(given.color, is_file=given.output is not None)
     before, after = linted.examined.result.source, done[-1].base.examined.result.source
@@ -156,32 +158,34 @@ def _report(given: Given, linted: Linted, done: Sequence[Improver], asking: _Ask
         except WriteError as fault:
             raise UserError(f"{given.rubric}: {fault}") from None
     account = asking.account
-    page = improvement.Page(
-        [each.found for each in done],
+    page = improvement.ImprovementPage(
+        [improver.found for improver in done],
         account.spending,
         account.limit.prices,
         is_written=is_written,
         is_stopped=is_stopped,
-        again=_word_again(is_stopped=is_stopped),
+        again=_format_again(is_stopped=is_stopped),
     )
     with open_report(given.output, Progress(sys.stderr), style) as write:
         improvement.FORMATS[given.form](page, style, write)
     if given.output is not None:
-        for each in page.several:
-            click.echo(f"{visible(each.assessment.rubric)}: {visible(improvement.word_headline(each))}")
+        for improved in page.several:
+            click.echo(f"{visible(improved.assessment.rubric)}: {visible(improvement.format_headline(improved))}")
     if is_stopped:
         raise click.Abort
-    outcomes = [each for found in page.several for each in found.outcomes]
-    open_ones = [each for each in outcomes if not each.offered]
-    if not outcomes and not any(each.whole for each in page.several):
-        return Exit.CLEAN if page.could_say else Exit.UNDECIDED
+    return _find_code(page)
+
+
+def _find_code(page: improvement.ImprovementPage) -> Exit:
+    outcomes = [outcome for found in page.several for outcome in found.outcomes]
     if not outcomes:
-        return Exit.FOUND
-    if not open_ones:
+        if any(improved.whole for improved in page.several):
+            return Exit.FOUND
+        return Exit.CLEAN if page.could_say else Exit.UNDECIDED
+    reasons = {outcome.left for outcome in outcomes if not outcome.offered}
+    if not reasons:
         return Exit.CLEAN
-    return (
-        Exit.UNDECIDED if all(each.left in {StopReason.FEW, StopReason.FEW_WRONG} for each in open_ones) else Exit.FOUND
-    )
+    return Exit.UNDECIDED if reasons <= {StopReason.FEW, StopReason.FEW_WRONG} else Exit.FOUND
 
 
 def _read_answers(
@@ -199,8 +203,8 @@ def _read_answers(
         raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
 
 
-def _list_held(linted: Linted, rubric: str) -> list[PassedTest]:
-    """Return the rubric tests that hold, with what a judge is shown of each."""
+def _list_passed(linted: LintedFile, rubric: str) -> list[PassedTest]:
+    """Return the rubric tests that pass, with what a judge is shown of each."""
     found = []
     for ran, recordings in linted.ran.get(rubric, ()):
         recording = recordings.found.get(ran.test.key) if recordings else None
@@ -209,7 +213,7 @@ def _list_held(linted: Linted, rubric: str) -> list[PassedTest]:
     return found
 
 
-class _Trials(NamedTuple):
+class _TrialCount(NamedTuple):
     """The trials for a criterion: what each has judged, how many there can be, and how many a model has to write."""
 
     answers: Sequence[Answer]
@@ -217,29 +221,40 @@ class _Trials(NamedTuple):
     written: int
 
 
+def _choose(answers: Sequence[Answer], rubric: str) -> list[Answer]:
+    return [answer for answer in answers if answer.rubric.name == rubric]
+
+
 def _take_half(answers: Sequence[Answer]) -> Sequence[Answer]:
     """Return as many answers of a rubric as a wording is proved on; none if there are too few."""
     return answers[: max(ASIDE, len(answers) // 2)] if len(answers) >= NEEDED else []
 
 
-def _say_most(left: Sequence[Answer], trials: Sequence[_Trials], given: Given, access: Access) -> None:
+def _say_most(left: Sequence[Answer], trials: Sequence[_TrialCount], given: Given, access: ModelAccess) -> None:
     """Say how many requests there can be: to judge answers, and for each proposal for a criterion to fix."""
     plan, models = make_plan({**vars(given), "shuffle": SEED}), len(given.models)
-    trials = [each for each in trials if each.answers]
-    asked = [*left, *chain.from_iterable(chain.from_iterable(repeat(each.answers, each.proposals)) for each in trials)]
-    requests = models * sum(plan.count_requests(len(each.rubric.criteria)) for each in asked)
-    proposals = sum(each.proposals for each in trials)
-    parts = [f"{counted(len(left), 'answer')} to judge"] if left else []
-    criteria = counted(len(trials), "criterion", "criteria")
-    parts += [f"{counted(proposals, 'proposal')} for {criteria} to write and to prove"] if proposals else []
-    if parts:
-        most = requests + sum(each.written for each in trials)
-        click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
-        if prices := load_prices(given.prices):
-            click.echo(visible(estimate_cost(asked, access.calls[:models], plan, prices)), err=True)
+    trials = [trial for trial in trials if trial.answers]
+    to_judge = list(left)
+    for trial in trials:
+        to_judge += [*trial.answers] * trial.proposals
+    requests = models * sum(plan.count_requests(len(answer.rubric.criteria)) for answer in to_judge)
+    proposals = sum(trial.proposals for trial in trials)
+    parts = []
+    if left:
+        parts.append(f"{counted(len(left), 'answer')} to judge")
+    if proposals:
+        criteria = counted(len(trials), "criterion", "criteria")
+        parts.append(f"{counted(proposals, 'proposal')} for {criteria} to write and to prove")
+    if not parts:
+        return
+    most = requests + sum(trial.written for trial in trials)
+    click.echo(f"about {most:,} requests, as invalid outputs are retried: {' and '.join(parts)}", err=True)
+    prices = load_prices(given.prices)
+    if prices:
+        click.echo(visible(estimate_cost(to_judge, access.calls[:models], plan, prices)), err=True)
 
 
-class _Records:
+class _TrialRecords:
     """Keeps the results of a trial in memory; the replies are in the cache."""
 
     def __init__(self) -> None:
@@ -251,10 +266,10 @@ class _Records:
         self.all.append(record)
 
 
-class _Asking:
+class _ModelAsker:
     """Asks the judges and the model that proposes, within the limit that the whole run shares."""
 
-    def __init__(self, access: tuple[Access, Access], work: Work, store: ReplyStore | None) -> None:
+    def __init__(self, access: tuple[ModelAccess, ModelAccess], work: JudgeWork, store: ReplyStore | None) -> None:
         self.access, self._writer = access
         self.account, self._plan, self._store = work.account, work.plan, store
         self._has_reported = False
@@ -262,7 +277,7 @@ class _Asking:
     def judge(self, answers: Sequence[Answer], what: str) -> list[Mapping[str, Any]]:
         """Return the records of answers; see `Asker`."""
         click.echo(visible(f"{what}: judging {counted(len(answers), 'answer')}"), err=True)
-        records = _Records()
+        records = _TrialRecords()
         panel, n = self.access.connect(self.account), len(answers)
         self.account.stop = ""
         code = run_judge(panel, records, iter(answers), n, self._plan, store=self._store)
@@ -283,7 +298,7 @@ class _Asking:
         advice = "Run the same command to resume"
         if is_stuck:
             advice = f"The same command would end there too: raise {join_words([*account.limit.options], 'or')}"
-        complain(word_limit(account, "the next proposal is not written", advice))
+        complain(format_limit(account, "the next proposal is not written", advice))
         if not (is_stuck or account.fault):
             print_command()
 

@@ -25,18 +25,24 @@ from rubric_lint.cli.options import (
     write_figures,
 )
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
+from rubric_lint.cli.output import (
+    choose_format,
+    escape_what_cannot_be_encoded,
+    make_style,
+    open_report,
+    protect_rubrics,
+)
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import UserError, list_names, to_data, visible
-from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, counted
+from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, Write, counted
 
 if TYPE_CHECKING:
     from rubric_lint.assess.judged.review import JudgedRun, RecordCache
     from rubric_lint.lint.fix.run import FixOutcome
     from rubric_lint.lint.fix.silence import Silenced
     from rubric_lint.lint.project.files import File, Unreadable
-    from rubric_lint.lint.project.settings import SettingsFinder
+    from rubric_lint.lint.project.settings import Overrides, SettingsFinder
     from rubric_lint.lint.run.batch import FileOutcome
     from rubric_lint.lint.run.linting import Filter, Lint
     from rubric_lint.lint.run.summary import Summary
@@ -44,56 +50,62 @@ if TYPE_CHECKING:
 
 def _silence(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Write an ignore comment for every finding and return the exit code."""
-    from rubric_lint.lint.fix.run import SilenceRun  # noqa: PLC0415
+    from rubric_lint.lint.fix.run import SilenceRun
 
     def report(name: str, done: "Silenced") -> None:
         if done.is_changed and not given.quiet:
             click.echo(f"{visible(name)}: {counted(done.findings, 'finding')} silenced")
-        for finding, why in done.left:
+        for finding, reason in done.left:
             line, column, _ = done.result.source.position(finding.span.start)
-            click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(why)}")
+            click.echo(f"{visible(name)}:{line}:{column}: {finding.rule} not silenced: {visible(reason)}")
 
     totals = SilenceRun(progress, (given.reason or "").strip(), report).silence_all(given.paths, finder)
     if not given.quiet:
         click.echo(totals.format())
-    severe = {Severity.ERROR, Severity.WARNING}
-    failing = {"error": {Severity.ERROR}, "warning": severe, "never": set[Severity]()}[given.fail_on]
-    return Exit.of(crashed=totals.crashes, failed=totals.refused, found=totals.severities_left & failing)
+    failing: dict[str, set[Severity]] = {
+        "error": {Severity.ERROR},
+        "warning": {Severity.ERROR, Severity.WARNING},
+        "never": set(),
+    }
+    found = totals.severities_left & failing[given.fail_on]
+    return Exit.of(crashed=totals.crashes, failed=totals.refused, found=found)
 
 
-def _find_sieves(given: Given, finder: "SettingsFinder") -> "list[Filter]":
+def _make_filters(given: Given, finder: "SettingsFinder") -> "list[Filter]":
     """Return the filters that remove known or untouched findings; raise click.UsageError if Git cannot help."""
-    sieves: list[Filter] = []
+    filters: list[Filter] = []
     if not given.no_baseline:
-        from rubric_lint.lint.run.baseline import Baselines  # noqa: PLC0415
+        from rubric_lint.lint.run.baseline import Baselines
 
-        sieves.append(Baselines(finder, given.baseline, renews=given.write_baseline))
+        filters.append(Baselines(finder, given.baseline, renews=given.write_baseline))
     if given.diff_base is not None:
-        from rubric_lint.lint.run.git import ChangedLinesFilter, GitError, read_changes  # noqa: PLC0415  (few runs compare)
+        from rubric_lint.lint.run.git import ChangedLinesFilter, GitError, read_changes
 
         try:
-            sieves.append(ChangedLinesFilter(read_changes(given.diff_base)))
+            filters.append(ChangedLinesFilter(read_changes(given.diff_base)))
         except GitError as fault:
             raise click.UsageError(f"--diff-base: {fault}") from None
-    return sieves
+    return filters
 
 
-def _end_baselines(given: Given, sieves: "list[Filter]") -> None:
+def _end_baselines(given: Given, filters: "list[Filter]") -> None:
     """Write the baselines if asked to; otherwise report the known findings that no longer occur."""
-    from rubric_lint.lint.run.baseline import Baselines  # noqa: PLC0415
+    from rubric_lint.lint.run.baseline import Baselines
 
-    for sieve in sieves:
-        if not isinstance(sieve, Baselines):
+    for baselines in filters:
+        if not isinstance(baselines, Baselines):
             continue
-        for name, findings, new, gone in sieve.write() if given.write_baseline else ():
-            if not given.quiet:
-                complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
-        missing = [] if given.write_baseline or given.quiet else list(sieve.gone())
-        for name, file, rule, count, is_file_gone in missing:
-            where = f"{file}, which no longer exists" if is_file_gone else file
-            complain(f"{name}: {counted(count, 'known finding')} of {rule} no longer in {where}")
-        if missing:
-            complain("run with --write-baseline to remove them from the baseline")
+        if given.write_baseline:
+            for name, findings, new, gone in baselines.write():
+                if not given.quiet:
+                    complain(f"{name}: {counted(findings, 'known finding')} ({new} added, {gone} removed)")
+        elif not given.quiet:
+            missing = list(baselines.gone())
+            for name, file, rule, count, is_file_gone in missing:
+                where = f"{file}, which no longer exists" if is_file_gone else file
+                complain(f"{name}: {counted(count, 'known finding')} of {rule} no longer in {where}")
+            if missing:
+                complain("run with --write-baseline to remove them from the baseline")
 
 
 def _find_results(given: Given, name: str, finder: "SettingsFinder") -> tuple[str, ...]:
@@ -104,7 +116,7 @@ def _find_results(given: Given, name: str, finder: "SettingsFinder") -> tuple[st
     return (*settings.judged, *settings.labels)
 
 
-class Judges:
+class JudgedLint:
     """Looks at rubrics with the results that options or settings name; `run` is the last run that had any.
 
     What it has read stays for the next run. Runs without results do not load the scorer.
@@ -117,8 +129,8 @@ class Judges:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions  # noqa: PLC0415
-        from rubric_lint.cli.score.options import find_labels  # noqa: PLC0415
+        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions
+        from rubric_lint.cli.score.options import find_labels
 
         self._kept = self._kept or RecordCache(ReviewOptions(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
@@ -147,18 +159,33 @@ class Judges:
 
         return lint_all
 
+    def write_reviews(self, form: str, write: Write) -> None:
+        """Write what the results show beside findings, if there are any."""
+        if self.run and not self._given.quiet:
+            from rubric_lint.report.judged import format_reviews
 
-def print_files(paths: Iterable[str], finder: "SettingsFinder", sieves: "Sequence[Filter]", *, as_json: bool) -> Exit:
+            write_figures(format_reviews(self.run), form, write)
+
+    def complain_of_records(self) -> None:
+        """Say on stderr which records were not used, and why."""
+        if self.run:
+            from rubric_lint.report.judged import format_records
+
+            for line in format_records(self.run):
+                complain(line)
+
+
+def print_files(paths: Iterable[str], finder: "SettingsFinder", filters: "Sequence[Filter]", *, as_json: bool) -> Exit:
     """Print the files that a run would read to stdout, and to stderr what is left out and why; or all as JSON."""
-    from rubric_lint.lint.project.files import Skipped, Unreadable  # noqa: PLC0415
-    from rubric_lint.lint.project.suites import find  # noqa: PLC0415
+    from rubric_lint.lint.project.files import Skipped, Unreadable
+    from rubric_lint.lint.project.suites import find
 
     reasons: dict[str, str] = {}
     files, faults = [], []
     for found in find(paths, finder, Skipped(reasons=reasons)):
         if isinstance(found, Unreadable):
             faults.append(found)
-        elif all(sieve.needs_file(found.name) for sieve in sieves):
+        elif all(filter_.needs_file(found.name) for filter_ in filters):
             files.append(found.name)
         else:
             reasons[found.name] = "unchanged"
@@ -184,11 +211,10 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
     Raises:
         SettingsError: when a settings file is invalid.
     """
-    from rubric_lint.lint.project.files import tidy  # noqa: PLC0415
-    from rubric_lint.lint.project.settings import report_settings  # noqa: PLC0415
+    from rubric_lint.lint.project.files import tidy
+    from rubric_lint.lint.project.settings_report import report_settings
 
-    reports = []
-    code = Exit.CLEAN
+    reports, code = [], Exit.CLEAN
     for path in map(tidy, paths):
         if os.path.lexists(path):
             reports.append(report_settings(path, finder))
@@ -198,17 +224,20 @@ def print_settings(paths: Iterable[str], finder: "SettingsFinder", *, as_json: b
     if as_json:
         click.echo(json.dumps(reports, indent=1, default=float))
     else:
-        click.echo("\n\n".join("\n".join(_word_settings(report)) for report in reports))
+        click.echo("\n\n".join("\n".join(_format_settings(report)) for report in reports))
     return code
 
 
-def _word_settings(report: Mapping[str, Any]) -> Iterable[str]:
+def _format_settings(report: Mapping[str, Any]) -> Iterable[str]:
     file, rules = report["settings_file"], report["rules"]
-    yield f"{visible(report['path'])}: " + (f"settings of {visible(file)}" if file else "no settings file")
+    origin = f"settings of {visible(file)}" if file else "no settings file"
+    yield f"{visible(report['path'])}: {origin}"
     rows = []
-    for name, each in report["settings"].items():
-        value = "not set" if each["value"] is None else json.dumps(each["value"], ensure_ascii=False, default=float)
-        rows.append((name, value, ", ".join(each["sources"])))
+    for name, setting in report["settings"].items():
+        value = "not set"
+        if setting["value"] is not None:
+            value = json.dumps(setting["value"], ensure_ascii=False, default=float)
+        rows.append((name, value, ", ".join(setting["sources"])))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     for name, value, source in rows:
         yield f"  {name:<{names}}  {visible(value):<{values}}  {visible(source)}"
@@ -219,7 +248,7 @@ def _word_settings(report: Mapping[str, Any]) -> Iterable[str]:
         yield f"  read as format version {report['version']}"
 
 
-_WITH_SUMMARY = (Statistics, *(REPORTERS[name] for name in TEXT_FORMATS))
+_WITH_SUMMARY = [Statistics, *(REPORTERS[name] for name in TEXT_FORMATS)]
 """The formats that end with the summary."""
 
 
@@ -254,10 +283,10 @@ def _check_values(given: Given) -> None:
 
 def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
     """Refuse to write a baseline, before anything is linted, if neither an option nor the settings name one."""
-    from rubric_lint.lint.project.files import File, find, split_stdin  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File, find, split_stdin
 
     others, stdin = split_stdin(given.paths, given.stdin_filename or "<stdin>", finder)
-    names = (each.name for each in chain(stdin, find(others, finder)) if isinstance(each, File))
+    names = (file.name for file in chain(stdin, find(others, finder)) if isinstance(file, File))
     if not any(finder.for_folder(os.path.dirname(name)).baseline for name in names):
         raise click.UsageError("--write-baseline: name the file with --baseline or in the settings")
 
@@ -299,157 +328,190 @@ def _require_baseline(given: Given, finder: "SettingsFinder") -> None:
         --show-settings excludes -
     """,
 )
-def check(given: Given) -> int:  # noqa: C901, PLR0911, PLR0915 (several options replace the run)
+def check(given: Given) -> int:
     """Check LLM-judge rubrics in YAML and JSON.
 
     PATHS are files and folders, by default the current folder; - reads stdin.
     """
     _check_values(given)
     given.paths = given.paths or (".",)
-
-    # --help and completion do not load the engine.
-    from rubric_lint.lint.project.settings import Overrides, SettingsFinder  # noqa: PLC0415
-    from rubric_lint.lint.run.batch import lint_files  # noqa: PLC0415
-    from rubric_lint.lint.run.linting import LintRun  # noqa: PLC0415
-
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr)
-    look = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
-    chosen = "statistics" if given.statistics else choose_format(given.form, given.output)
-    make_reporter = Statistics if given.statistics else REPORTERS[chosen]
-    judges = Judges(given)
-
-    fixed = Exit.CLEAN
-    bare = 0
-
-    def run(finder: SettingsFinder, **files: Any) -> "Summary":
-        nonlocal fixed, bare
-        files["unable"] = _find_unable(given.select, has_results=bool(given.judged or finder.for_folder("").judged))
-        files["lint"] = judges.wrap(files["lint"], finder)
-        with open_report(given.output, progress, look) as write:
-            # Opened before fixing: if the report cannot be written, no file is changed.
-            if given.fix:
-                fixed = _fix(given, finder, progress)
-            reporter = make_reporter(write, look)
-            sieves = _find_sieves(given, finder)
-            if given.output is not None or given.write_baseline:
-                files["undone"] = f"{'the report' if given.output is not None else 'the baseline'} was not written"
-            engine = LintRun(reporter, progress, sieves, **files)
-            summary = engine.lint_all(given.paths, given.stdin_filename or "<stdin>", finder)
-            if judges.run:
-                summary = summary._replace(review=(("judged", to_data(judges.run)),))
-            reporter.end(summary)
-            if judges.run and not given.quiet:
-                from rubric_lint.report.judged import word_reviews  # noqa: PLC0415
-
-                write_figures(word_reviews(judges.run), chosen, write)
-        if judges.run:
-            from rubric_lint.report.judged import word_records  # noqa: PLC0415
-
-            for line in word_records(judges.run):
-                complain(line)
-        bare = engine.explaining.bare + summary.other_kinds
-        says_summary = given.output is not None or make_reporter in _WITH_SUMMARY
-        if summary.is_empty and not says_summary and not given.quiet:
-            complain(f"0 rubrics found in {counted(summary.files, 'file')}")
-        for line in chain(engine.explaining.format_lines(), finder.format_idle_shapes(given.paths)):
-            complain(line)
-        _end_baselines(given, sieves)
-        return summary
-
-    def lint_and_report(finder: SettingsFinder, processes: int | None = None, **files: Any) -> "Summary":
-        from rubric_lint.lint.run.cache import Cache  # noqa: PLC0415  (not needed with --no-cache)
-
-        with nullcontext() if given.no_cache else Cache.here() as cache:
-            lint = partial(lint_files, cache=cache, processes=processes, edits=chosen in WITH_EDITS)
-            return run(finder, lint=spare(given.output, lint), **files)
-
-    overrides = Overrides(given.select or None, given.ignore, given.force_exclude)
+    checking = _Check(given, progress)
     if given.watch:
-        needs = partial(_find_results, given)
-        settings = {"config": given.config, "isolated": given.isolated}
-        # While watchfiles runs a thread, forking a process is not safe.
-        report = partial(lint_and_report, processes=1)
-        return watch_files(given.paths, report, progress, overrides, needs=needs, **settings)
-    finder = given.finder(overrides)
+        return checking.watch()
+    finder = given.finder(_find_overrides(given))
     if given.show_files:
-        return print_files(given.paths, finder, _find_sieves(given, finder), as_json=given.form == "json")
+        return print_files(given.paths, finder, _make_filters(given, finder), as_json=given.form == "json")
     if given.show_settings:
         return print_settings(given.paths, finder, as_json=given.form == "json")
     if given.add_ignores:
         return _silence(given, finder, progress)
     if given.write_baseline and given.baseline is None:
         _require_baseline(given, finder)
-    summary = lint_and_report(finder)
-    if given.output is not None and not given.quiet:
-        click.echo(summary)
-    if summary.faults:
-        return Exit.FAULT
-    if summary.unreadable:
-        return max(Exit.USAGE, fixed)
-    if missing := list(
-        _word_missing(summary, finder, bare, is_required=given.require_rubrics, is_strict=given.fail_on_unread)
-    ):
-        for line in missing:
+    return checking.run(finder)
+
+
+def _find_overrides(given: Given) -> "Overrides":
+    from rubric_lint.lint.project.settings import Overrides
+
+    return Overrides(given.select or None, given.ignore, given.force_exclude)
+
+
+class _Check:
+    """A run of `check`, once or with --watch again and again.
+
+    `fixed` is the exit code of fixing with --fix, `without_rubrics` the number of named files without rubrics.
+    """
+
+    def __init__(self, given: Given, progress: Progress) -> None:
+        self._given = given
+        self._progress = progress
+        self._style = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
+        self._form = "statistics" if given.statistics else choose_format(given.form, given.output)
+        self._make_reporter = Statistics if given.statistics else REPORTERS[self._form]
+        self._judges = JudgedLint(given)
+        self._fixed = Exit.CLEAN
+        self._without_rubrics = 0
+
+    def watch(self) -> Exit:
+        """Report again whenever files change, until the program is interrupted."""
+        given = self._given
+        return watch_files(
+            given.paths,
+            partial(self._report, processes=1),  # while watchfiles runs a thread, forking a process is not safe
+            self._progress,
+            _find_overrides(given),
+            needs=partial(_find_results, given),
+            config=given.config,
+            isolated=given.isolated,
+        )
+
+    def run(self, finder: "SettingsFinder") -> Exit:
+        """Report once, and return the exit code."""
+        given = self._given
+        summary = self._report(finder)
+        if given.output is not None and not given.quiet:
+            click.echo(summary)
+        if summary.faults:
+            return Exit.FAULT
+        if summary.unreadable:
+            return max(Exit.USAGE, self._fixed)
+        missing = list(_format_missing(summary, finder, self._without_rubrics, given))
+        if missing:
+            for line in missing:
+                complain(line)
+            return Exit.FOUND
+        failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
+        return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, self._fixed)
+
+    def _report(self, finder: "SettingsFinder", processes: int | None = None, **files: Any) -> "Summary":
+        """Lint, report and return the summary; `files` is what `LintRun` takes of --watch."""
+        from rubric_lint.lint.run.batch import lint_files
+        from rubric_lint.lint.run.cache import Cache
+
+        given = self._given
+        with nullcontext() if given.no_cache else Cache.here() as cache:
+            lint = protect_rubrics(
+                given.output,
+                partial(lint_files, cache=cache, processes=processes, edits=self._form in WITH_EDITS),
+            )
+            has_results = bool(given.judged or finder.for_folder("").judged)
+            unable = _find_unable(given.select, has_results=has_results)
+            return self._lint(finder, lint=self._judges.wrap(lint, finder), unable=unable, **files)
+
+    def _lint(self, finder: "SettingsFinder", **files: Any) -> "Summary":
+        from rubric_lint.lint.run.linting import LintRun
+
+        given, judged = self._given, self._judges
+        with open_report(given.output, self._progress, self._style) as write:
+            # Opened before fixing: if the report cannot be written, no file is changed.
+            if given.fix:
+                self._fixed = _fix(given, finder, self._progress)
+            reporter = self._make_reporter(write, self._style)
+            filters = _make_filters(given, finder)
+            if given.output is not None:
+                files["undone"] = "the report was not written"
+            elif given.write_baseline:
+                files["undone"] = "the baseline was not written"
+            engine = LintRun(reporter, self._progress, filters, **files)
+            summary = engine.lint_all(given.paths, given.stdin_filename or "<stdin>", finder)
+            if judged.run:
+                summary = summary._replace(review=(("judged", to_data(judged.run)),))
+            reporter.end(summary)
+            judged.write_reviews(self._form, write)
+        judged.complain_of_records()
+        self._without_rubrics = engine.explaining.bare + summary.other_kinds
+        says_summary = given.output is not None or self._make_reporter in _WITH_SUMMARY
+        if summary.is_empty and not says_summary and not given.quiet:
+            complain(f"0 rubrics found in {counted(summary.files, 'file')}")
+        for line in chain(engine.explaining.format_lines(), finder.format_idle_shapes(given.paths)):
             complain(line)
-        return Exit.FOUND
-    failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
-    return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, fixed)
+        _end_baselines(given, filters)
+        return summary
 
 
-def _word_missing(
-    summary: "Summary", finder: "SettingsFinder", bare: int, *, is_required: bool, is_strict: bool
-) -> Iterator[str]:
+def _format_missing(summary: "Summary", finder: "SettingsFinder", without_rubrics: int, given: Given) -> Iterator[str]:
     """Yield why the run fails although its findings may not: rubrics that are missing or were not read.
 
-    `bare` counts the named files without rubrics. Only the option fails on them: a hook names every file, and the
-    settings apply there too.
+    Only --require-rubrics fails on named files `without_rubrics`: a hook names every file, and the settings apply there
+    too.
     """
-    from rubric_lint.lint.project.settings import Settings, SettingsError  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Settings, SettingsError
 
     settings = Settings("")
     with suppress(SettingsError):  # broken settings of this folder may not apply to the files
         settings = finder.for_folder("")
+    is_required = given.require_rubrics or settings.require_rubrics
     unread = summary.unread + summary.near_misses
-    if unread and (is_strict or settings.fail_on_unread):
-        them = "which `fail-on-unread` forbids"
-        yield f"{counted(unread, 'near miss', 'near misses')} not checked, {them}"
-    elif summary.unread and (is_required or settings.require_rubrics):
+    if unread and (given.fail_on_unread or settings.fail_on_unread):
+        near_misses = counted(unread, "near miss", "near misses")
+        yield f"{near_misses} not checked, which `fail-on-unread` forbids"
+    elif summary.unread and is_required:
         yield f"{counted(summary.unread, 'rubric')} not checked, or only in part, but rubrics are required"
     # Unchanged files, which are not read, may have rubrics.
-    if not (summary.rubrics or summary.unchanged_files) and (is_required or settings.require_rubrics):
+    if not (summary.rubrics or summary.unchanged_files) and is_required:
         yield "no rubrics found, but at least one is required"
-    elif bare and is_required:
-        yield f"no rubrics found in {counted(bare, 'named file')}, but each is required to have one"
+    elif without_rubrics and given.require_rubrics:
+        files = counted(without_rubrics, "named file")
+        yield f"no rubrics found in {files}, but each is required to have one"
 
 
 def _find_unable(select: frozenset[str], *, has_results: bool) -> frozenset[str]:
     """Return the rules for which a run has no data; reject a selection of which no rule would run."""
     if not select:
         return frozenset()
-    from rubric_lint.rules import BY_NAME, JUDGED_RULES  # noqa: PLC0415  (loads the rules)
-    from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
+    from rubric_lint.rules import BY_NAME, JUDGED_RULES
+    from rubric_lint.rules.rows import JUDGED
 
-    others = {BY_NAME[name].command for name in select} - {"rubric-lint", *([JUDGED] if has_results else [])}
-    if others and all(BY_NAME[name].command in others for name in select):
+    commands = {BY_NAME[name].command for name in select}
+    others = commands - {"rubric-lint"}
+    if has_results:
+        others.discard(JUDGED)
+    if others and others == commands:
         raise click.UsageError(f"--select: {list_names(sorted(select))}: only {min(others)} finds this; run that")
     return frozenset() if has_results else JUDGED_RULES
 
 
 def _fix(given: Given, finder: "SettingsFinder", progress: Progress) -> Exit:
     """Fix the files and report on stderr, because stdout is for the findings."""
-    from rubric_lint.cli.fix.fix import exit_code  # noqa: PLC0415
-    from rubric_lint.lint.fix.run import FixRun  # noqa: PLC0415
-    from rubric_lint.report.fixes import word_troubles  # noqa: PLC0415
+    from rubric_lint.cli.fix.fix import exit_code
+    from rubric_lint.lint.fix.run import FixRun
+    from rubric_lint.report.fixes import format_troubles
 
     def report(outcome: "FixOutcome") -> None:
         progress.clear()
-        for line in word_troubles(outcome):
+        for line in format_troubles(outcome):
             complain(line)
 
-    # Linting reports the files that cannot be read.
-    how: dict[str, Any] = {"unsafe": given.unsafe_fixes, "choices": given.choices, "refuse": lambda _: None}
-    totals = FixRun(report, progress, **how).fix_all(given.paths, "", finder)
+    run = FixRun(
+        report,
+        progress,
+        unsafe=given.unsafe_fixes,
+        choices=given.choices,
+        refuse=lambda _: None,  # linting reports the files that cannot be read
+    )
+    totals = run.fix_all(given.paths, "", finder)
     if not given.quiet:
         click.echo(totals.format(is_dry=False), err=True)
     return exit_code(totals)

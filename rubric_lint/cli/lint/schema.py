@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rubric_lint.cli.commands import Exit, Group, word_unknown
+from rubric_lint.cli.commands import Exit, Group, format_unknown
 from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 def _find_file(given: Given) -> SchemaFile:
     """Return the file of `suite@v1`, or the current one of `suite`; raise click.UsageError without one of this form."""
-    from rubric_lint.model.schema_files import newest  # noqa: PLC0415  (reads the schema folder)
+    from rubric_lint.model.schema_files import newest
 
     name, _, version = given.name.partition("@")
     entries = _entries()
     matching = [entry for entry in entries if entry.name == name and version in {"", entry.version}]
     if not matching:
         known = [*{entry.name: None for entry in entries}, *map(_label, entries)]
-        hint = word_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
+        hint = format_unknown(given.name, known) or f"; expected {', '.join(map(_label, entries))}"
         raise click.BadParameter(f"unknown schema {given.name!r}{hint}")
     entry = matching[0] if version else newest(name)
-    file = next((each for each in entry.forms if each.form == given.form), None)
-    if file is None:
-        raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
-    return file
+    for file in entry.forms:
+        if file.form == given.form:
+            return file
+    raise click.UsageError(f"{_label(entry)} has one form only; leave out --form")
 
 
 def _entries() -> tuple[SchemaFile, ...]:
-    from rubric_lint.model.schema_files import catalogue  # noqa: PLC0415  (reads the schema folder)
+    from rubric_lint.model.schema_files import catalogue
 
     return catalogue()
 
@@ -79,10 +79,12 @@ def print_path(given: Given) -> None:
     click.echo(file.path)
 
 
-for each in (print_schema, print_path):
-    each.params[0]._custom_shell_complete = lambda _ctx, _param, incomplete: [
-        name for name in map(_label, _entries()) if name.startswith(incomplete)
-    ]
+def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in map(_label, _entries()) if name.startswith(incomplete)]
+
+
+print_schema.params[0]._custom_shell_complete = _complete
+print_path.params[0]._custom_shell_complete = _complete
 
 
 @command(
@@ -98,7 +100,7 @@ def bundle_schemas(given: Given) -> int:
 
     Also writes catalog.json, the entries for SchemaStore.
     """
-    from rubric_lint.model.schema_files import schemas_root  # noqa: PLC0415
+    from rubric_lint.model.schema_files import schemas_root
 
     if given.folder is None:
         raise click.UsageError("name a FOLDER; the installed schemas must not be changed")

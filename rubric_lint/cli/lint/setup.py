@@ -16,7 +16,7 @@ from rubric_lint.cli.options import Choice, Given, command, complete_name, read_
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
 from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.lint.run.console import complain
-from rubric_lint.model.messages import visible
+from rubric_lint.model.messages import counted, visible
 from rubric_lint.model.suggest import suggest, word_need
 from rubric_lint.report.terminal import Style, reflow
 from rubric_lint.source.source import Kind, kind_of
@@ -40,15 +40,16 @@ def init(given: Given) -> None:
     FILE defaults to example.rubric.yaml, or with --suite to example.suite.yaml; - writes to stdout. A name that ends
     in .json selects JSON.
     """
-    from rubric_lint.lint.project.files import name_other_kind  # noqa: PLC0415
-    from rubric_lint.model.starter import start  # noqa: PLC0415  (reads YAML)
+    from rubric_lint.lint.project.files import name_other_kind
+    from rubric_lint.model.starter import start
 
     name = given.file or ("example.suite.yaml" if given.suite else "example.rubric.yaml")
-    choose = "choose a name that ends in .yaml or .json"
-    if kind := name_other_kind(name):
-        raise click.UsageError(f"{name} would not be checked, as it is {kind}; {choose}")
-    if (written := kind_of(name)) not in (Kind.YAML, Kind.JSON):
-        raise click.UsageError(f"{name} would be read as {written}, which init does not write; {choose}")
+    advice = "choose a name that ends in .yaml or .json"
+    other_kind, notation = name_other_kind(name), kind_of(name)
+    if other_kind:
+        raise click.UsageError(f"{name} would not be checked, as it is {other_kind}; {advice}")
+    if notation not in (Kind.YAML, Kind.JSON):
+        raise click.UsageError(f"{name} would be read as {notation}, which init does not write; {advice}")
     text = start(given.shape, suite=given.suite, as_json=name.lower().endswith(".json"))
     if name == "-":
         click.echo(text, nl=False)
@@ -93,7 +94,7 @@ def adopt(given: Given) -> int:
     understood, names each key that is not used, and adds a table to the nearest settings file. What the files leave
     open, it asks on a terminal; otherwise, it writes nothing and prints the command that answers it.
     """
-    from rubric_lint.cli.lint.adopt import describe_format  # noqa: PLC0415
+    from rubric_lint.cli.lint.adopt import describe_format
 
     return describe_format(given)
 
@@ -129,7 +130,7 @@ def print_path(_given: Given) -> None:
 
 def read_agent(value: str) -> str:
     """Return the name of an agent, empty if none is given; raise click.BadParameter for an unknown one."""
-    return value and str(Choice(sorted(FOLDERS)).convert(value, None, None))
+    return str(Choice(sorted(FOLDERS)).convert(value, None, None)) if value else ""
 
 
 @command(
@@ -145,9 +146,7 @@ def read_agent(value: str) -> str:
 )
 def install(given: Given) -> None:
     """Install the skill into this project."""
-    found = find_agent(os.environ)
-    skills = given.folder or (FOLDERS[given.agent] if given.agent else found.skills if found else SHARED_SKILLS)
-    target = Path(skills, NAME, FILE)
+    target = Path(given.folder or _find_skills_folder(given.agent), NAME, FILE)
     text = find_skill().read_bytes()
     try:
         if has_content(target, text):
@@ -163,6 +162,14 @@ def install(given: Given) -> None:
     except OSError as fault:
         raise click.UsageError(f"cannot write {target}: {fault.strerror}") from fault
     click.echo(f"Wrote {visible(str(target))}.", err=True)
+
+
+def _find_skills_folder(agent: str) -> str:
+    """Return the folder of the named agent, or else of the agent that runs this command."""
+    if agent:
+        return FOLDERS[agent]
+    running = find_agent(os.environ)
+    return running.skills if running else SHARED_SKILLS
 
 
 skill = Group(
@@ -185,14 +192,14 @@ def show_folder(_given: Given) -> None:
 def clear_all(_given: Given) -> None:
     """Delete all cached results, of every version and working folder, and the replies of judges."""
     folder = _require_folder()
-    count = clear()
-    click.echo(f"Removed {count} file{'' if count == 1 else 's'} from {folder}.")
+    click.echo(f"Removed {counted(clear(), 'file')} from {folder}.")
 
 
 def _require_folder() -> str:
-    if folder := cache_folder():
-        return folder
-    raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")
+    folder = cache_folder()
+    if not folder:
+        raise click.UsageError(f"there is no cache because you have no home folder; set {FOLDER} to use one")
+    return folder
 
 
 cache = Group(
@@ -212,7 +219,7 @@ cache = Group(
 )
 def explain(given: Given) -> None:
     """Explain a rule, with examples; without RULE, list all rules."""
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (not needed by --help)
+    from rubric_lint.rules import BY_NAME
 
     rules = [*BY_NAME.values()] if given.rule is None else [BY_NAME[read_name(given.rule)]]
     if given.form == "json":
@@ -258,7 +265,7 @@ explain.params[0]._custom_shell_complete = complete_name
 )
 def completion(given: Given) -> None:
     """Print what makes a shell complete commands, options and rules. SHELL is bash, zsh or fish."""
-    from rubric_lint.cli.lint.lint import cli  # noqa: PLC0415  (it loads this module)
+    from rubric_lint.cli.lint.lint import cli
 
     Choice(["bash", "zsh", "fish"]).convert(given.shell, None, None)
     shell = get_completion_class(given.shell)
@@ -281,11 +288,11 @@ def completion(given: Given) -> None:
 def lsp(_given: Given) -> int:
     """Start the language server, for use by editors."""
     try:
-        import pygls.lsp.server  # noqa: F401, PLC0415  (a third of a second)
+        import pygls.lsp.server  # noqa: F401  (a third of a second)
     except ImportError:
         complain(f"the language server {word_need('lsp')}")
         return Exit.USAGE
-    from rubric_lint.editor.features import Server  # noqa: PLC0415
+    from rubric_lint.editor.features import Server
 
     end_at_once()
     if hasattr(signal, "SIGPIPE"):
@@ -311,12 +318,12 @@ def mcp(given: Given) -> int:
     Relative paths start at the first --root. Paths and symlinks that leave all roots are refused.
     """
     try:
-        import mcp.server.stdio  # noqa: F401, PLC0415  (a second)
+        import mcp.server.stdio  # noqa: F401  (a second)
     except ImportError:
         complain(f"the MCP server {word_need('mcp')}")
         return Exit.USAGE
-    from rubric_lint.agents.roots import Roots  # noqa: PLC0415
-    from rubric_lint.agents.server import serve  # noqa: PLC0415
+    from rubric_lint.agents.roots import Roots
+    from rubric_lint.agents.server import serve
 
     if sys.stdin.isatty():
         complain("waiting for Model Context Protocol messages; this command is meant to be started by a coding agent")

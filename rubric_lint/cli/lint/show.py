@@ -35,9 +35,9 @@ def show(given: Given) -> int:
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """
     # --help and completion do not load the engine.
-    from rubric_lint.lint.project.settings import Overrides  # noqa: PLC0415
-    from rubric_lint.report.show import SHOW_FORMATS, word_summary  # noqa: PLC0415
-    from rubric_lint.scoring.show.source import ShowRun  # noqa: PLC0415
+    from rubric_lint.lint.project.settings import Overrides
+    from rubric_lint.report.show import SHOW_FORMATS, format_summary
+    from rubric_lint.scoring.show.source import ShowRun
 
     escape_what_cannot_be_encoded()
     progress = Progress(sys.stderr, "reading")
@@ -46,20 +46,20 @@ def show(given: Given) -> int:
     finder = given.finder(Overrides(force_exclude=given.force_exclude))
     with open_report(given.output, progress, look) as write:
         report = SHOW_FORMATS[form](write, look)
-        told: list[str] = []  # the files that the report must not replace
+
+        names: list[str] = []
 
         def add(shown: "Shown") -> None:
-            told.append(shown.file)
+            names.append(shown.file)
             report.add(shown)
 
-        summary = ShowRun(add if given.output else report.add, progress).show_all(
-            given.paths or (".",), given.stdin_filename or "<stdin>", finder
-        )
-        for name in told:
+        run = ShowRun(add, progress)
+        summary = run.show_all(given.paths or (".",), given.stdin_filename or "<stdin>", finder)
+        for name in names:
             refuse_same_file(name, given.output)
         report.end(summary)
     if form == "json" and not summary.rubrics:
-        for line in word_summary(summary).splitlines():
+        for line in format_summary(summary).splitlines():
             complain(line)
     return Exit.of(crashed=summary.faults, failed=summary.unreadable, found=not summary.rubrics)
 
@@ -92,6 +92,6 @@ def diff(given: Given) -> int:
     no longer hold are listed too. With NEW, both are files, - for stdin, or REV:PATH for a file in a revision. Changes
     of comments, order, notation and line breaks are ignored.
     """
-    from rubric_lint.cli.lint.diff import report_changes  # noqa: PLC0415
+    from rubric_lint.cli.lint.diff import report_changes
 
     return report_changes(given)

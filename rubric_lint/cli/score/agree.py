@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -41,10 +41,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rubric_lint.assess.agreement.analysis import AgreementLimit
+    from rubric_lint.assess.agreement.ratings import Ratings
     from rubric_lint.assess.agreement.reading import RatingReader
-    from rubric_lint.report.agreement import Findings
+    from rubric_lint.judge.answers import Answer
+    from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import ScoringRubric
-    from rubric_lint.scoring.records.verdict import ParseOptions
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
 
 ON_A_PAGE = 200
@@ -57,15 +59,15 @@ def measure_agreement(
     labels: tuple[str, ...],
     reading: "ParseOptions",
     mapping: "Mapping[str, str]",
-) -> "Findings | None":
+) -> "AgreementReport | None":
     """Compare results with labels as `rubric-score agree` does by default; None, after saying why, if that fails.
 
     `mapping` has for each field of the results the column that it has in their files.
     """
-    from rubric_lint.assess.agreement.analysis import analyse_all  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import AgreementOptions  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import analyse_all
+    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.report.agreement import AgreementReport
 
     reader = RatingReader(rubrics, reading, mapping=mapping)
     if not read_files(reader, results, labels, mapping):
@@ -78,7 +80,7 @@ def measure_agreement(
         return None
     plan = AgreementOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
-    return Findings(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
+    return AgreementReport(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
 
 
 def read_files(
@@ -88,8 +90,8 @@ def read_files(
     mapping: "Mapping[str, str] | None" = None,
 ) -> bool:
     """Read all files; return whether each could be read and has records."""
-    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side  # noqa: PLC0415
-    from rubric_lint.scoring.records.streams import StreamOptions  # noqa: PLC0415
+    from rubric_lint.scoring.records.mapping import HUMAN, JUDGE, RequiredColumns, list_own_fields, select_side
+    from rubric_lint.scoring.records.streams import StreamOptions
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
@@ -98,7 +100,7 @@ def read_files(
                 side = HUMAN if are_labels else JUDGE
                 own = list_own_fields(mapping or {}, side, names)
                 asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
-                found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
+                found = reader.read(label, read_chunks(name), labels=are_labels, options=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
                 return False
@@ -115,7 +117,7 @@ def read_chunks(name: str) -> Iterator[bytes]:
         OSError: if it cannot be read.
         ValueError: if stdin is closed.
     """
-    from rubric_lint.scoring.records.entries import CHUNK  # noqa: PLC0415
+    from rubric_lint.scoring.records.entries import CHUNK
 
     if name == STDIN and sys.stdin is None:
         raise ValueError("stdin is closed")
@@ -126,18 +128,14 @@ def read_chunks(name: str) -> Iterator[bytes]:
 
 def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
     """Say which records are invalid, in all files or in these, and which are left out."""
-    from rubric_lint.assess.agreement.reading import list_invalid  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import list_invalid
 
-    invalid = [each for each in reader.invalid if files is None or each.file in files]
-    for line in list_invalid(invalid):
-        complain(line)
-    for left_out in reader.left_out:
-        complain(str(left_out))
+    invalid = [record for record in reader.invalid if files is None or record.file in files]
+    lines = [*list_invalid(invalid), *map(str, reader.left_out)]
     if files is None:
-        for line in reader.passed_over.word():
-            complain(line)
-        for note in reader.list_notes():
-            complain(note)
+        lines += [*reader.passed_over.format_lines(), *reader.list_notes()]
+    for line in lines:
+        complain(line)
 
 
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
@@ -165,13 +163,9 @@ def agree(given: Given) -> int:
     same records with a "rater", or a sheet (CSV, Excel) with a column for each criterion. Records are joined by
     "rubric" and "id".
     """
-    from rubric_lint.assess.agreement.analysis import TOGETHER, analyse_all, find_breaches  # noqa: PLC0415
-    from rubric_lint.assess.agreement.comparison import AgreementOptions  # noqa: PLC0415
-    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError  # noqa: PLC0415
-    from rubric_lint.assess.measure.pass_rate import LabelSelection  # noqa: PLC0415
-    from rubric_lint.report.agreement import Findings, as_json, as_text  # noqa: PLC0415
-    from rubric_lint.scoring.grading import read_line  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.assess.measure.pass_rate import LabelSelection
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     if not given.results and not given.labels:
         raise click.UsageError("name a file of results or --labels")
@@ -179,30 +173,24 @@ def agree(given: Given) -> int:
     check_reading(given, rubrics)
     given.labels = find_labels(given, given.results)
     check_label_scale(given, rubrics)
-    known = dict.fromkeys(
-        [
-            "verdict",
-            *([TOGETHER] if len(rubrics) > 1 else []),
-            *(each.id for rubric in rubrics.values() for each in rubric.criteria),
-        ]
-    )
+    known = _list_limited(rubrics)
     conditions = [_read_condition(text, known) for text in given.fail_below]
     escape_what_cannot_be_encoded()
-    for name in (given.rubric, *given.results, *given.labels):
+    inputs = [given.rubric, *given.results, *given.labels]
+    for name in inputs:
         refuse_same_file(name, given.output)
-    form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "table"}, "table")
+    given.form = given.form or choose_by_ending(given.output, {".json": "json", ".txt": "table"}, "table")
     # Collect no garbage: everything that is read stays.
     gc.freeze()
     gc.disable()
-    reading = ParseOptions.of(given.extract, given.extra_fields, given.grades)
     reader = RatingReader(
         rubrics,
-        reading,
+        ParseOptions.of(given.extract, given.extra_fields, given.grades),
         any_version=given.any_version,
         label_scales=given.label_scales,
         mapping=given.mapping,
     )
-    with open_page(given.report, given.rubric, *given.results, *given.labels) as page:
+    with open_page(given.report, *inputs) as page:
         if not read_files(reader, given.results, given.labels, given.mapping):
             return Exit.USAGE
         try:
@@ -211,40 +199,83 @@ def agree(given: Given) -> int:
             complain_of_records(reader)
             complain(str(unusable))
             return Exit.USAGE
-        listed = given.worst if given.worst is not None or form == "json" else ON_A_PAGE if page else _IN_A_TABLE
-        check_runs(given.runs, ratings)
-        check_people(given, ratings)
-        line, by = read_line(given.fail_on), given.by or ""
-        plan = AgreementOptions(
-            Fraction(str(given.target)), listed, line, by, given.label_scales, given.runs, given.look
-        )
-        if given.by:
-            check_field(given.by, [about for each in ratings for about in each.about.values()])
-        agreements = analyse_all(ratings, plan)
-        breaches = find_breaches(agreements, conditions)
-        findings = Findings(agreements, reader.invalid, reader.left_out, breaches)
-        lines = as_text(findings, columns(), _IN_A_TABLE if given.worst is None else given.worst)
-        with open_report(given.output, Progress(sys.stderr), Style()) as write:
-            write(as_json(findings) if form == "json" else "\n".join(lines) + "\n")
-        if page:
-            from rubric_lint.report.html import render_agreement  # noqa: PLC0415
-
-            names = ("stdin" if name == STDIN else Path(name).name for name in (*given.results, *given.labels))
-            page.write(render_agreement(findings, f"{Path(given.rubric).name}: {', '.join(names)}"))
-    if form != "json":
+        report = _analyse(given, reader, ratings, conditions, has_page=page is not None)
+        _write_report(given, report, page)
+    if given.form != "json":
         complain_of_records(reader)
-    for breach in breaches:
+    for breach in report.breaches:
         complain(str(breach))
-    return Exit.FOUND if findings.breaches or (findings.invalid and not given.allow_invalid) else Exit.CLEAN
+    is_invalid = report.invalid and not given.allow_invalid
+    return Exit.FOUND if report.breaches or is_invalid else Exit.CLEAN
+
+
+def _list_limited(rubrics: "Mapping[str, ScoringRubric]") -> list[str]:
+    """Return what --fail-below can name before a colon: the verdict, all rubrics together, and criteria."""
+    from rubric_lint.assess.agreement.analysis import TOGETHER
+
+    names = ["verdict"]
+    if len(rubrics) > 1:
+        names.append(TOGETHER)
+    for rubric in rubrics.values():
+        names += [criterion.id for criterion in rubric.criteria]
+    return list(dict.fromkeys(names))
+
+
+def _analyse(
+    given: Given,
+    reader: "RatingReader",
+    ratings: "Sequence[Ratings]",
+    conditions: "Sequence[AgreementLimit]",
+    *,
+    has_page: bool,
+) -> "AgreementReport":
+    """Return the agreement in the ratings that were read.
+
+    Raises:
+        UserError: if --runs, --label-scale or --by does not fit the ratings.
+    """
+    from rubric_lint.assess.agreement.analysis import analyse_all, find_breaches
+    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.report.agreement import AgreementReport
+    from rubric_lint.scoring.grading import read_line
+
+    most: int | None = given.worst
+    if most is None and given.form != "json":
+        most = ON_A_PAGE if has_page else _IN_A_TABLE
+    check_runs(given.runs, ratings)
+    check_people(given, ratings)
+    line, by = read_line(given.fail_on), given.by or ""
+    plan = AgreementOptions(Fraction(str(given.target)), most, line, by, given.label_scales, given.runs, given.look)
+    if given.by:
+        check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
+    agreements = analyse_all(ratings, plan)
+    breaches = find_breaches(agreements, conditions)
+    return AgreementReport(agreements, reader.invalid, reader.left_out, breaches)
+
+
+def _write_report(given: Given, report: "AgreementReport", page: TextIO | None) -> None:
+    from rubric_lint.report.agreement import as_json, as_text
+
+    with open_report(given.output, Progress(sys.stderr), Style()) as write:
+        if given.form == "json":
+            write(as_json(report))
+        else:
+            most = _IN_A_TABLE if given.worst is None else given.worst
+            write("\n".join(as_text(report, columns(), most)) + "\n")
+    if page:
+        from rubric_lint.report.html import render_agreement
+
+        names = ["stdin" if name == STDIN else Path(name).name for name in [*given.results, *given.labels]]
+        page.write(render_agreement(report, f"{Path(given.rubric).name}: {', '.join(names)}"))
 
 
 _IN_A_TABLE = 10
 """The disagreements to list in a table, unless --worst says it."""
 
 
-def _read_condition(text: str, known: dict[str, None]) -> "AgreementLimit":
+def _read_condition(text: str, known: Sequence[str]) -> "AgreementLimit":
     """Read a limit such as `alpha=0.6` or `accuracy:alpha=0.6`; raise click.UsageError when it is not one."""
-    from rubric_lint.assess.agreement.analysis import STATISTICS, AgreementLimit  # noqa: PLC0415
+    from rubric_lint.assess.agreement.analysis import STATISTICS, AgreementLimit
 
     left, _, right = text.rpartition("=")
     where, _, statistic = left.rpartition(":")
@@ -292,17 +323,10 @@ def labels(given: Given) -> None:
     and an empty column for each criterion. Give each person a copy, named after the person, then pass the copies as
     --labels.
     """
-    from rubric_lint.assess.agreement.reading import UnusableRatingsError  # noqa: PLC0415
-    from rubric_lint.assess.agreement.sheets import (  # noqa: PLC0415
-        SheetError,
-        draw_sample,
-        find_open,
-        make_rows,
-        write_csv,
-        write_excel,
-    )
-    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl  # noqa: PLC0415
-    from rubric_lint.judge.answers import AnswersError, check_answers, read_answers  # noqa: PLC0415
+    from rubric_lint.assess.agreement.reading import UnusableRatingsError
+    from rubric_lint.assess.agreement.sheets import SheetError, make_rows, write_csv, write_excel
+    from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
+    from rubric_lint.judge.answers import AnswersError
 
     require_file_name(given.output, "--output")
     is_excel = given.output.lower().endswith(".xlsx")
@@ -312,19 +336,8 @@ def labels(given: Given) -> None:
         raise click.UsageError(f"--output: writing an Excel file {NEEDS}")
     check_answer_fields(given)
     rubrics = load(given.rubric, given)
-    chunks = [*read_chunks(given.answers)]
     try:
-        mapping = given.mapping
-        check_answers(chunks, rubrics, mapping, name=given.answers, reserved=frozenset(), may_repeat=True)
-        for names in (given.results, given.labels):
-            require_existing(names)
-        results, done = ({name: read_chunks(name) for name in names} for names in (given.results, given.labels))
-        allowed = find_open(rubrics, results, done)
-        drawn, total = draw_sample(
-            filter(allowed, read_answers(chunks, rubrics, mapping, name=given.answers)), given.sample, given.seed
-        )
-        if not drawn:
-            raise UserError(f"{given.answers}: no answer is left to label")
+        drawn, total = _draw(given, rubrics)
         rows = make_rows(drawn, rubrics)
         data = write_excel(rows, rubrics.values()) if is_excel else write_csv(rows)
     except UnusableRatingsError as wrong:
@@ -340,15 +353,31 @@ def labels(given: Given) -> None:
         raise click.UsageError(f"{given.output} already exists and may be filled in; name another file") from None
     except OSError as fault:
         raise click.UsageError(f"cannot write {given.output}: {fault.strerror}") from None
-    chosen = (
-        f"{len(drawn):,} of {total:,} answers, drawn at random (seed {given.seed})"
-        if len(drawn) < total
-        else f"all {total:,} that are open"
-        if given.labels or given.results
-        else "all answers"
-    )
+    chosen = "all answers"
+    if len(drawn) < total:
+        chosen = f"{len(drawn):,} of {total:,} answers, drawn at random (seed {given.seed})"
+    elif given.labels or given.results:
+        chosen = f"all {total:,} that are open"
     click.echo(f"Wrote {visible(given.output)}: {chosen}. Fill it in, then run:", err=True)
-    rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` reads what is beside it, too
-    files, labels = (rubric, given.answers), [*given.labels, given.output]
-    options = {"results": given.results, "labels": labels, "map": given.map, **given.settings}
-    click.echo(f"  {suggest('assess', *files, **options)}", err=True)
+    rubric = "RUBRIC" if given.rubric == STDIN else given.rubric  # `assess` also reads the tests in its folder
+    options = {"results": given.results, "labels": [*given.labels, given.output], "map": given.map, **given.settings}
+    click.echo(f"  {suggest('assess', rubric, given.answers, **options)}", err=True)
+
+
+def _draw(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> "tuple[Sequence[Answer], int]":
+    """Return answers drawn from those without labels and with a valid result, and the number of those."""
+    from rubric_lint.assess.agreement.sheets import draw_sample, find_open
+    from rubric_lint.judge.answers import check_answers, read_answers
+
+    chunks = [*read_chunks(given.answers)]
+    check_answers(chunks, rubrics, given.mapping, name=given.answers, reserved=frozenset(), may_repeat=True)
+    require_existing(given.results)
+    require_existing(given.labels)
+    results = {name: read_chunks(name) for name in given.results}
+    labelled = {name: read_chunks(name) for name in given.labels}
+    is_open = find_open(rubrics, results, labelled)
+    answers = read_answers(chunks, rubrics, given.mapping, name=given.answers)
+    drawn, total = draw_sample(filter(is_open, answers), given.sample, given.seed)
+    if not drawn:
+        raise UserError(f"{given.answers}: no answer is left to label")
+    return drawn, total

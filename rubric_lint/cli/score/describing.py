@@ -1,7 +1,7 @@
 """Say what can be done with a file that has neither judge outputs, nor labels, nor answers under the names we read."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,51 +32,69 @@ _MOST_FIELDS = 6
 _DEPTH = 2
 _JUDGEMENTS = OUTPUT_FIELDS | {"checks", "criteria", "score", "error", "verdict", "label"}
 
-_NAMES = {
-    "id": ("id", "key", "uid", "case", "name", "number", "index"),
+_WORDS = {
     "answer": ("answer", "response", "reply", "completion", "generation", "prediction", "text", "output"),
     "question": ("question", "prompt", "query", "input", "instruction"),
     "reference": ("reference", "expected", "ideal", "target"),
 }
-"""Words that names of fields have in the files of others; those of `answer` from the surest on."""
+"""Words in the names of fields with texts, those of each text from the surest on.
 
-_SIDES = {
-    JUDGE: ("judge", "model", "grader", "llm", "auto"),
-    HUMAN: ("human", "people", "person", "review", "expert", "annot", "gold", "truth", "label"),
+Nothing else shows which text is the answer, and to judge another one costs money.
+"""
+
+_OF_JUDGES = ("judge", "model", "grader", "llm", "auto")
+"""Words in the names of fields with what a judge found; other judgements are taken for those of people."""
+
+_USES = {
+    "score": ("score what the judge returned", "what the judge returned (`--map output=FIELD`)"),
+    "judge": ("have the answers judged", "answers to judge (`--map id=FIELD --map answer=FIELD`)"),
+    "agree": (
+        "compare the judge with people",
+        "judge and people (`--map judge.verdict=FIELD --map human.verdict=FIELD`, or by criterion)",
+    ),
 }
+"""What each command does with a file, and what it needs."""
 
 
 def describe_files(given: Given, command: str) -> Iterator[str]:
     """Yield what can be done with each file of a call in which nothing can be used as the call says."""
     values = vars(given)
     rubric = values.get("rubric") or values.get("new") or next(iter(values.get("paths") or ()), "")
-    answers = values.get("answers") or ""
-    asked: list[tuple[str, str]] = [(answers, "")] if answers else []
-    for name in ("outputs", "results", "judged"):
-        files = values.get(name) or ()
-        asked += [(file, JUDGE) for file in ([files] if isinstance(files, str) else files)]
-    asked += [(file, HUMAN) for file in values.get("labels") or ()]
+    if not Path(rubric).is_file():
+        return
     rubrics: Mapping[str, ScoringRubric] = {}
-    for file, side in dict.fromkeys(asked) if Path(rubric).is_file() else ():
+    for file, side in _list_sides(values):
         path = Path(file)
         most = _MOST_BYTES_OF_WORKBOOK if path.suffix == ".xlsx" else _MOST_BYTES
         if not path.is_file() or path.stat().st_size > most:
             continue
         records = _read(file, select_side(given.mapping, side))
-        if not records:
-            continue
-        wanted = _JUDGEMENTS if side else frozenset({"answer"})
+        known = _JUDGEMENTS if side else frozenset({"answer"})
         if command == "assess":
-            wanted |= _JUDGEMENTS
-        if any(not wanted.isdisjoint(map(fold_column, record)) for record in records):
+            known |= _JUDGEMENTS
+        if not records or any(not known.isdisjoint(map(fold_column, record)) for record in records):
             continue
         try:
             rubrics = rubrics or load(rubric, given)
         except UserError:
             return
-        if side and any(is_judged(record, one) for record in records for one in rubrics.values()):
-            continue
-        yield from _describe(file, rubric, rubrics)
+        if not side or not _are_judged(records, rubrics):
+            yield from _describe(file, rubric, rubrics)
+
+
+def _list_sides(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the files of records that a call names, each once, with the side that `--map` gives them."""
+    sides = [(values.get("answers") or "", "")]
+    for name in ("outputs", "results", "judged"):
+        files = values.get(name) or ()
+        sides += [(file, JUDGE) for file in ([files] if isinstance(files, str) else files)]
+    sides += [(file, HUMAN) for file in values.get("labels") or ()]
+    return [(file, side) for file, side in dict.fromkeys(sides) if file]
+
+
+def _are_judged(records: Sequence[Mapping[str, Any]], rubrics: Mapping[str, ScoringRubric]) -> bool:
+    """Return whether a record has the judgements of a rubric in fields named after its criteria."""
+    return any(is_judged(record, rubric) for record in records for rubric in rubrics.values())
 
 
 def _read(file: str, mapping: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -105,47 +123,53 @@ def _describe(file: str, rubric: str, rubrics: Mapping[str, ScoringRubric]) -> I
         yield f"{visible(file)} has {len(records[0]):,} objects by their ids; write them as a list, each with its `id`."
         return
     fields = _Fields(dict(_list_values(records)))
-    for one in rubrics.values():
-        _find_judgements(fields, one)
+    for scoring_rubric in rubrics.values():
+        _find_judgements(fields, scoring_rubric)
     _find_texts(fields, len(records))
-    base, texts = dict(wrapper), dict[str, str]()
-    for name, column in fields.found.items():
-        (base if name == "id" else texts)[name] = column
-    judged, labelled = fields.output or fields.sides[JUDGE], fields.sides[HUMAN]
-    command = partial(_suggest, rubric, file)
-    possible, unknown = [], []
-    scored = {name: column for name, column in judged.items() if name != "verdict"}
-    if scored or (wrapper and any(is_judged(record, one) for record in records for one in rubrics.values())):
-        possible.append(f"score what the judge returned: {command('score', {**base, **scored})}")
-    else:
-        unknown.append("what the judge returned (`--map output=FIELD`)")
-    mapping = {**base, **texts}
-    if "id" in base and "answer" in texts and _are_answers(file, rubrics, mapping):
-        possible.append(f"have the answers judged: {command('judge', mapping, model='MODEL')}")
-    else:
-        unknown.append("answers to judge (`--map id=FIELD --map answer=FIELD`)")
-    if "id" in base and judged and labelled:
-        sides = {f"{JUDGE}.{name}": column for name, column in judged.items()}
-        sides |= {f"{HUMAN}.{name}": column for name, column in labelled.items()}
-        possible.append(f"compare the judge with people: {command('agree', {**base, **sides})}")
-    else:
-        unknown.append("judge and people (`--map judge.verdict=FIELD --map human.verdict=FIELD`, or by criterion)")
+    possible, needed = [], []
+    for command, mapping in _map(file, rubrics, fields, wrapper, records).items():
+        use, need = _USES[command]
+        if mapping is None:
+            needed.append(need)
+        else:
+            pairs = [f"{name}={column}" for name, column in mapping.items() if name != column]
+            options = {"model": "MODEL"} if command == "judge" else {}
+            possible.append(f"  {use}: {suggest(command, rubric, file, map=pairs, **options)}")
     shown = [f"`{name}` ({_show(values[0])})" for name, values in islice(fields.values.items(), _MOST_FIELDS)]
     if len(fields.values) > len(shown):
         shown.append(f"{len(fields.values) - len(shown)} more")
     yield f"{visible(file)} has {', '.join(shown)}.{' You can:' if possible else ''}"
-    yield from (f"  {each}" for each in possible)
-    if unknown:
-        yield f"  Not recognized; name the fields if the file has them: {', '.join(unknown)}."
+    yield from possible
+    if needed:
+        yield f"  Not recognized; name the fields if the file has them: {', '.join(needed)}."
 
 
-def _suggest(rubric: str, file: str, command: str, mapping: Mapping[str, str], **options: str) -> str:
-    pairs = [f"{name}={column}" for name, column in mapping.items() if name != column]
-    return suggest(command, rubric, file, map=pairs, **options)
+def _map(
+    file: str,
+    rubrics: Mapping[str, ScoringRubric],
+    fields: _Fields,
+    wrapper: Mapping[str, str],
+    records: Sequence[Mapping[str, Any]],
+) -> dict[str, Mapping[str, str] | None]:
+    """Return for each command the mapping with which it reads the file; None if it cannot."""
+    texts = {**wrapper, **fields.found}
+    base = {name: column for name, column in texts.items() if name in {RECORDS, "id"}}
+    judged, labelled = fields.output or fields.sides[JUDGE], fields.sides[HUMAN]
+    scored = {name: column for name, column in judged.items() if name != "verdict"}
+    mappings: dict[str, Mapping[str, str] | None] = dict.fromkeys(_USES)
+    if scored or (wrapper and _are_judged(records, rubrics)):
+        mappings["score"] = {**base, **scored}
+    if {"id", "answer"} <= texts.keys() and _are_answers(file, rubrics, texts):
+        mappings["judge"] = texts
+    if "id" in base and judged and labelled:
+        of_judge = {f"{JUDGE}.{name}": column for name, column in judged.items()}
+        of_people = {f"{HUMAN}.{name}": column for name, column in labelled.items()}
+        mappings["agree"] = {**base, **of_judge, **of_people}
+    return mappings
 
 
 def _are_answers(file: str, rubrics: Mapping[str, ScoringRubric], mapping: Mapping[str, str]) -> bool:
-    from rubric_lint.judge.answers import AnswersError, check_answers  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.judge.answers import AnswersError, check_answers
 
     with open_stream(file) as stream:
         try:
@@ -188,20 +212,25 @@ def _list_values(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, li
 def _find_judgements(fields: _Fields, rubric: ScoringRubric) -> None:
     """Find what the judge returned, whole or by criterion, and judgements of people."""
     scorer = Scorer({rubric.name: rubric})
-    ids = {fold_column(each.id): each.id for each in rubric.criteria}
+    ids = {fold_column(criterion.id): criterion.id for criterion in rubric.criteria}
     for name, values in fields.values.items():
-        if any(scorer.score_record({"output": value}).scored for value in values):
+        if _has_score(scorer, "output", values):
             fields.output = fields.output or {"output": name}
             continue
-        values = [*map(_unpack, values)]  # noqa: PLW2901
-        if all(isinstance(value, list) for value in values):
-            if any(scorer.score_record({"outputs": value}).scored for value in values):
+        cells = [_unpack(value) for value in values]
+        if all(isinstance(cell, list) for cell in cells):
+            pair = _find_pair(cells, ids)
+            if _has_score(scorer, "outputs", cells):
                 fields.output = fields.output or {"outputs": name}
-            elif pair := _find_pair(values, ids):
+            elif pair:
                 fields.output = fields.output or {"criteria": f"{name}[{pair}]"}
-        elif {str(value).casefold() for value in values} <= {*map(str, Verdict), "passed", "failed"}:
+        elif {str(cell).casefold() for cell in cells} <= {*map(str, Verdict), "passed", "failed"}:
             fields.sides[_find_side(name)].setdefault("verdict", name)
     _find_columns(fields, ids)
+
+
+def _has_score(scorer: Scorer, field: str, values: Iterable[Any]) -> bool:
+    return any(scorer.score_record({field: value}).scored for value in values)
 
 
 def _unpack(value: Any) -> Any:
@@ -215,18 +244,17 @@ def _unpack(value: Any) -> Any:
 def _find_columns(fields: _Fields, ids: Mapping[str, str]) -> None:
     """Find columns named after the criteria with one more word, such as `judge_accuracy` and `judge_tone`."""
     whole = f"{next(iter(fields.output.values()), '')}."
+    by_name = {fold_column(name): name for name in reversed(fields.values)}
     for name in fields.values:
         folded = fold_column(name)
         if name.startswith(whole):
             continue
-        for affix in {folded.removesuffix(each) for each in ids} | {folded.removeprefix(each) for each in ids}:
-            columns = {ids[each]: _find_name(fields, (f"{affix}{each}", f"{each}{affix}")) for each in ids}
-            if affix and affix != folded and all(columns.values()):
-                fields.sides[_find_side(affix)].update(columns)
-
-
-def _find_name(fields: _Fields, wanted: Sequence[str]) -> str:
-    return next((name for name in fields.values if fold_column(name) in wanted), "")
+        affixes = {folded.removesuffix(key) for key in ids} | {folded.removeprefix(key) for key in ids}
+        for affix in affixes - {"", folded}:
+            columns = {id_: by_name.get(f"{affix}{key}") or by_name.get(f"{key}{affix}") for key, id_ in ids.items()}
+            found = {id_: column for id_, column in columns.items() if column}
+            if len(found) == len(ids):
+                fields.sides[_find_side(affix)].update(found)
 
 
 def _find_pair(values: Sequence[list[Any]], ids: Mapping[str, str]) -> str:
@@ -241,8 +269,7 @@ def _find_pair(values: Sequence[list[Any]], ids: Mapping[str, str]) -> str:
 
 
 def _find_side(name: str) -> str:
-    words = name.casefold()
-    return JUDGE if any(word in words for word in _SIDES[JUDGE]) else HUMAN
+    return JUDGE if any(word in name.casefold() for word in _OF_JUDGES) else HUMAN
 
 
 def _is_prose(value: Any) -> bool:
@@ -251,23 +278,25 @@ def _is_prose(value: Any) -> bool:
 
 
 def _find_texts(fields: _Fields, records: int) -> None:
-    """Find the fields of answers: an id also as the first field with another short value in each record.
-
-    An answer is found by its name alone: to judge another text costs money.
-    """
+    """Find the id, a short value that is another one in each record, and the texts, by their names."""
     used = {*fields.output.values(), *fields.sides[JUDGE].values(), *fields.sides[HUMAN].values()}
     free = {name: values for name, values in fields.values.items() if name not in used}
-    for ours, words in _NAMES.items():
-        kinds = (str, int) if ours == "id" else (str,)
-        fitting = [name for name, values in free.items() if all(type(value) in kinds for value in values)]
-        if ours == "id":
-            fitting = [name for name in fitting if len({*free[name]}) == len(free[name]) == records]
-        else:
-            fitting = [name for name in fitting if any(_is_prose(value) for value in free[name])]
-        named = [name for word in words for name in fitting if name.casefold().rpartition(".")[2] == word]
-        named += [name for word in words for name in fitting if word in name.casefold().rpartition(".")[2]]
-        if ours == "id" and not named:
-            named = [name for name in fitting if not any(_is_prose(value) for value in free[name])]
-        if named:
-            fields.found[ours] = named[0]
-            del free[named[0]]
+    ids = [name for name, values in free.items() if _are_ids(values, records)]
+    if ids:
+        # A name that says so goes before the others.
+        fields.found["id"] = next((name for name in ids if name.casefold().endswith("id")), ids[0])
+    prose = {name for name, values in free.items() if all(isinstance(value, str) for value in values)}
+    prose = {name for name in prose if any(map(_is_prose, free[name]))}
+    for text, words in _WORDS.items():
+        last_steps = {name: name.casefold().rpartition(".")[2] for name in free if name in prose}
+        exact = [name for word in words for name, step in last_steps.items() if step == word]
+        similar = [name for word in words for name, step in last_steps.items() if word in step]
+        for name in (exact + similar)[:1]:
+            fields.found[text] = name
+            prose.discard(name)
+
+
+def _are_ids(values: Sequence[Any], records: int) -> bool:
+    """Return whether each of the records has a value that no other one has, and none of them is a text."""
+    is_plain = all(type(value) in {str, int} and not _is_prose(value) for value in values)
+    return is_plain and len({*values}) == len(values) == records

@@ -14,7 +14,7 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
-from rubric_lint.cli.score.judge_options import AnswersFile, Batch, find_access, hold, make_plan, read_batch
+from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
 from rubric_lint.lint.run.console import Progress, complain
@@ -25,7 +25,7 @@ from rubric_lint.report.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rubric_lint.cli.score.judge_options import Access
+    from rubric_lint.cli.score.judge_options import ModelAccess
     from rubric_lint.judge.account import Account
     from rubric_lint.judge.asking import JudgeOptions
     from rubric_lint.judge.journal import EarlierResults, Journal
@@ -64,8 +64,8 @@ def judge(given: Given) -> int:
     ANSWERS are JSON Lines, JSON, CSV, TSV, Parquet or xlsx: {"id", "answer", "question"?, "reference"?, "rubric"?}; -
     reads stdin. All answers are read and checked before the first request.
     """
-    from rubric_lint.cli.score.judging import check_batch  # noqa: PLC0415
-    from rubric_lint.scoring.records.verdict import ParseOptions  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import check_batch
+    from rubric_lint.scoring.records.parse_options import ParseOptions
 
     check_answer_fields(given)
     batch = read_batch(vars(given))
@@ -87,7 +87,7 @@ def judge(given: Given) -> int:
     if given.again and given.answers == STDIN:
         raise click.UsageError("--again replaces results in the file that it reads; name that file")
     output = Path(given.answers) if given.again else name_results(given.answers, given.output)
-    work = Work(given, output, rubrics, access, plan, account, is_again=given.again)
+    work = JudgeWork(given, output, rubrics, access, plan, account, is_again=given.again)
     code = judge_answers(work, batch)
     if code == Exit.USAGE:
         return code
@@ -99,7 +99,7 @@ _NOT_LINES = (".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".zst", ".md", ".html"
 """Endings of formats in which results cannot be written line by line."""
 
 
-class Work(NamedTuple):
+class JudgeWork(NamedTuple):
     """What a run judges and how: what is given, the file of results, and the account of its requests.
 
     If it `is_again`, the answers are that file too, and only its invalid outputs are asked for. `made` are answers in
@@ -109,7 +109,7 @@ class Work(NamedTuple):
     given: Given
     output: Path
     rubrics: Mapping[str, ScoringRubric]
-    access: Access
+    access: ModelAccess
     plan: JudgeOptions
     account: Account
     is_again: bool = False
@@ -125,14 +125,14 @@ class Work(NamedTuple):
         )
 
 
-def open_account(given: Given, access: Access) -> Account:
+def open_account(given: Given, access: ModelAccess) -> Account:
     """Return the account of a run, with what it may spend and by which prices.
 
     Raises:
         click.UsageError: if the prices cannot be read, or a limit of the cost lacks that of a model.
     """
-    from rubric_lint.cli.score.judging import load_prices  # noqa: PLC0415
-    from rubric_lint.judge.account import Account, RunLimit  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import load_prices
+    from rubric_lint.judge.account import Account, RunLimit
 
     limit = RunLimit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
@@ -145,7 +145,7 @@ def open_account(given: Given, access: Access) -> Account:
     return Account(limit)
 
 
-def judge_answers(work: Work, batch: Batch | None = None) -> int:
+def judge_answers(work: JudgeWork, batch: BatchOptions | None = None) -> int:
     """Judge the answers that have no result yet, and return the exit code, which is 1 if any result is invalid.
 
     All answers are read and checked before the first request.
@@ -153,11 +153,11 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
     Raises:
         UserError: if they or earlier results cannot be used, or the package that calls endpoints is missing.
     """
-    from rubric_lint.cli.score.judging import BatchWork, open_store, run_judge  # noqa: PLC0415
-    from rubric_lint.judge.journal import JournalError  # noqa: PLC0415
-    from rubric_lint.lint.project.writing import WriteError  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import BatchWork, open_store, run_judge
+    from rubric_lint.judge.journal import JournalError
+    from rubric_lint.lint.project.writing import WriteError
 
-    plan, code = work.plan, Exit.CLEAN
+    code = Exit.CLEAN
     reading = Progress(sys.stderr, "reading", "MB")
     try:
         with ExitStack() as opened:
@@ -169,36 +169,37 @@ def judge_answers(work: Work, batch: Batch | None = None) -> int:
                 raise click.Abort from None
             finally:
                 reading.clear()
-            before, journal = set(results.invalid), results
-            if work.is_again and before:
+            invalid_before, journal = len(results.invalid), results
+            if work.is_again and invalid_before:
                 journal = opened.enter_context(results.renewing())
                 left -= len(journal.judged)
             elif work.is_again:
                 results.replace({})
-            if isinstance(panel, Batch):
-                code = BatchWork(panel, source, journal, work.access.calls, plan).run(left, work.account.limit.prices)
+            if isinstance(panel, BatchOptions):
+                batch_work = BatchWork(panel, source, journal, work.access.calls, work.plan)
+                code = batch_work.run(left, work.account.limit.prices)
             elif left or not work.is_again:
                 _report_requests(source, journal, work, left)
-                store = (
-                    opened.enter_context(open_store(work.given.cache_dir)) if left and not work.given.no_cache else None
-                )
-                code = run_judge(panel, journal, source.read(), left, plan, store=store)
+                store = None
+                if left and not work.given.no_cache:
+                    store = opened.enter_context(open_store(work.given.cache_dir))
+                code = run_judge(panel, journal, source.read(), left, work.plan, store=store)
     except (JournalError, WriteError) as wrong:
         raise UserError(f"{work.output}: {wrong}") from None
-    if work.is_again and before:
-        names = list_names([str(json.loads(key)) for key in sorted(results.invalid)])
-        still = f"; still invalid: {names}" if results.invalid else ""
-        told = f"{len(before) - len(results.invalid):,} of {len(before):,} outputs valid now{still}"
-        click.echo(visible(f"{work.output}: {told}"), err=True)
+    if work.is_again and invalid_before:
+        renewed = f"{invalid_before - len(results.invalid):,} of {invalid_before:,} outputs valid now"
+        if results.invalid:
+            renewed += f"; still invalid: {list_names([str(json.loads(key)) for key in sorted(results.invalid)])}"
+        click.echo(visible(f"{work.output}: {renewed}"), err=True)
     return Exit.FOUND if code == Exit.CLEAN and results.invalid else code
 
 
 def _prepare(
-    work: Work, batch: Batch | None, reading: Progress, opened: ExitStack
-) -> tuple[AnswersFile, Panel | Batch, Journal, int]:
+    work: JudgeWork, batch: BatchOptions | None, reading: Progress, opened: ExitStack
+) -> tuple[AnswersFile, Panel | BatchOptions, Journal, int]:
     """Return the answers, what judges them, the results file, and how many are left; say what the file already has."""
-    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415
-    from rubric_lint.judge.journal import Journal, StaleError, check_journal  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError
+    from rubric_lint.judge.journal import Journal, StaleError, check_journal
 
     given, output = work.given, work.output
     answers = given.answers
@@ -223,17 +224,19 @@ def _prepare(
     except ImportError:
         raise UserError(f"judging {word_need('judge')}") from None
     except StaleError as wrong:
-        what, advice = ("resume", f"name another file with {work.option}")
+        what, advice = "resume", f"name another file with {work.option}"
         if work.is_again:
-            what, advice = ("ask again", "use the options of the first run")
+            what, advice = "ask again", "use the options of the first run"
         raise UserError(f"{output}: cannot {what}: {wrong}; {advice}") from None
     reading.clear()
     if work.is_again:
-        names = list_names([str(answer.record["id"]) for answer in source.read()])
-        told = f"{total:,} of {len(journal.judged):,} outputs invalid{f'; asking again for {names}' * (total > 0)}"
+        summary = f"{total:,} of {len(journal.judged):,} outputs invalid"
+        if total:
+            names = list_names([str(answer.record["id"]) for answer in source.read()])
+            summary += f"; asking again for {names}"
         if journal.renewed:
-            told += f"; removing {counted(len(journal.renewed), 'invalid record')} that a later one renews"
-        click.echo(visible(f"{output}: {told}"), err=True)
+            summary += f"; removing {counted(len(journal.renewed), 'invalid record')} that a later one renews"
+        click.echo(visible(f"{output}: {summary}"), err=True)
         return source, panel, journal, total
     _report_earlier(earlier, output, total)
     return source, panel, journal, total - earlier.judged
@@ -241,7 +244,7 @@ def _prepare(
 
 def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Given) -> None:
     """Print what the results score, and the commands that ask again for invalid ones and show more."""
-    from rubric_lint.scoring.run import ScoringRun  # noqa: PLC0415
+    from rubric_lint.scoring.run import ScoringRun
 
     name = str(output)
     progress = Progress(sys.stderr, "scoring", "answers")
@@ -260,7 +263,7 @@ def _report_scores(output: Path, rubrics: Mapping[str, ScoringRubric], given: Gi
 
 def _suggest_again(given: Given, results: str) -> str:
     """Return the command that asks again for the invalid results of this run."""
-    from rubric_lint.cli.score.judging import holds_secrets  # noqa: PLC0415
+    from rubric_lint.cli.score.judging import holds_secrets
 
     context = click.get_current_context()
     if holds_secrets(context):
@@ -272,18 +275,19 @@ def _suggest_again(given: Given, results: str) -> str:
     return repeat_command(context, given.rubric, results, without=left_out, **options)
 
 
-def _report_requests(source: AnswersFile, journal: Journal, work: Work, left: int) -> None:
+def _report_requests(source: AnswersFile, journal: Journal, work: JudgeWork, left: int) -> None:
     """Print how many requests there will be if it is not one for each answer, and with a limit what they may cost."""
     models = len(work.access.calls)
-    if not left or not (how := work.plan.describe(models)):
+    how = work.plan.describe(models)
+    if not left or not how:
         return
-    waiting = [each for each in source.read() if each.key not in journal.judged]
-    requests = models * sum(work.plan.count_requests(len(each.rubric.criteria)) for each in waiting)
+    waiting = [answer for answer in source.read() if answer.key not in journal.judged]
+    requests = models * sum(work.plan.count_requests(len(answer.rubric.criteria)) for answer in waiting)
     answers = "1 answer" if left == 1 else f"{left:,} answers"
     click.echo(f"{requests:,} requests ({how}) for {answers}, and more if outputs are invalid", err=True)
     limit = work.account.limit
     if limit.prices and limit.is_set:
-        from rubric_lint.cli.score.judging import estimate_cost  # noqa: PLC0415
+        from rubric_lint.cli.score.judging import estimate_cost
 
         click.echo(visible(estimate_cost(waiting, work.access.calls, work.plan, limit.prices)), err=True)
 
@@ -297,9 +301,11 @@ def _report_earlier(earlier: EarlierResults, output: Path, total: int) -> None:
     if earlier.invalid:
         have = "has an invalid output, which is" if earlier.invalid == 1 else "have an invalid output, which are"
         complain(f"{output}: {earlier.invalid} of these {have} not asked for again")
-    if others := earlier.others:
-        ids = join_words([*others[:3], f"{len(others) - 3} more"] if len(others) > 4 else others)
-        complain(f"{output}: also has results of answers that are not in this run (kept): {ids}")
+    ids = [*earlier.others]
+    if len(ids) > 4:
+        ids[3:] = [f"{len(ids) - 3} more"]
+    if ids:
+        complain(f"{output}: also has results of answers that are not in this run (kept): {join_words(ids)}")
 
 
 def name_results(answers: str, named: str | None, option: str = "--output") -> Path:

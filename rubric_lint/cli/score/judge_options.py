@@ -55,7 +55,7 @@ _REFUSED = {
 
 def read_extra_body(value: str) -> Mapping[str, Any]:
     """Read further fields of the body; refuse those that the run depends on."""
-    from rubric_lint.scoring.records.reply import refuse_duplicates  # noqa: PLC0415
+    from rubric_lint.scoring.records.reply import refuse_duplicates
 
     try:
         body = json.loads(
@@ -80,9 +80,10 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _read_float(text: str) -> float:
-    if math.isfinite(number := float(text)):
-        return number
-    raise ValueError(f"the number {text[:20]} is too large")
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return number
 
 
 def is_encodable(text: str) -> bool:
@@ -100,7 +101,7 @@ def check_call(asking: Mapping[str, Any]) -> None:
     Raises:
         click.UsageError: if --extra-body sets what --max-tokens sets.
     """
-    from rubric_lint.judge.call import MAX_TOKENS  # noqa: PLC0415
+    from rubric_lint.judge.call import MAX_TOKENS
 
     for name in MAX_TOKENS:
         if asking.get("max_tokens") is not None and name in (asking.get("extra_body") or ()):
@@ -116,7 +117,7 @@ def _read_pairs(values: tuple[str, ...], form: str) -> dict[str, str]:
             raise click.BadParameter(f"expected {form}, where NAME is the name of a header")
         if name.lower() in _OF_REQUESTS:
             raise click.BadParameter(f"the header `{name}` cannot be set")
-        if name.lower() in {each.lower() for each in found}:
+        if name.lower() in {header.lower() for header in found}:
             raise click.BadParameter(f"the header `{name}` is given twice")
         found["Authorization" if name.lower() == "authorization" else name] = rest
     return found
@@ -157,7 +158,7 @@ _ACCESS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 """The headers that stand for an API key."""
 
 
-class Model(NamedTuple):
+class NamedModel(NamedTuple):
     """A model, and its own endpoint if it has one; `given` is how the command line names it."""
 
     given: str
@@ -173,7 +174,7 @@ def check_url(url: str) -> str | None:
 
 
 def _is_sound(url: str) -> bool:
-    from rubric_lint.judge.call import is_url  # noqa: PLC0415  (loads the scorer)
+    from rubric_lint.judge.call import is_url
 
     return is_url(url)
 
@@ -184,7 +185,7 @@ def holds_secret(url: str | None) -> bool:
     return bool(parts.username or parts.password or parts.query)
 
 
-def read_models(values: tuple[str, ...]) -> tuple[Model, ...]:
+def read_models(values: tuple[str, ...]) -> tuple[NamedModel, ...]:
     """Read each `NAME` or `NAME@URL`. An error never repeats a URL, because it may contain a key.
 
     Raises:
@@ -206,16 +207,16 @@ def read_models(values: tuple[str, ...]) -> tuple[Model, ...]:
         if not url and _WITHOUT_SCHEME.fullmatch(value):
             name = value.partition("@")[0]
             raise click.BadParameter(f"the endpoint of `{name}` must begin with http:// or https://")
-        models.append(Model(value, name, url))
+        models.append(NamedModel(value, name, url))
     return tuple(models)
 
 
-def read_writer(value: str) -> tuple[Model, ...]:
+def read_writer(value: str) -> tuple[NamedModel, ...]:
     """Read the one model that proposes."""
     return read_models((value,))
 
 
-class Access(NamedTuple):
+class ModelAccess(NamedTuple):
     """How to call each model of a panel, with its key.
 
     `are_default` says which are called at the default endpoint: only they get what else the environment has for it.
@@ -226,9 +227,9 @@ class Access(NamedTuple):
     are_default: Sequence[bool]
     headers: Sequence[Mapping[str, str]]
 
-    def part(self, first: int, last: int) -> Access:
+    def part(self, first: int, last: int) -> ModelAccess:
         """Return how to call some of the models."""
-        return Access._make(each[first:last] for each in self)
+        return ModelAccess._make(values[first:last] for values in self)
 
     def connect(self, account: Account) -> Panel:
         """Return the panel, whose requests are sent through `account`.
@@ -237,8 +238,8 @@ class Access(NamedTuple):
             ImportError: without the package that calls endpoints.
             click.UsageError: if a variable of the environment names a proxy or certificates that cannot be used.
         """
-        from rubric_lint.judge.endpoint import ClientError, Endpoint  # noqa: PLC0415
-        from rubric_lint.judge.run import Panel  # noqa: PLC0415
+        from rubric_lint.judge.endpoint import ClientError, Endpoint
+        from rubric_lint.judge.run import Panel
 
         try:
             return Panel(
@@ -252,7 +253,7 @@ class Access(NamedTuple):
             raise click.UsageError(str(fault)) from None
 
 
-def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bool = True) -> Access:
+def find_access(models: Sequence[NamedModel], asking: Mapping[str, Any], *, sends: bool = True) -> ModelAccess:
     """Return how to call each model; `asking` has the values of the options that say how to ask, by their names.
 
     Unless it `sends` requests, no key is needed.
@@ -260,7 +261,7 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     Raises:
         click.UsageError: if a model of one endpoint is named twice, or a key is missing or not used.
     """
-    from rubric_lint.judge.call import Call  # noqa: PLC0415
+    from rubric_lint.judge.call import Call
 
     check_call(asking)
     names = ("timeout", "retries", "response_format", "temperature", "seed", "max_tokens", "extra_body")
@@ -288,7 +289,7 @@ def find_access(models: Sequence[Model], asking: Mapping[str, Any], *, sends: bo
     keys = [""] * len(calls)
     if sends:
         keys = _find_keys(models, calls, are_default, asking.get("api_key_env", ()), has_base_url=has_url)
-    return Access(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
+    return ModelAccess(calls, keys, are_default, [secret if takes else {} for takes in takes_headers])
 
 
 def _find_shared(calls: Sequence[Call], are_default: Sequence[bool], fault: str) -> Sequence[bool]:
@@ -306,14 +307,14 @@ SEED = 1
 
 def make_plan(asking: Mapping[str, Any], **more: Any) -> JudgeOptions:
     """Return how each model judges each answer."""
-    from rubric_lint.judge.asking import JudgeOptions  # noqa: PLC0415
+    from rubric_lint.judge.asking import JudgeOptions
 
     names = ("samples", "max_attempts", "concurrency", "per_criterion", "shuffle")
     return JudgeOptions(**{name: asking[name] for name in names}, **more)
 
 
 def _find_keys(
-    models: Sequence[Model],
+    models: Sequence[NamedModel],
     calls: Sequence[Call],
     are_default: Sequence[bool],
     variables: Sequence[str],
@@ -325,7 +326,7 @@ def _find_keys(
     A variable without a model belongs to the models without an endpoint of their own, or to the only endpoint. No other
     endpoint gets that key. Raise click.UsageError when a key is missing, cannot be sent, or would not be used.
     """
-    from rubric_lint.judge.endpoint import NO_KEY  # noqa: PLC0415
+    from rubric_lint.judge.endpoint import NO_KEY
 
     common, own = _read_variables(models, calls, variables)
     if common:
@@ -345,10 +346,10 @@ def _find_keys(
 
 
 def _read_variables(
-    models: Sequence[Model], calls: Sequence[Call], variables: Sequence[str]
+    models: Sequence[NamedModel], calls: Sequence[Call], variables: Sequence[str]
 ) -> tuple[str | None, dict[int, str]]:
     """Return the variable without a model, and those of models by place; raise click.UsageError if one is not clear."""
-    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
+    from rubric_lint.scoring.panel import name_models
 
     common: str | None = None
     own: dict[int, str] = {}
@@ -365,7 +366,7 @@ def _read_variables(
         places = [place for place, model in enumerate(models) if name in {model.given, shown[place]}]
         places = places or [place for place, model in enumerate(models) if name == model.name]
         if len(places) != 1:
-            known = join_words([f"`{each}`" for each in shown])
+            known = join_words([f"`{name}`" for name in shown])
             why = "stands for several models" if places else "names no model"
             raise click.UsageError(f"--api-key-env MODEL=NAME {why} of --model; write one of {known}")
         if own.setdefault(places[0], variable) != variable:
@@ -399,7 +400,7 @@ def read_amount(value: str) -> Decimal:
     return amount
 
 
-class Batch(NamedTuple):
+class BatchOptions(NamedTuple):
     """What to do instead of sending requests: write them to a file, read the results of some, or both."""
 
     requests: Path | None
@@ -408,8 +409,8 @@ class Batch(NamedTuple):
     size: int | None
 
 
-def read_batch(asking: dict[str, Any]) -> Batch | None:
-    """Return what the options of batches say; None if requests are to be sent.
+def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
+    """Read the options of batches; return None if requests are to be sent.
 
     Raises:
         click.UsageError: if an option has no effect.
@@ -420,10 +421,10 @@ def read_batch(asking: dict[str, Any]) -> Batch | None:
     if requests is not None:
         require_file_name(requests, "--batch-requests")
     if form == "anthropic" and asking.get("base_url") is None:
-        from rubric_lint.judge.batches import ANTHROPIC_URL  # noqa: PLC0415
+        from rubric_lint.judge.batches import ANTHROPIC_URL
 
         asking["base_url"] = ANTHROPIC_URL
-    return Batch(None if requests is None else Path(requests), results, form, size)
+    return BatchOptions(None if requests is None else Path(requests), results, form, size)
 
 
 class AnswersFile:
@@ -436,7 +437,7 @@ class AnswersFile:
         mapping: Mapping[str, str] = MappingProxyType({}),
         name: str = "",
     ) -> None:
-        from rubric_lint.scoring.records.mapping import select_side  # noqa: PLC0415
+        from rubric_lint.scoring.records.mapping import select_side
 
         self._source = source
         self._rubrics = rubrics
@@ -453,13 +454,13 @@ class AnswersFile:
         Raises:
             AnswersError: when one is not valid.
         """
-        from rubric_lint.judge.answers import check_answers  # noqa: PLC0415
+        from rubric_lint.judge.answers import check_answers
 
         return check_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name, **how)
 
     def read(self, progress: Progress | None = None) -> Iterator[Answer]:
         """Yield the answers, once `check` has accepted them."""
-        from rubric_lint.judge.answers import read_answers  # noqa: PLC0415
+        from rubric_lint.judge.answers import read_answers
 
         return read_answers(self._read_bytes(progress), self._rubrics, self._mapping, name=self._name)
 

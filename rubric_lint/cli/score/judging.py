@@ -16,10 +16,10 @@ import click
 
 from rubric_lint.cli.commands import Exit
 from rubric_lint.cli.options import repeat_command
-from rubric_lint.cli.score.judge_options import AnswersFile, Batch, holds_secret
+from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, holds_secret
 from rubric_lint.judge.account import Account, LimitedRun, RunLimit
 from rubric_lint.judge.answers import Answer
-from rubric_lint.judge.asking import JudgeOptions, list_requests
+from rubric_lint.judge.asking import JudgeOptions, Request, list_requests
 from rubric_lint.judge.batches import BatchError, BatchReplies, BatchResults, check_batch_format, write_batch
 from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import NO_REMEDY, Remedy
@@ -43,7 +43,6 @@ from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import counted, join_words
 from rubric_lint.report.terminal import visible
 from rubric_lint.scoring.records.reply import Tokens
-from rubric_lint.scoring.totals import ReadingTotals
 
 _TICK = 0.2
 """Seconds between two updates of the progress bar; requests may take long."""
@@ -68,7 +67,7 @@ _OVERLOAD = re.compile(r"HTTP 5|the endpoint failed")
 """Matches a pause that no limit of requests causes."""
 
 
-class Faults:
+class FaultLog:
     """Report the first answers with each error as they come, and at the end count the others."""
 
     def __init__(self) -> None:
@@ -92,9 +91,10 @@ class Faults:
         """Yield a message for each of the most frequent errors not yet listed, and one for the rest."""
         named = self._hidden.most_common(_SHOWN)
         for kind, count in named:
-            yield f"{count:,} more answer{'' if count == 1 else 's'}: {self._firsts[kind]}"
-        if others := self._hidden.total() - sum(count for _, count in named):
-            yield f"{others:,} more answer{'' if others == 1 else 's'} with other errors"
+            yield f"{count:,} more {'answer' if count == 1 else 'answers'}: {self._firsts[kind]}"
+        others = self._hidden.total() - sum(count for _, count in named)
+        if others:
+            yield f"{others:,} more {'answer' if others == 1 else 'answers'} with other errors"
 
 
 def load_prices(path: str | None) -> Prices | None:
@@ -148,11 +148,12 @@ def run_judge(
     """
     stop: _Stop | None = None
     progress = Progress(sys.stderr, "judging", "answers", left)
-    faults = Faults()
+    faults = FaultLog()
 
     def watch(key: str, fault: str | None) -> None:
         progress.done += 1
-        if fault and (message := faults.add(key, fault)):
+        message = faults.add(key, fault) if fault else None
+        if message:
             progress.clear()
             complain(message)
 
@@ -165,7 +166,7 @@ def run_judge(
         )
 
     panel.watch_pauses(warn)
-    paused = panel.paused
+    paused_before = panel.paused
     run = JudgeRun(panel, journal, plan, watch, store)
     try:
         asyncio.run(_judge(run, answers, progress))
@@ -174,14 +175,11 @@ def run_judge(
     except KeyboardInterrupt:
         stop = _INTERRUPTED
     progress.clear()
-    for message in faults.end():
+    for message in [*faults.end(), *_list_notes(run, store)]:
         complain(message)
-    if store and store.fault:
-        complain(f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache")
-    _report_forms(panel)
-    _tell_other_models(run.tally.others)
-    _tell_what_was_not_read(run.tally.reading)
-    _report(run, plan, left, panel.paused - paused, has_verdicts=has_verdicts)
+    for line in run.tally.reading.format_lines():
+        click.echo(visible(line), err=True)
+    _report(run, plan, left, panel.paused - paused_before, has_verdicts=has_verdicts)
     _say_how_to_resume(stop, run.tally, advice, panel.account, left - run.tally.judged)
     if stop == _INTERRUPTED:
         raise click.Abort
@@ -207,9 +205,9 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
             # Send no more requests, and wait some time for the replies to those sent, because they are paid for.
             for pace in run.panel.paces:
                 pace.close()
-            if waiting := run.panel.in_flight:
+            if run.panel.in_flight:
                 progress.clear()
-                replies = counted(waiting, "reply", "replies")
+                replies = counted(run.panel.in_flight, "reply", "replies")
                 complain(f"interrupted: waiting up to {_GRACE:.0f} s for {replies}; interrupt again to stop at once")
             end = time.monotonic() + _GRACE
             while run.panel.in_flight and time.monotonic() < end:
@@ -222,66 +220,77 @@ async def _judge(run: JudgeRun, answers: Iterator[Answer], progress: Progress) -
                 ticking.cancel()
 
 
-def _report_forms(panel: Panel) -> None:
-    """Say which endpoints refused the form of the requests, and which form they got instead."""
-    for endpoint in panel.endpoints:
+def _list_notes(run: JudgeRun, store: ReplyStore | None) -> Iterator[str]:
+    """Yield what differs from what was asked: no cache, another form of the requests, or another model."""
+    if store and store.fault:
+        yield f"the cache of replies cannot be used: {store.fault}; use --cache-dir or --no-cache"
+    for endpoint in run.panel.endpoints:
         if endpoint.refusal:
-            complain(
+            yield (
                 f"{endpoint.name} refused --response-format {endpoint.call.response_format} ({endpoint.refusal}); "
                 f"asked for {endpoint.form} instead"
             )
-
-
-def _tell_other_models(others: Counter[tuple[str, str]]) -> None:
-    """Warn of replies of another model than the one asked, counted by both names."""
-    if not others:
-        return
-    listed = others.most_common(_SHOWN)
-    named = [f"{count:,} of `{replied}` for `{asked}`" for (asked, replied), count in listed]
-    more = others.total() - sum(count for _, count in listed)
-    named += [f"{more:,} of others"] if more else []
-    replies = counted(others.total(), "reply", "replies")
-    complain(f"warning: {replies} came from another model than was asked: {join_words(named)}")
+    others = run.tally.others
+    if others:
+        listed = others.most_common(_SHOWN)
+        models = [f"{count:,} of `{replied}` for `{requested}`" for (requested, replied), count in listed]
+        more = others.total() - sum(count for _, count in listed)
+        if more:
+            models.append(f"{more:,} of others")
+        replies = counted(others.total(), "reply", "replies")
+        yield f"warning: {replies} came from another model than was asked: {join_words(models)}"
 
 
 def _report(run: JudgeRun, plan: JudgeOptions, left: int, paused: float, *, has_verdicts: bool) -> None:
+    """Print the totals of a run in one line; `paused` are the seconds of waiting for rate limits."""
     tally, limit, spending = run.tally, run.panel.account.limit, run.tally.spending
     parts = [f"{tally.judged} of {left} answers judged"]
-    parts += [f"{tally.invalid} with an invalid output"] if tally.invalid else []
-    parts += [f"{tally.unanswered} without a reply"] if tally.unanswered else []
-    waiting = left - tally.judged - tally.unanswered
-    parts += [f"{waiting} not yet judged"] if waiting else []
+    for count, what in (
+        (tally.invalid, "with an invalid output"),
+        (tally.unanswered, "without a reply"),
+        (left - tally.judged - tally.unanswered, "not yet judged"),
+    ):
+        if count:
+            parts.append(f"{count} {what}")
     if has_verdicts and tally.valid:
-        models, samples = len(run.panel.endpoints), plan.samples
-        if models > 1:
-            alone = " (samples of one model are one)" if samples > 1 else ""
-            votes = "1 independent vote" if tally.votes == 1 else f"{tally.votes} independent votes"
-            parts.append(f"{tally.stable} with the same verdict in all {models * samples} outputs")
-            parts.append(f"at most {votes} per answer{alone}")
-        elif samples > 1:
-            parts.append(f"{counted(tally.stable, 'answer')} got one verdict in all samples")
+        parts += _format_votes(tally, len(run.panel.endpoints), plan.samples)
     if tally.cached:
         parts.append(f"{counted(tally.cached, 'reply', 'replies')} from the cache (--no-cache asks again)")
     if spending.requests and (limit.is_set or limit.prices or spending.unusable):
         parts.append(format_requests(spending))
-    tokens = spending.tokens
-    if any(tokens):
-        cached = f" ({tokens.cached:,} cached)" if tokens.cached else ""
-        counts = [f"{tokens.input:,} input tokens{cached}"] if tokens.input is not None else []
-        counts += [f"{tokens.output:,} output tokens"] if tokens.output is not None else []
-        parts.append(", ".join(counts))
-    parts += format_cost(spending.find_cost(limit.prices), limit.prices.currency) if limit.prices else []
-    parts += [f"paused {_write_seconds(paused)} for the rate limit"] if paused else []
+    if any(spending.tokens):
+        parts.append(_format_tokens(spending.tokens))
+    if limit.prices:
+        parts += format_cost(spending.find_cost(limit.prices), limit.prices.currency)
+    if paused:
+        parts.append(f"paused {_write_seconds(paused)} for the rate limit")
     click.echo(visible("; ".join(parts)), err=True)
+
+
+def _format_votes(tally: JudgeTally, models: int, samples: int) -> list[str]:
+    """Say for how many answers all outputs come to one verdict, and how many votes that is."""
+    if models > 1:
+        votes = f"at most {counted(tally.votes, 'independent vote')} per answer"
+        if samples > 1:
+            votes += " (samples of one model are one)"
+        return [f"{tally.stable} with the same verdict in all {models * samples} outputs", votes]
+    if samples > 1:
+        return [f"{counted(tally.stable, 'answer')} got one verdict in all samples"]
+    return []
+
+
+def _format_tokens(tokens: Tokens) -> str:
+    counts = []
+    if tokens.input is not None:
+        cached = f" ({tokens.cached:,} cached)" if tokens.cached else ""
+        counts.append(f"{tokens.input:,} input tokens{cached}")
+    if tokens.output is not None:
+        counts.append(f"{tokens.output:,} output tokens")
+    return ", ".join(counts)
 
 
 def _write_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1g} s"
-
-
-def _tell_what_was_not_read(reading: ReadingTotals) -> None:
-    for line in reading.word():
-        click.echo(visible(line), err=True)
 
 
 class _Stop(NamedTuple):
@@ -311,7 +320,7 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
     """
     context = click.get_current_context()
     given = " with the same answers" if context.params.get("answers") == "-" else ""
-    end = _word_end(tally, account, given, left)
+    end = _format_end(tally, account, given, left)
     goes_on = tally.is_limited and not (account.fault or account.too_low or tally.is_stuck)
     account.ending = LimitedRun(end, left, goes_on) if end and left else None
     if stop:
@@ -324,7 +333,7 @@ def _say_how_to_resume(stop: _Stop | None, tally: JudgeTally, advice: str, accou
         print_command()
 
 
-def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
+def _format_end(tally: JudgeTally, account: Account, given: str, left: int) -> str:
     """Return how a limit ended a run, and what to do; empty if none did."""
     limit = account.limit
     if not (tally.is_limited or account.fault):
@@ -340,10 +349,10 @@ def _word_end(tally: JudgeTally, account: Account, given: str, left: int) -> str
     else:
         answers = "the answer that is left" if left == 1 else f"the {left:,} answers that are left"
         advice = f"Run the same command{given} to ask for {answers}, with {limit} for that run"
-    return word_limit(account, "the results so far are saved", advice, is_stopped=tally.is_limited)
+    return format_limit(account, "the results so far are saved", advice, is_stopped=tally.is_limited)
 
 
-def word_limit(account: Account, outcome: str, advice: str, *, is_stopped: bool = True) -> str:
+def format_limit(account: Account, outcome: str, advice: str, *, is_stopped: bool = True) -> str:
     """Return how a limit ended a run, what the outcome is, and what to do.
 
     Where a model did not keep to a limit of tokens, that is what to change, whatever the `advice`; the run may have
@@ -368,7 +377,8 @@ def print_command() -> None:
 
 def holds_secrets(context: click.Context) -> bool:
     """Return whether the command line of a run may hold secrets, so that it is not printed."""
-    if any(map(holds_secret, (context.params["base_url"], *(model.url for model in context.params["models"])))):
+    urls = [context.params["base_url"], *(model.url for model in context.params["models"])]
+    if any(map(holds_secret, urls)):
         return True
     # Their values may be keys.
     return any(context.params.get(name) for name in ("headers", "secret_headers", "extra_body"))
@@ -384,7 +394,7 @@ class BatchWork:
     """
 
     def __init__(
-        self, batch: Batch, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: JudgeOptions
+        self, batch: BatchOptions, source: AnswersFile, journal: Journal, calls: Sequence[Call], plan: JudgeOptions
     ) -> None:
         self.judged = journal.judged
         self._batch, self._source, self._journal, self._calls = batch, source, journal, calls
@@ -415,14 +425,17 @@ class BatchWork:
         """Write a record for each answer whose results are all there."""
         for fault in results.unreadable[:_MOST_NAMED]:
             complain(fault)
-        if (more := len(results.unreadable) - _MOST_NAMED) > 0:
-            complain(f"{counted(more, 'more line')} that cannot be read")
+        if len(results.unreadable) > _MOST_NAMED:
+            complain(f"{counted(len(results.unreadable) - _MOST_NAMED, 'more line')} that cannot be read")
         account = Account(RunLimit(prices=prices))
         panel = Panel([BatchReplies(call, results) for call in self._calls], account, is_live=False)
-        advice = "the answers without a result are still to be judged; --batch-requests writes only those"
-        advice = "" if self._batch.requests else advice
+        advice = ""
+        if not self._batch.requests:
+            advice = "the answers without a result are still to be judged; --batch-requests writes only those"
         code = run_judge(panel, self, self._source.read(), left, self._plan, advice=advice)
-        every = (each for answer in self._source.read() for each in list_requests(answer, self._calls, self._plan))
+        every = (
+            request for answer in self._source.read() for request in list_requests(answer, self._calls, self._plan)
+        )
         foreign = results.list_foreign(every)
         differ = "because the answers, the rubric, the model or an option differ"
         for names, noun, one, several, what in (
@@ -431,9 +444,11 @@ class BatchWork:
             (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
         ):
             if names:
-                first, more = sorted(names)[:3], len(names) - 3
-                ids = join_words([*first, f"{more:,} more"] if more > 0 else first)
-                complain(f"{counted(len(names), noun)} {one if len(names) == 1 else several} {what} ({ids})")
+                ids = sorted(names)[:3]
+                if len(names) > len(ids):
+                    ids.append(f"{len(names) - len(ids):,} more")
+                verb = one if len(names) == 1 else several
+                complain(f"{counted(len(names), noun)} {verb} {what} ({join_words(ids)})")
         is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
         return code if is_clean else max(code, Exit.FOUND)
 
@@ -441,13 +456,7 @@ class BatchWork:
         """Write the requests that have no reply; those of each model to files of their own, as providers ask."""
         number = 1
         for call in self._calls:
-            requests = (
-                each
-                for answer in self._source.read()
-                if answer.key not in self.judged and answer.key not in self._written
-                for each in list_requests(answer, [call], self._plan)
-                if not (results and results.has_reply(each.name))
-            )
+            requests = self._list_open(results, call)
             try:
                 files, count = write_batch(requests, path, self._batch.form, self._batch.size, number)
             except WriteError as fault:
@@ -462,8 +471,17 @@ class BatchWork:
         if number == 1:
             click.echo("no requests are left to write", err=True)
 
+    def _list_open(self, results: BatchResults | None, call: Call) -> Iterator[Request]:
+        """Yield the requests to a model that have neither a record nor a reply."""
+        for answer in self._source.read():
+            if answer.key in self.judged or answer.key in self._written:
+                continue
+            for request in list_requests(answer, [call], self._plan):
+                if not (results and results.has_reply(request.name)):
+                    yield request
 
-def check_batch(batch: Batch, calls: Iterable[Call]) -> None:
+
+def check_batch(batch: BatchOptions, calls: Iterable[Call]) -> None:
     """Refuse requests that cannot be written as a batch; raise click.UsageError naming the option."""
     try:
         check_batch_format(batch.form, calls)

@@ -24,8 +24,8 @@ def load(
     path: str, given: Given, *, pass_at: "Mark | None" = None, borderline_at: "Mark | None" = None
 ) -> "dict[str, ScoringRubric]":
     """Return the rubrics of a file by name; raise UserError if they cannot be used for scoring."""
-    from rubric_lint.lint.project.files import File, Unreadable, read  # noqa: PLC0415
-    from rubric_lint.scoring.loading import RubricError, load_rubrics  # noqa: PLC0415
+    from rubric_lint.lint.project.files import File, Unreadable, read
+    from rubric_lint.scoring.loading import RubricError, load_rubrics
 
     of_file = given.finder().for_file(path)
     is_asked = pass_at is not None
@@ -69,10 +69,10 @@ def check_mapping(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
     """
     if not given.mapping:
         return
-    from rubric_lint.scoring.flat import list_fields  # noqa: PLC0415
-    from rubric_lint.scoring.records import mapping  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.scoring.flat import list_fields
+    from rubric_lint.scoring.records import mapping
 
-    names = [each.id for rubric in rubrics.values() for each in rubric.criteria]
+    names = [criterion.id for rubric in rubrics.values() for criterion in rubric.criteria]
     names += sorted({"score"} & list_fields(rubrics.values()))
     try:
         mapping.check_fields(given.mapping, names)
@@ -106,14 +106,16 @@ def check_reading(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> None:
     if not criteria:
         raise click.UsageError("--grades: a letter grade is one judgement, and the rubric has several criteria")
     for letter, value in given.grades:
-        if not any(each.grade(value) for each in criteria):
-            allowed = list_scores(dict.fromkeys(int(grade.answer) for each in criteria for grade in each.grades))
+        if not any(criterion.grade(value) for criterion in criteria):
+            allowed = list_scores(
+                dict.fromkeys(int(grade.answer) for criterion in criteria for grade in criterion.grades)
+            )
             raise click.UsageError(f"--grades: {letter}={value} is not allowed; expected one of {allowed}")
 
 
 def find_labels(given: Given, files: Sequence[str], default: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the files of labels: those that are given, or `default`, or these files if --map has columns of people."""
-    from rubric_lint.scoring.records.mapping import HUMAN, has_side  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.scoring.records.mapping import HUMAN, has_side
 
     return given.labels or default or (tuple(files) if has_side(given.mapping, HUMAN) else ())
 
@@ -124,7 +126,7 @@ def check_answer_fields(given: Given) -> None:
     Raises:
         click.UsageError: when one is not; it lists the fields.
     """
-    from rubric_lint.judge.answers import FIELDS  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.judge.answers import FIELDS
 
     for field in given.mapping:
         if field not in FIELDS:
@@ -140,7 +142,7 @@ def read_label_scales(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     for value in values:
         person, _, scale = value.rpartition("=")
         low, mark, high = scale.partition("..")
-        if not mark or not all(each.strip().isdecimal() for each in (low, high)) or int(low) == int(high):
+        if not mark or not all(end.strip().isdecimal() for end in (low, high)) or int(low) == int(high):
             raise click.BadParameter(f"{scale!r} is not a scale, such as 1..5")
         if person in found:
             raise click.BadParameter(f"{value!r} is the second scale of the same labels; say one")
@@ -170,8 +172,8 @@ def check_label_scale(given: Given, rubrics: "Mapping[str, ScoringRubric]") -> N
     """
     if not given.label_scales:
         return
-    numbers = [each.numbers for rubric in rubrics.values() for each in rubric.criteria]
-    scales = {(each[0], each[-1]): None for each in numbers if each}
+    numbers = [criterion.numbers for rubric in rubrics.values() for criterion in rubric.criteria]
+    scales = {(numbers_of_one[0], numbers_of_one[-1]): None for numbers_of_one in numbers if numbers_of_one}
     if not scales:
         raise click.UsageError("--label-scale: the rubric has neither scores nor levels, so its labels have no scale")
     for low, high in given.label_scales.values():
@@ -188,10 +190,10 @@ def check_runs(runs: int, several: "Sequence[Ratings]") -> None:
     Raises:
         UserError: if that is so.
     """
-    from rubric_lint.model.messages import counted  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.model.messages import counted
 
     judged = [one for ratings in several for judge in ratings.judges.values() for one in judge.values()]
-    most = max((len(each.recorded) for each in judged), default=runs)
+    most = max((len(rating.recorded) for rating in judged), default=runs)
     if runs > most and any(ratings.panels for ratings in several):
         raise UserError(
             f"--runs {runs}: a panel judges an answer once, with the outputs of all its models; say --runs 1"
@@ -206,10 +208,10 @@ def check_field(name: str, about: "Sequence[AnswerContext]") -> None:
     Raises:
         UserError: if no answer has it, or it has too many values.
     """
-    from rubric_lint.assess.measure.groups import MOST_GROUPS, count_values  # noqa: PLC0415  (few runs need it)
+    from rubric_lint.assess.measure.groups import MOST_GROUPS, count_values
 
-    values = {each.fields[name] for each in about if name in each.fields}
-    if not values and any(name in each.unusable for each in about):
+    values = {answer.fields[name] for answer in about if name in answer.fields}
+    if not values and any(name in answer.unusable for answer in about):
         raise UserError(f"--by: no answer has a text or a number in `{name}`, so there are no groups")
     if not values:
         known = count_values(about)
@@ -226,7 +228,7 @@ def find_files(names: tuple[str, ...], left: list[str] | None = None) -> tuple[s
     Raises:
         UserError: if an argument names no file.
     """
-    from rubric_lint.lint.project.inputs import find_inputs  # noqa: PLC0415
+    from rubric_lint.lint.project.inputs import find_inputs
 
     found = find_inputs(names)
     if left is not None:

@@ -95,7 +95,7 @@ def prompt(given: Given) -> int:
 
 
 def _print(given: Given) -> int:
-    from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt  # noqa: PLC0415
+    from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt
 
     check_answer_fields(given)
     if given.answers is not None:
@@ -111,16 +111,15 @@ def _print(given: Given) -> int:
     rubric = choose_rubric(load(given.rubric, given), given.name)
     order: Sequence[str] = [criterion.id for criterion in rubric.criteria]
     if given.shuffle is not None:
-        order = order_criteria(
-            rubric, given.shuffle, json.dumps(_read_id(given.key or "")), given.model or "", given.sample or 1
-        )
+        key = json.dumps(_read_id(given.key))
+        order = order_criteria(rubric, given.shuffle, key, given.model, given.sample or 1)
     parts = divide(rubric, order, per_criterion=given.per_criterion)
     case = JudgedCase(given.answer, rubric.question if given.question is None else given.question, given.reference)
     prompts = [write_prompt(part, case) for part in parts]
     if given.form == "messages":
-        listed = [[message._asdict() for message in messages] for messages in prompts]
-        told: Any = listed if given.per_criterion else listed[0]
-        click.echo(visible_json(json.dumps(told, ensure_ascii=False, indent=2)))
+        requests = [[message._asdict() for message in messages] for messages in prompts]
+        shown = requests if given.per_criterion else requests[0]
+        click.echo(visible_json(json.dumps(shown, ensure_ascii=False, indent=2)))
     else:
         for number, (part, messages) in enumerate(zip(parts, prompts, strict=True), start=1):
             if given.per_criterion:
@@ -151,7 +150,7 @@ def _read_id(text: str) -> str | int:
 )
 def schema(given: Given) -> int:
     """Print the JSON Schema of judge outputs for RUBRIC, for structured-output APIs in strict mode."""
-    from rubric_lint.judge.prompt import output_schema  # noqa: PLC0415
+    from rubric_lint.judge.prompt import output_schema
 
     rubric = choose_rubric(load(given.rubric, given), given.name)
     click.echo(visible_json(json.dumps(output_schema(rubric), ensure_ascii=False, indent=2)))
@@ -181,10 +180,10 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     Raises:
         click.UsageError: if the order of the criteria depends on a model that is not named.
     """
-    from rubric_lint.judge.answers import AnswersError  # noqa: PLC0415  (they load the scorer)
-    from rubric_lint.judge.asking import JudgeOptions, list_requests  # noqa: PLC0415
-    from rubric_lint.judge.call import Call  # noqa: PLC0415
-    from rubric_lint.judge.journal import encode  # noqa: PLC0415
+    from rubric_lint.judge.answers import AnswersError
+    from rubric_lint.judge.asking import JudgeOptions, list_requests
+    from rubric_lint.judge.call import Call
+    from rubric_lint.judge.journal import encode
 
     check_call(vars(given))
     answers, model, sample = given.answers, given.model, given.sample or 1

@@ -19,25 +19,25 @@ from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, to_data
 from rubric_lint.model.suggest import word_need
-from rubric_lint.report.scores import FORMS, Lines, check_name, open_results
+from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
+from rubric_lint.scoring.records.parse_options import ParseOptions
 from rubric_lint.scoring.records.streams import StreamOptions
-from rubric_lint.scoring.records.verdict import ParseOptions
 from rubric_lint.scoring.run import ScoringRun, warn_of_other_rubric
 from rubric_lint.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from rubric_lint.assess.diff.compare_runs import OtherRun
     from rubric_lint.assess.diff.limits import DecidedLimit, RunLimits
-    from rubric_lint.report.assessment import Assessed
-    from rubric_lint.report.html import Extras, HtmlReport
+    from rubric_lint.report.assessment import AssessmentReport
+    from rubric_lint.report.html import HtmlReport, PageContent
     from rubric_lint.scoring.output import RecordResult
 
 
-_HALF = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
+_INCOMPLETE = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files that cannot be read"}
 """What the title of a page adds if it does not have all outputs."""
 
 
@@ -46,14 +46,14 @@ _MOST_REASONS = 5
 
 
 def label(name: str) -> str:
-    """Return what messages call a file."""
+    """Return the name of a file in messages."""
     return "stdin" if name == STDIN else name
 
 
 def score_files(
     rubrics: Mapping[str, ScoringRubric],
     given: Given,
-    extras: "Prepared | None",
+    extras: "ReportInputs | None",
     *,
     limits: "RunLimits | None" = None,
     merges: bool = False,
@@ -65,19 +65,21 @@ def score_files(
     Raises:
         click.UsageError: when a file cannot be written.
     """
-    outputs, output = given.outputs, given.output
-    inputs = given.rubric, *outputs, *([given.compare] if given.compare else []), *given.labels
-    results = ResultOutput(output, rubrics, inputs, compact=given.compact) if output else None
-    form = given.form or ("table" if sys.stdout.isatty() and not (given.compact or output) else "jsonl")
+    outputs = given.outputs
+    inputs = [given.rubric, *outputs, *given.labels]
+    if given.compare:
+        inputs.append(given.compare)
+    results = ResultOutput(given.output, rubrics, inputs, compact=given.compact) if given.output else None
     progress = Progress(sys.stderr, "scoring", "outputs", None if STDIN in outputs else _count_bytes(outputs))
-    shares_terminal = sys.stdout.isatty()
+    is_terminal = sys.stdout.isatty()
+    form = given.form or ("table" if is_terminal and not (given.compact or given.output) else "jsonl")
 
     def write(text: str) -> None:
-        if shares_terminal:
+        if is_terminal:
             progress.clear()
         write_all(text)
 
-    writer = results or (Lines(write, compact=True) if given.compact else FORMS[form](write, make_style()))
+    writer = results or (JsonLinesText(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
     scoring = ScoringRun(
         rubrics,
@@ -87,7 +89,7 @@ def score_files(
         several=len(outputs) > 1,
         reading=ParseOptions.of(given.extract, given.extra_fields, given.grades),
         mapping=select_side(given.mapping, JUDGE),
-        is_shared=extras is not None and extras.told.agreement is not None,
+        is_shared=extras is not None and extras.content.agreement is not None,
         merges=merges,
     )
     # Collect no garbage: everything loaded stays, and entries are freed without it.
@@ -103,49 +105,62 @@ def score_files(
         parts = to_data({"comparison": other, "limits": decided, "invalid": scoring.causes})
         more = {name: part for name, part in parts.items() if part}
         writer.end(scoring.totals, more)
-        theirs = _tell_comparison(other, more["comparison"], given, write if form == "table" else None) if other else []
+        warnings = [*scoring.warnings()]
+        if other:
+            warnings += _write_comparison(other, more["comparison"], given, write if form == "table" else None)
         if results and code is Exit.CLEAN:
             results.finish()
-        for warning in (*scoring.warnings(), *theirs):
+        for warning in warnings:
             complain(warning)
         if code is not Exit.INTERRUPTED and form != "table" and not given.quiet:
-            causes = [f"invalid: {scoring.causes.word()}"] if scoring.totals.invalid else []
-            for line in (*causes, *scoring.totals.reading.word(), str(scoring.totals)):
-                complain(line)
+            _complain_of_totals(scoring)
         if page and file and extras:
-            first = label(outputs[0] if outputs[0] == STDIN else Path(outputs[0]).name)
-            several = f" and {len(outputs) - 1} more" if len(outputs) > 1 else ""
-            title = f"{first}{several} by {Path(given.rubric).name}{_HALF.get(code, '')}"
-            told = extras.told._replace(repeated=scoring.repeated, agentv=scoring.compared)
-            page.write(file.write, scoring.totals, title, told)
+            content = extras.content._replace(repeated=scoring.repeated, agentv=scoring.compared)
+            page.write(file.write, scoring.totals, _write_title(given, code), content)
     if limits and code is Exit.CLEAN:
-        code = _tell_limits(limits, decided, quiet=given.quiet)
+        code = _complain_of_limits(limits, decided, quiet=given.quiet)
     return code, scoring.totals
+
+
+def _write_title(given: Given, code: Exit) -> str:
+    first, *others = given.outputs
+    name = label(first) if first == STDIN else Path(first).name
+    if others:
+        name += f" and {len(others)} more"
+    return f"{name} by {Path(given.rubric).name}{_INCOMPLETE.get(code, '')}"
+
+
+def _complain_of_totals(scoring: ScoringRun) -> None:
+    totals = scoring.totals
+    if totals.invalid:
+        complain(f"invalid: {scoring.causes.word()}")
+    for line in [*totals.reading.format_lines(), str(totals)]:
+        complain(line)
 
 
 def _count_bytes(names: Iterable[str]) -> int:
     return sum(os.stat(name).st_size for name in names)  # noqa: PTH116 (a Path adds nothing here)
 
 
-def _tell_comparison(
+def _write_comparison(
     other: "OtherRun", found: "Mapping[str, Any]", given: Given, write: Callable[[str], None] | None
 ) -> list[str]:
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
-    from rubric_lint.report.changes import word_comparison  # noqa: PLC0415  (few runs compare)
+    from rubric_lint.report.changes import format_comparison
 
     name, warnings = label(given.compare), [*other.warnings()]
     if given.quiet and not write:
-        warnings += other.word_left_out(_MOST_REASONS)
+        warnings += other.format_left_out(_MOST_REASONS)
     else:
-        for line in word_comparison(found, name):
+        for line in format_comparison(found, name):
             if write:
                 write(f"{line}\n")
             else:
                 complain(line)
-    return [f"warning: --compare: {name}: {each}" for each in warnings]
+    return [f"warning: --compare: {name}: {warning}" for warning in warnings]
 
 
-def _tell_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
+def _complain_of_limits(limits: "RunLimits", decided: "Sequence[DecidedLimit]", *, quiet: bool) -> Exit:
     """Write each limit with its decision, with `quiet` only those that fail; return whether one fails."""
     failing = [limit for limit in decided if limits.fails(limit)]
     for limit in failing if quiet else decided:
@@ -193,9 +208,9 @@ def write_all(text: str) -> None:
 def judge_totals(totals: Totals, given: Given) -> Exit:
     """Return the exit code that totals earn."""
     line = read_line(given.fail_on)
-    found = given.fail_on != "never" and any(stops(verdict, line) for verdict, n in totals.verdicts.items() if n)
+    is_bad = given.fail_on != "never" and any(stops(verdict, line) for verdict, n in totals.verdicts.items() if n)
     is_invalid = totals.invalid and not given.allow_invalid and getattr(given, "max_invalid_share", None) is None
-    return Exit.FOUND if found or is_invalid else Exit.CLEAN
+    return Exit.FOUND if is_bad or is_invalid else Exit.CLEAN
 
 
 def check_output(given: Given) -> None:
@@ -224,7 +239,7 @@ class ResultOutput:
 
     def __init__(self, name: str, rubrics: Mapping[str, ScoringRubric], read: Sequence[str], *, compact: bool) -> None:
         """Open the file; raise click.UsageError when it cannot be written, or is one of the files `read`."""
-        if any(each != STDIN and os.path.realpath(each) == os.path.realpath(name) for each in read):
+        if any(input_name != STDIN and os.path.realpath(input_name) == os.path.realpath(name) for input_name in read):
             raise click.UsageError(f"--output: {name}: is also an input; name another file")
         try:
             self._file = PartFile(name)
@@ -242,10 +257,11 @@ class ResultOutput:
         """Write what is not written yet."""
         with naming(self._file.name):
             self._writer.end()
-        if count := self._writer.formulas:
-            told = "1 id begins" if count == 1 else f"{count:,} ids begin"
+        count = self._writer.formulas
+        if count:
+            ids = "1 id begins" if count == 1 else f"{count:,} ids begin"
             complain(
-                f"warning: {self._file.name}: {told} like a formula (=, +, - or @), and ids are written as they are; "
+                f"warning: {self._file.name}: {ids} like a formula (=, +, - or @), and ids are written as they are; "
                 "in a spreadsheet, import that column as text"
             )
 
@@ -264,46 +280,48 @@ class ResultOutput:
             complain(f"{self._file.name} was not written; {self._file.part} has the results so far")
 
 
-class Prepared(NamedTuple):
+class ReportInputs(NamedTuple):
     """What a run needs before the first output: the page, what it says, and the other run to compare with, if any."""
 
     other: "OtherRun | None"
-    told: "Extras"
+    content: "PageContent"
     page: "HtmlReport | None"
 
 
-def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> Prepared | None:
+def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
-    from rubric_lint.cli.score.agree import measure_agreement, read_chunks  # noqa: PLC0415
-    from rubric_lint.report.html import Extras, HtmlReport  # noqa: PLC0415
-    from rubric_lint.report.page_answers import Texts  # noqa: PLC0415
+    from rubric_lint.cli.score.agree import measure_agreement, read_chunks
+    from rubric_lint.report.html import HtmlReport, PageContent
+    from rubric_lint.report.page_answers import RecordTexts
 
-    told = Extras(made=_read_date(), results=given.output or "", command=_word_command(given))
+    extras = PageContent(made=_read_date(), results=given.output or "", command=_format_command(given))
     other = texts = None
     compare, labels = given.compare, given.labels
     reading = ParseOptions.of(given.extract, given.extra_fields, given.grades)
     if compare is not None:
-        from rubric_lint.assess.diff.compare_runs import OtherRun  # noqa: PLC0415
+        from rubric_lint.assess.diff.compare_runs import OtherRun
 
-        texts = Texts() if given.report else None
+        texts = RecordTexts() if given.report else None
         other = OtherRun(rubrics, reading, texts.add if texts else lambda _: None)
         if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
             complain(f"--compare: {label(compare)}: no outputs found")
             return None
-        told = told._replace(other=label(compare) if compare == STDIN else Path(compare).name)
+        extras = extras._replace(other=label(compare) if compare == STDIN else Path(compare).name)
     if labels:
-        others = (compare,) if compare and other and other.is_by_our_rubrics else ()
-        agreement = measure_agreement(rubrics, (*given.outputs, *others), labels, reading, given.mapping)
+        results = given.outputs
+        if compare and other and other.is_by_our_rubrics:
+            results = (*results, compare)
+        agreement = measure_agreement(rubrics, results, labels, reading, given.mapping)
         if agreement is None:
             return None
-        told = told._replace(agreement=agreement)
+        extras = extras._replace(agreement=agreement)
     page = HtmlReport(rubrics, other, texts) if given.report else None
-    return Prepared(other, told, page)
+    return ReportInputs(other, extras, page)
 
 
-def _word_command(given: Given) -> str:
+def _format_command(given: Given) -> str:
     """Return the command of this run with a table of all results as its output."""
     inputs: tuple[str, ...] = vars(given).get("outputs") or given.results
     is_input = any(os.path.realpath(name) == os.path.realpath("results.csv") for name in inputs)
@@ -316,11 +334,11 @@ _MOST_ASSESSED = 64 << 20
 """The most bytes of outputs to assess for a page: all are held in memory at once."""
 
 
-def assess_outputs(given: Given) -> "Assessed | str":
+def assess_outputs(given: Given) -> "AssessmentReport | str":
     """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
-    from rubric_lint.assess.assess import AssessOptions  # noqa: PLC0415
-    from rubric_lint.cli.lint.assessing import Linted  # noqa: PLC0415
-    from rubric_lint.report import assessment, trust  # noqa: PLC0415
+    from rubric_lint.assess.assess import AssessOptions
+    from rubric_lint.cli.lint.assessing import LintedFile
+    from rubric_lint.report import assessment, trust
 
     outputs = given.outputs
     if STDIN in outputs:
@@ -328,14 +346,14 @@ def assess_outputs(given: Given) -> "Assessed | str":
     if _count_bytes(outputs) > _MOST_ASSESSED:
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
-        linted = Linted(given.rubric, given.finder())
+        linted = LintedFile(given.rubric, given.finder())
         found = linted.assess(outputs, given.labels, AssessOptions(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
-    return assessment.Assessed(
+    return assessment.AssessmentReport(
         found,
-        trust.Given(
+        trust.RunInputs(
             *files, linted.records, linted.unmatched, linted.ignored, refused=linted.refused, settings=given.settings
         ),
     )
@@ -355,8 +373,8 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing about the run leaves the cluster
     os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")  # not for minutes, if there is no cluster
     try:
-        from rubric_lint.arrow import map_batches  # noqa: PLC0415
-        from rubric_lint.scoring.engines.ray_data import score_files  # noqa: PLC0415  (loads Ray)
+        from rubric_lint.arrow import map_batches
+        from rubric_lint.scoring.engines.ray_data import score_files
 
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:
@@ -370,6 +388,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
     if judged_otherwise:
         complain(warn_of_other_rubric(judged_otherwise))
     if form != "table" and not given.quiet:
-        for line in (*totals.reading.word(), str(totals)):
+        for line in [*totals.reading.format_lines(), str(totals)]:
             complain(line)
     return judge_totals(totals, given)

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,9 @@ from rubric_lint.cli.options import Given, command
 from rubric_lint.cli.score.options import check_reading, find_files, load, require_readable
 from rubric_lint.lint.project.inputs import OF_ENGINE
 from rubric_lint.model.messages import UserError
+
+if TYPE_CHECKING:
+    from rubric_lint.assess.diff.limits import RunLimits
 
 _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
 
@@ -51,11 +54,9 @@ def score(given: Given) -> int:
     wrote; - reads stdin. An entry is a judge output, or a record or row {"id", "rubric", "output"} that holds the
     object or the raw text.
     """
-    from rubric_lint.cli.score import run  # noqa: PLC0415  (--help does without the engine)
+    from rubric_lint.cli.score import run
 
-    limited = given.fail_on_worse, given.min_pass_share, given.max_invalid_share
-    context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
-    if (given.fail_on_worse or given.min_pass_share) and context.get_parameter_source("fail_on") is default:
+    if (given.fail_on_worse or given.min_pass_share) and _is_default("fail_on"):
         given.fail_on = "never"
     given.allow_invalid = given.allow_invalid or given.max_invalid_share is not None
     if not given.engine:
@@ -63,7 +64,7 @@ def score(given: Given) -> int:
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
     check_reading(given, rubrics)
     given.outputs = find_files(given.outputs)
-    require_readable((*given.outputs, *([given.compare] if given.compare else []), *given.labels))
+    require_readable([*given.outputs, *([given.compare] if given.compare else []), *given.labels])
     if given.engine:
         return run.score_by_engine(rubrics, given)
     extras = None
@@ -71,26 +72,35 @@ def score(given: Given) -> int:
         extras = run.prepare_extras(rubrics, given)
         if extras is None:
             return Exit.USAGE
-        if given.report:
-            sources = map(
-                context.get_parameter_source,
-                ("mapping", "extract", "extra_fields", "grades", "pass_at", "borderline_at"),
-            )
-            assessed = (
-                "--map, --extract, --extra-fields, --grades, --pass and --borderline change how outputs are read or "
-                "scored, which `assess` cannot do"
-                if any(each is not default for each in sources)
-                else run.assess_outputs(given)
-            )
-            extras = extras._replace(told=extras.told._replace(assessed=assessed))
-    limits = None
-    if any(limited):
-        from rubric_lint.assess.diff.limits import RunLimits  # noqa: PLC0415  (few runs have limits)
-
-        passing, invalid = (None if share is None else Fraction(str(share)) for share in limited[1:])
-        limits = RunLimits(given.fail_on_worse, passing, invalid, given.fail_under_doubt)
-    code, totals = run.score_files(rubrics, given, extras, limits=limits)
+    if extras and given.report:
+        assessed = run.assess_outputs(given) if all(map(_is_default, _NOT_FOR_ASSESS)) else _NOT_ASSESSED
+        extras = extras._replace(content=extras.content._replace(assessed=assessed))
+    code, totals = run.score_files(rubrics, given, extras, limits=_make_limits(given))
     return code or run.judge_totals(totals, given)
+
+
+_NOT_FOR_ASSESS = ("mapping", "extract", "extra_fields", "grades", "pass_at", "borderline_at")
+_NOT_ASSESSED = (
+    "--map, --extract, --extra-fields, --grades, --pass and --borderline change how outputs are read or scored, which "
+    "`assess` cannot do"
+)
+"""The options of `score` with which a page has no assessment, and what it says then."""
+
+
+def _is_default(name: str) -> bool:
+    """Return whether the call does not name an option."""
+    return click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.DEFAULT
+
+
+def _make_limits(given: Given) -> "RunLimits | None":
+    """Return the limits of the totals; None if no option names one."""
+    if not (given.fail_on_worse or given.min_pass_share or given.max_invalid_share):
+        return None
+    from rubric_lint.assess.diff.limits import RunLimits
+
+    shares = given.min_pass_share, given.max_invalid_share
+    least_passing, most_invalid = (None if share is None else Fraction(str(share)) for share in shares)
+    return RunLimits(given.fail_on_worse, least_passing, most_invalid, given.fail_under_doubt)
 
 
 @command(
@@ -115,19 +125,19 @@ def merge(given: Given) -> int:
     stdin. Each result is checked against RUBRIC and written as it is, in the order of the files. Results by another
     version of the rubric are invalid.
     """
-    from rubric_lint.cli.score import run  # noqa: PLC0415
+    from rubric_lint.cli.score import run
 
     run.check_output(given)
     rubrics = load(given.rubric, given, pass_at=given.pass_at, borderline_at=given.borderline_at)
-    left: list[str] = []
-    found = find_files(given.results, left)
+    not_read: list[str] = []
+    found = find_files(given.results, not_read)
     require_readable(found)
-    names = (*found, *left)
+    names = [*found, *not_read]
     # All runs that wrote the files must be complete.
     faults = [
         f"{name}: not complete, as its run was interrupted; run it again, or delete the file"
         for name in names
-        if any(each.endswith(".part") for each in Path(name).parts)
+        if any(part.endswith(".part") for part in Path(name).parts)
     ]
     faults += [
         f"{name}: an earlier version wrote this folder, and its run may have been interrupted; count the rows, then "

@@ -12,7 +12,13 @@ import click
 from rubric_lint.cli.commands import DefaultGroup, Exit
 from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
-from rubric_lint.cli.output import choose_format, escape_what_cannot_be_encoded, make_style, open_report, spare
+from rubric_lint.cli.output import (
+    choose_format,
+    escape_what_cannot_be_encoded,
+    make_style,
+    open_report,
+    protect_rubrics,
+)
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
@@ -23,7 +29,7 @@ from rubric_lint.report import REPORTERS, counted
 
 if TYPE_CHECKING:
     from rubric_lint.assess.rubric_tests.running import Runner, TestedRubric, UnrecordedTest
-    from rubric_lint.assess.rubric_tests.starting import RecordedResult
+    from rubric_lint.assess.rubric_tests.starting import RecordedResult, StarterTests
     from rubric_lint.lint.run.batch import FileOutcome
     from rubric_lint.lint.run.linting import Find
     from rubric_lint.lint.run.summary import Summary
@@ -48,12 +54,13 @@ def init(given: Given) -> int:
     RUBRIC is a file, or FILE#NAME for one of several rubrics. OUTPUTS are files as for `score`. Without them, one test
     for each band is written, whose answer is yours to write.
     """
-    from rubric_lint.assess.rubric_tests.reading import is_test_file, locate_outputs  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import start_from_outputs, start_outline  # noqa: PLC0415
-    from rubric_lint.lint.project.writing import WriteError, open_whole  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import is_test_file, locate_outputs
+    from rubric_lint.assess.rubric_tests.running import Runner
+    from rubric_lint.assess.rubric_tests.starting import start_from_outputs, start_outline
 
-    path, _, name = given.rubric.partition("#") if not Path(given.rubric).is_file() else (given.rubric, "", "")
+    path, name = given.rubric, ""
+    if not Path(path).is_file():
+        path, _, name = path.partition("#")
     target = given.output or _name_tests(path, name)
     if target != "-" and Path(target).exists() and not given.force:
         raise click.UsageError(f"{target} already exists; name another file with --output, or use --force")
@@ -69,31 +76,38 @@ def init(given: Given) -> int:
             raise UserError(
                 f"{given.outputs}: no recorded output that counts for this rubric, so there is nothing to test"
             )
-        # The name of the test file may say where its outputs are.
-        is_told = is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs)
-        outputs = None if is_told else _relate(given.outputs, target)
+        outputs: str | None = _relate(given.outputs, target)
+        if is_test_file(target) and os.path.realpath(locate_outputs(target)) == os.path.realpath(given.outputs):
+            outputs = None  # the name of the test file says where its outputs are
         start = start_from_outputs(tested, recorded, reference, outputs)
+    _write_tests(given, target, start)
+    if start.missing:
+        missing = [*start.missing[:_MOST_MISSING]]
+        if len(start.missing) > _MOST_MISSING:
+            missing.append(f"{len(start.missing) - _MOST_MISSING} more")
+        complain(f"no recorded output has {join_words(missing, 'or')}")
+    return Exit.CLEAN
+
+
+def _write_tests(given: Given, target: str, start: "StarterTests") -> None:
+    from rubric_lint.lint.project.writing import WriteError, open_whole
+
     if target == "-":
         click.echo(start.text, nl=False)
-    else:
-        try:
-            with open_whole(target) as stream:
-                stream.write(start.text)
-        except WriteError as fault:
-            raise click.UsageError(f"cannot write {target}: {fault}") from None
-        click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
-        click.echo(f"  {suggest('test', target if visible(target) == target else '.', **given.settings)}", err=True)
-    if start.missing:
-        shown = [*start.missing[:_MOST_MISSING]]
-        more = len(start.missing) - len(shown)
-        complain(f"no recorded output has {join_words([*shown, *([f'{more} more'] if more else [])], 'or')}")
-    return Exit.CLEAN
+        return
+    try:
+        with open_whole(target) as stream:
+            stream.write(start.text)
+    except WriteError as fault:
+        raise click.UsageError(f"cannot write {target}: {fault}") from None
+    click.echo(f"Wrote {counted(start.tests, 'test')} to {visible(target)}. Run them:", err=True)
+    click.echo(f"  {suggest('test', target if visible(target) == target else '.', **given.settings)}", err=True)
 
 
 def _read(outputs: str, tested: "TestedRubric") -> "list[RecordedResult]":
     """Return the records with a result; report the others."""
-    from rubric_lint.assess.rubric_tests.recordings import read_recordings  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import RecordedResult  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.recordings import read_recordings
+    from rubric_lint.assess.rubric_tests.starting import RecordedResult
 
     try:
         recordings = read_recordings(outputs, tested.rubric.name)
@@ -116,8 +130,9 @@ def _read(outputs: str, tested: "TestedRubric") -> "list[RecordedResult]":
 
 def _name_tests(path: str, name: str) -> str:
     stem = re.sub(r"(?i)(?:(?:\.rubric)?\.(?:ya?ml|json)|\.jsonl)\Z", "", path)
-    plain = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
-    return f"{stem}{f'.{plain}' if plain else ''}.rubric-test.yaml"
+    if name:
+        stem += "." + "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
+    return f"{stem}.rubric-test.yaml"
 
 
 def _relate(path: str, target: str) -> str:
@@ -128,29 +143,18 @@ def _relate(path: str, target: str) -> str:
 
 def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
-    from rubric_lint.assess.rubric_tests import recorder  # noqa: PLC0415
-    from rubric_lint.scoring.scorer import name_models  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests import recorder
+    from rubric_lint.scoring.panel import name_models
 
     for file in files:
         if isinstance(file, File):
             runner.run(file)
-    tasks = [
-        (path, tested, needed)
-        for tested in runner.tested.values()
-        for path, group in recorder.group_by_file(tested)
-        if (needed := _keep_possible(path, group))
-    ]
-    for path, _, needed in tasks:
-        for need in needed:
-            if need.file.mapping:
-                raise UserError(
-                    f"{need.file.name}: {path} is read by `map`, so nothing is recorded in it; name another file in "
-                    "`outputs` and remove `map`"
-                )
+    tasks = _list_recordable(runner)
     if not tasks:
         click.echo("Nothing to record: every test has a recorded output that counts, or cannot be judged.", err=True)
         return Exit.CLEAN
-    from rubric_lint.cli.score.judge import open_account  # noqa: PLC0415
+    from rubric_lint.cli.score.judge import open_account
+    from rubric_lint.cli.score.judging import run_judge
 
     access, plan = find_access(given.models, vars(given)), make_plan(vars(given))
     account = open_account(given, access)
@@ -162,7 +166,6 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     for path, tested, needed in tasks:
         requests = recorder.describe_requests(needed, tested, len(given.models), plan)
         click.echo(f"{visible(path)}: {requests}", err=True)
-    from rubric_lint.cli.score.judging import run_judge  # noqa: PLC0415  (asyncio)
 
     code = Exit.CLEAN
     for path, tested, needed in tasks:
@@ -177,40 +180,65 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
     return Exit.USAGE if code == Exit.USAGE else Exit.CLEAN  # the tests themselves say what is still missing
 
 
+def _list_recordable(runner: "Runner") -> "list[tuple[str, TestedRubric, list[UnrecordedTest]]]":
+    """Return the tests to record, by the file of outputs and the rubric.
+
+    Raises:
+        UserError: if a file of outputs is read by a mapping, with which nothing can be recorded in it.
+    """
+    from rubric_lint.assess.rubric_tests import recorder
+
+    tasks = []
+    for tested in runner.tested.values():
+        for path, group in recorder.group_by_file(tested):
+            needed = _keep_possible(path, group)
+            if needed:
+                tasks.append((path, tested, needed))
+    for path, _, needed in tasks:
+        for need in needed:
+            if need.file.mapping:
+                raise UserError(
+                    f"{need.file.name}: {path} is read by `map`, so nothing is recorded in it; name another file in "
+                    "`outputs` and remove `map`"
+                )
+    return tasks
+
+
 def _keep_possible(path: str, needed: "list[UnrecordedTest]") -> "list[UnrecordedTest]":
     """Return the tests that a model can judge, and say which it cannot."""
-    from rubric_lint.assess.rubric_tests.recorder import find_case  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.starting import is_to_write  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.recorder import find_case
+    from rubric_lint.assess.rubric_tests.starting import is_to_write
 
     if not path.lower().endswith(".jsonl"):
         complain(f"{path}: outputs are recorded as JSON Lines; give the file a name that ends in .jsonl")
         return []
-    cases = [(need, find_case(need)) for need in needed]
-    silent = [need for need, case in cases if case is None]
-    unwritten = [need for need, case in cases if case is not None and is_to_write(case.answer)]
-    _tell_unjudged(silent, "as a judge needs the `answer`")
-    _tell_unjudged(unwritten, "as the `answer` is a placeholder; write one")
-    left_out = {*map(id, silent), *map(id, unwritten)}
-    return [need for need in needed if id(need) not in left_out]
+    without_answer, unwritten, possible = [], [], []
+    for need in needed:
+        case = find_case(need)
+        if case is None:
+            without_answer.append(need)
+        elif is_to_write(case.answer):
+            unwritten.append(need)
+        else:
+            possible.append(need)
+    _complain_of_unjudged(without_answer, "as a judge needs the `answer`")
+    _complain_of_unjudged(unwritten, "as the `answer` is a placeholder; write one")
+    return possible
 
 
-def _tell_unjudged(needed: "list[UnrecordedTest]", why: str) -> None:
+def _complain_of_unjudged(needed: "list[UnrecordedTest]", reason: str) -> None:
     if needed:
-        named = list_names([str(need.test.id) for need in needed])
-        complain(f"{needed[0].file.name}: not recorded, {why}: {named}")
+        tests = list_names([str(need.test.id) for need in needed])
+        complain(f"{needed[0].file.name}: not recorded, {reason}: {tests}")
 
 
-_CLASHES = "\n".join(
-    [
-        *(
-            f"--{name} needs --record; without it no model is asked"
-            for name in f"model samples shuffle {JUDGING} max-requests max-cost prices".split()
-        ),
-        "--max-cost needs --prices; it has the prices of the models",
-        "--record needs --model; it names the model that judges",
-        "--watch excludes --record; record separately",
-    ]
-)
+_OF_MODELS = f"model samples shuffle {JUDGING} max-requests max-cost prices".split()
+_CLASHES = "\n".join(f"--{name} needs --record; without it no model is asked" for name in _OF_MODELS)
+_CLASHES += """
+    --max-cost needs --prices; it has the prices of the models
+    --record needs --model; it names the model that judges
+    --watch excludes --record; record separately
+"""
 
 NO_TESTS = (
     "no rubric tests found; their files are named NAME.rubric-test.yaml. `rubric-lint test init RUBRIC` writes one"
@@ -244,10 +272,10 @@ def run_tests(given: Given) -> int:
     if given.watch:
         check_watch(given.form, has_file=given.output is not None)
 
-    from rubric_lint.assess.rubric_tests.reading import find_needed  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.reviewing import format_figures, list_figures  # noqa: PLC0415
-    from rubric_lint.assess.rubric_tests.running import Runner  # noqa: PLC0415
-    from rubric_lint.lint.run.linting import LintRun  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import find_needed
+    from rubric_lint.assess.rubric_tests.reviewing import format_figures, list_figures
+    from rubric_lint.assess.rubric_tests.running import Runner
+    from rubric_lint.lint.run.linting import LintRun
 
     escape_what_cannot_be_encoded()
     given.paths = given.paths or (".",)
@@ -255,21 +283,22 @@ def run_tests(given: Given) -> int:
     look = make_style(given.color, quiet=given.quiet, is_file=given.output is not None)
     chosen = choose_format(given.form, given.output)
     figures = {"coverage": given.coverage, "mutation": given.mutate, "catch_rate": given.catch_rate}
-    asked = [name for name, is_asked in figures.items() if is_asked]
+    requested = [name for name, is_requested in figures.items() if is_requested]
     code = Exit.CLEAN
 
     def run(finder: SettingsFinder, find: "Find" = find_tests) -> "Summary":
         runner = Runner(finder)
         with open_report(given.output, progress, look) as write:
             reporter = REPORTERS[chosen](write, look)
-            lint = spare(given.output, lambda files: _run_all(runner, files, asked))
-            whole = LintRun(reporter, progress, find=find, lint=lint, undone="the rest was not checked")
-            summary = whole.lint_all(given.paths, "", finder)
-            summary = summary._replace(review=tuple(list_figures(runner, asked)))
+            lint = protect_rubrics(given.output, lambda files: _run_all(runner, files, requested))
+            engine = LintRun(reporter, progress, find=find, lint=lint, undone="the rest was not checked")
+            summary = engine.lint_all(given.paths, "", finder)
+            summary = summary._replace(review=tuple(list_figures(runner, requested)))
             reporter.end(summary)
-            write_figures(format_figures(runner, asked), chosen, write)
-        for line in () if given.quiet else _list_notes(runner):
-            complain(line)
+            write_figures(format_figures(runner, requested), chosen, write)
+        if not given.quiet:
+            for line in _list_notes(runner):
+                complain(line)
         return summary
 
     overrides = Overrides(force_exclude=given.force_exclude)
@@ -302,7 +331,7 @@ def find_tests(
     paths: Iterable[str], finder: SettingsFinder, skipped: Skipped | None = None
 ) -> Iterator[File | Unreadable]:
     """Find the files with rubric tests; a named file of another name is an error."""
-    from rubric_lint.assess.rubric_tests.reading import is_test_file  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reading import is_test_file
 
     paths = list(paths)
     named = {tidy(path) for path in paths}
@@ -314,17 +343,17 @@ def find_tests(
 
 
 def _run_all(
-    runner: "Runner", files: Iterable[File | Unreadable], asked: Collection[str]
+    runner: "Runner", files: Iterable[File | Unreadable], requested: Collection[str]
 ) -> "Iterator[tuple[File | Unreadable, FileOutcome]]":
     """Run every test file, then look at the rubrics that they test."""
-    from rubric_lint.assess.rubric_tests.reviewing import review  # noqa: PLC0415
+    from rubric_lint.assess.rubric_tests.reviewing import review
 
     for file in files:
         try:
             yield file, file if isinstance(file, Unreadable) else runner.run(file)
         except Exception as fault:
             yield file, fault
-    yield from review(runner, asked)
+    yield from review(runner, requested)
 
 
 def _list_notes(runner: "Runner") -> Iterator[str]:

@@ -1,4 +1,9 @@
-"""Export our rubrics to other systems; the modules of targets are loaded when needed."""
+"""Export rubrics to other systems, and to our own format.
+
+`load_target` returns the writer of a target and loads its module. A writer gets an `ExportContext`, returns the content
+of a file, and reports what the target cannot express. `suite.convert_suite` converts what a file says beside its
+rubrics; `entries.make_sound` refuses a rubric whose meaning would change.
+"""
 
 from collections.abc import Mapping
 from importlib import import_module

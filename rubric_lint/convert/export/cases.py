@@ -4,7 +4,8 @@ A case is read into the fields that all of these have; what else it says is besi
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rubric_lint.convert.export.target import (
@@ -12,11 +13,11 @@ from rubric_lint.convert.export.target import (
     CaseKey,
     ExportSource,
     ExportTarget,
-    Part,
+    PlacedValue,
     Sources,
     find_evaluator,
 )
-from rubric_lint.formats.agentv.suites import EVALUATORS, OLD_FIELDS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS, OLD_FIELDS
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
 from rubric_lint.source.document import Document
@@ -33,10 +34,10 @@ _OF_SUITES = frozenset({"description", "prompts", "threshold"})
 """The fields that a case and a suite have in all systems, by AgentV's names; `vars.` begins those of variables."""
 
 _HOLDERS = {AGENTV_4: {"execution"}, AGENTV_5: {"execution", "run"}, PROMPTFOO: {"defaultTest"}}
-_SHARED = frozenset({"rubrics", "defaults", "execution", "default_test", "defaultTest", *EVALUATORS})
+_SHARED = frozenset({"rubrics", "defaults", "execution", "default_test", "defaultTest", *ASSERTION_LISTS})
 
 
-class Use(NamedTuple):
+class FileRubric(NamedTuple):
     """A rubric of the file; its source is None if it is not written as a rubric, but stays an assertion."""
 
     name: str
@@ -53,11 +54,11 @@ class Case(NamedTuple):
     """
 
     key: CaseKey
-    fields: Mapping[str, Part]
-    checks: tuple[Part, ...]
-    others: tuple[Part, ...]
+    fields: Mapping[str, PlacedValue]
+    checks: tuple[PlacedValue, ...]
+    others: tuple[PlacedValue, ...]
     names_rubrics: bool
-    sets: tuple[Part, ...] = ()
+    sets: tuple[PlacedValue, ...] = ()
     called: str = ""
 
     @property
@@ -67,7 +68,7 @@ class Case(NamedTuple):
         return str(own.value) if own else self.called or "/".join(map(str, self.key[1])) or str(self.key[0])
 
     @property
-    def variables(self) -> dict[str, Part]:
+    def variables(self) -> dict[str, PlacedValue]:
         """The variables of the case by name."""
         return {name.removeprefix("vars."): part for name, part in self.fields.items() if name.startswith("vars.")}
 
@@ -79,24 +80,26 @@ class Suite(NamedTuple):
     """
 
     system: str
-    fields: Mapping[str, Part]
-    others: tuple[Part, ...]
+    fields: Mapping[str, PlacedValue]
+    others: tuple[PlacedValue, ...]
     cases: tuple[Case, ...]
-    shared: tuple[Part, ...] = ()
+    shared: tuple[PlacedValue, ...] = ()
     is_whole: bool = False
 
 
-def read_suite(documents: Iterable[Document], uses: list[Use], target: ExportTarget) -> tuple[Suite, Sources]:
+def read_suite(
+    documents: Iterable[Document], rubrics: Sequence[FileRubric], target: ExportTarget
+) -> tuple[Suite, Sources]:
     """Read the cases of a file that has rubrics; also return the sources of these, with their cases and questions."""
-    by_number: dict[int | None, list[Use]] = {}
-    for use in uses:
-        by_number.setdefault(use.document.number, []).append(use)
+    by_number: dict[int | None, list[FileRubric]] = {}
+    for member in rubrics:
+        by_number.setdefault(member.document.number, []).append(member)
     pairs = [
         (document, by_number.get(document.number, []))
         for document in documents
         if not document.kind.is_program and document.data is not None
     ]
-    dialects = {use.rubric.dialect for use in uses}
+    dialects = {member.rubric.dialect for member in rubrics}
     templates = dialects & RENDERS
     system = AGENTV_5 if templates else AGENTV_4
     if "promptfoo" in templates:
@@ -106,49 +109,55 @@ def read_suite(documents: Iterable[Document], uses: list[Use], target: ExportTar
     if not suite.cases or any(name and name != "promptfoo" and not name.startswith("agentv") for name in dialects):
         places = {}
         suite = _read(pairs, AGENTV_4, places, is_whole=False)
-        is_file = target.name == OURS and len(uses) == 1 and not suite.cases
+        is_file = target.name == OURS and len(rubrics) == 1 and not suite.cases
         if "id" in target.shows or (target.has_cases and not is_file):  # names of rubrics are written
-            names = _list_names(uses)
+            names = _list_names(rubrics)
             suite = suite._replace(others=tuple(part for part in suite.others if not _is_name(part, names)))
     questions = {case.key: case.fields["input"].value for case in suite.cases if "input" in case.fields}
     sources: dict[str, ExportSource] = {}
-    for use in uses:
-        if use.source:
-            place = places.get(use.name)
-            question = questions.get(place, use.source.question) if place else use.source.question
-            sources[use.name] = use.source._replace(place=place, question=question)
+    for member in rubrics:
+        if member.source:
+            place = places.get(member.name)
+            question = questions.get(place, member.source.question) if place else member.source.question
+            sources[member.name] = member.source._replace(place=place, question=question)
     return suite, sources
 
 
 def _read(
-    pairs: Iterable[tuple[Document, list[Use]]], system: str, places: dict[str, CaseKey | None], *, is_whole: bool
+    pairs: Iterable[tuple[Document, list[FileRubric]]],
+    system: str,
+    places: dict[str, CaseKey | None],
+    *,
+    is_whole: bool,
 ) -> Suite:
     """Read documents, each with its rubrics, as a suite or as records; put the case of each rubric into `places`."""
-    fields: dict[str, Part] = {}
-    others: list[Part] = []
+    fields: dict[str, PlacedValue] = {}
+    others: list[PlacedValue] = []
     cases: list[Case] = []
-    written: list[Use] = []
-    for document, uses in pairs:
+    written: list[FileRubric] = []
+    for document, rubrics in pairs:
+        of_document = [member for member in rubrics if member.source]
         if is_whole:
-            found, own = _read_document(document, [use for use in uses if use.source], system, places)
+            found, own = _read_document(document, of_document, system, places)
         else:
-            found, own = _read_records(document, uses, places)
+            found, own = _read_records(document, rubrics, places)
         cases += found
-        _sort_out(own, fields, others)
-        written += [use for use in uses if use.source]
+        for name, part in own:
+            _add_part(name, part, fields, others)
+        written += of_document
     keys = {case.key for case in cases}
-    shared = _find_shared([use for use in written if keys and places.get(use.name) not in keys])
+    shared = _find_shared([member for member in written if keys and places.get(member.name) not in keys])
     return Suite(system, fields, tuple(others), tuple(_name_cases(cases, system)), shared, is_whole)
 
 
-class _Written:
+class _WrittenPaths:
     """The paths of what is written, or reported otherwise, and all paths above them."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self.paths = set(paths)
         self.above = {path[:length] for path in self.paths for length in range(len(path))} - self.paths
 
-    def rest(self, part: Part) -> Iterator[Part]:
+    def rest(self, part: PlacedValue) -> Iterator[PlacedValue]:
         """Find the largest parts of a value that hold nothing written, without going into others."""
         if part.path in self.above:
             for inner in part.items():
@@ -157,25 +166,25 @@ class _Written:
             yield part
 
 
-def _sort_out(parts: Iterable[tuple[str, Part]], fields: dict[str, Part], others: list[Part]) -> None:
-    """Add each part to the fields by its name; one without a name, or with that of another, to the others."""
-    for name, part in parts:
-        if not name or name in {_CHECK, _SET} or name in fields:
-            others.append(part)
-        else:
-            fields[name] = part
+def _add_part(name: str, part: PlacedValue, fields: dict[str, PlacedValue], others: list[PlacedValue]) -> None:
+    """Add a part to the fields by its name; one without a name, or with that of another, to the others."""
+    if not name or name in {_CHECK, _SET} or name in fields:
+        others.append(part)
+    else:
+        fields[name] = part
 
 
-def _find_shared(uses: list[Use]) -> tuple[Part, ...]:
+def _find_shared(rubrics: list[FileRubric]) -> tuple[PlacedValue, ...]:
     """Find the fields beside lists of cases whose rubrics, which are in no case, count in every case."""
     lists = suite_lists("cases")
-    shared: dict[tuple[int | None, Path], Part] = {}
-    for _, _, document, rubric, _ in uses:
-        holders = [(end, document.value(rubric.path[:end])) for end in range(len(rubric.path))]
+    shared: dict[tuple[int | None, Path], PlacedValue] = {}
+    for member in rubrics:
+        path, number = member.rubric.path, member.document.number
+        holders = [(end, member.document.value(path[:end])) for end in range(len(path))]
         ends = (end for end, value in holders if isinstance(value, dict) and not lists.isdisjoint(value))
-        place = rubric.path[: max(ends, default=0) + 1]
+        place = path[: max(ends, default=0) + 1]
         if place and place[-1] in _SHARED:
-            shared[document.number, place] = Part(place, None, document.number)
+            shared[number, place] = PlacedValue(place, None, number)
     return tuple(shared.values())
 
 
@@ -192,21 +201,21 @@ def _find_case(document: Document, path: Path) -> CaseKey | None:
 
 
 def _read_document(
-    document: Document, uses: list[Use], system: str, places: dict[str, CaseKey | None]
-) -> tuple[list[Case], list[tuple[str, Part]]]:
+    document: Document, rubrics: list[FileRubric], system: str, places: dict[str, CaseKey | None]
+) -> tuple[list[Case], list[tuple[str, PlacedValue]]]:
     """Return the cases of a document of a suite, and its own fields with their names."""
-    whole = Part((), document.data, document.number)
-    places |= {use.name: _find_case(document, use.rubric.path) for use in uses}
-    cases = {key[1] for use in uses if (key := places[use.name])}
-    of_rubrics = _Written(path for use in uses for path in _find_assertions(use.rubric))
-    written = _Written(of_rubrics.paths | cases)  # and no case counts as a field of a suite that holds its own
-    own: list[tuple[str, Part]] = []
-    items: list[Part] = []
+    whole = PlacedValue((), document.data, document.number)
+    places |= {member.name: _find_case(document, member.rubric.path) for member in rubrics}
+    cases = {key[1] for member in rubrics if (key := places[member.name])}
+    of_rubrics = _WrittenPaths(path for member in rubrics for path in _find_assertions(member.rubric))
+    written = _WrittenPaths(of_rubrics.paths | cases)  # and no case counts as a field of a suite that holds its own
+    own: list[tuple[str, PlacedValue]] = []
+    items: list[PlacedValue] = []
     if isinstance(whole.value, list):
         items = list(whole.items())
     elif not isinstance(whole.value, dict):
         own.append(("", whole))
-    elif not uses and not _ONLY_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
+    elif not rubrics and not _ONLY_CASES.isdisjoint(whole.value) and suite_lists("cases").isdisjoint(whole.value):
         cases = {()}  # a case by itself
     elif () not in cases:
         for part in whole.items():
@@ -216,21 +225,31 @@ def _read_document(
                 own += _read_field(part, system, written, _OF_SUITES)
     found = {part.path for part in items if isinstance(part.value, dict) and isinstance(part.path[-1], int)}
     own += [("", part) for part in items if part.path not in cases | found]
-    read = []
+    read: list[Case] = []
     for path in sorted(cases | found, key=lambda path: document.span(path).start):
-        fields: dict[str, Part] = {}
-        others: list[Part] = []
-        case = Part(path, document.value(path), document.number)
-        items = sorted(case.items(), key=lambda part: part.path[-1] != "run")  # its threshold counts before others
-        parts = [each for part in items for each in _read_field(part, system, written, _OF_CASES)]
-        checks, sets = (tuple(part for name, part in parts if name == kind) for kind in (_CHECK, _SET))
-        _sort_out((each for each in parts if each[0] not in {_CHECK, _SET}), fields, others)
-        is_named = path in of_rubrics.paths or path in of_rubrics.above
-        read.append(Case((document.number, path), fields, checks, tuple(others), is_named, sets))
+        whole = PlacedValue(path, document.value(path), document.number)
+        names_rubrics = path in of_rubrics.paths or path in of_rubrics.above
+        read.append(_read_case(whole, system, written, names_rubrics=names_rubrics))
     return read, own
 
 
-_ONLY_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *EVALUATORS})
+def _read_case(case: PlacedValue, system: str, written: _WrittenPaths, *, names_rubrics: bool) -> Case:
+    fields: dict[str, PlacedValue] = {}
+    checks: list[PlacedValue] = []
+    others: list[PlacedValue] = []
+    sets: list[PlacedValue] = []
+    for item in sorted(case.items(), key=lambda item: item.path[-1] != "run"):  # its threshold counts before others
+        for name, part in _read_field(item, system, written, _OF_CASES):
+            if name == _CHECK:
+                checks.append(part)
+            elif name == _SET:
+                sets.append(part)
+            else:
+                _add_part(name, part, fields, others)
+    return Case((case.number, case.path), fields, tuple(checks), tuple(others), names_rubrics, tuple(sets))
+
+
+_ONLY_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *ASSERTION_LISTS})
 _CHECK, _SET = "\0check", "\0set"
 
 
@@ -246,17 +265,19 @@ def _find_assertions(rubric: Rubric) -> Iterator[Path]:
         yield evaluator
 
 
-def _read_field(part: Part, system: str, written: _Written, known: Collection[str]) -> Iterator[tuple[str, Part]]:
+def _read_field(
+    part: PlacedValue, system: str, written: _WrittenPaths, known: Collection[str]
+) -> Iterator[tuple[str, PlacedValue]]:
     """Read a field of a case or a suite: yield its parts by their common names, which are empty if they have none."""
     name = str(part.path[-1])
     common = OLD_FIELDS.get(name, name) if system == AGENTV_4 else name
     if part.path in written.paths:
         return
-    if name in EVALUATORS:
+    if name in ASSERTION_LISTS:
         yield from _read_checks(part, written)
     elif isinstance(part.value, dict) and name in _HOLDERS[system]:
         for inner in part.items():
-            if inner.path[-1] in EVALUATORS:
+            if inner.path[-1] in ASSERTION_LISTS:
                 yield from _read_checks(inner, written)
             elif inner.path not in written.paths:
                 yield "threshold" if inner.path[-1] == "threshold" else "", inner
@@ -268,7 +289,7 @@ def _read_field(part: Part, system: str, written: _Written, known: Collection[st
         yield common if common in known else "", part
 
 
-def _read_checks(part: Part, written: _Written) -> Iterator[tuple[str, Part]]:
+def _read_checks(part: PlacedValue, written: _WrittenPaths) -> Iterator[tuple[str, PlacedValue]]:
     """Read the assertions of a list that are not rubrics, or not of one."""
     if part.path in written.paths:
         return
@@ -278,7 +299,7 @@ def _read_checks(part: Part, written: _Written) -> Iterator[tuple[str, Part]]:
     for item in part.items():
         if item.path in written.paths:
             continue
-        inner = next((name for name in EVALUATORS if isinstance(item.value, dict) and name in item.value), "")
+        inner = next((name for name in ASSERTION_LISTS if isinstance(item.value, dict) and name in item.value), "")
         if item.path not in written.above:
             yield _CHECK, item
         elif inner:
@@ -322,27 +343,27 @@ _NAMES = ("id", "name")
 
 
 def _read_records(
-    document: Document, uses: list[Use], places: dict[str, CaseKey | None]
-) -> tuple[list[Case], list[tuple[str, Part]]]:
+    document: Document, rubrics: list[FileRubric], places: dict[str, CaseKey | None]
+) -> tuple[list[Case], list[tuple[str, PlacedValue]]]:
     """Return the records of a document as cases, and what is in none.
 
     A record is the document or an item of a list. A question or a reference shows one around a rubric; a question shows
     one beside it.
     """
-    whole = Part((), document.data, document.number)
-    used = {path for use in uses for path in _find_used(use)} | {("$schema",)}
+    whole = PlacedValue((), document.data, document.number)
+    used = {path for member in rubrics for path in _find_used(member)} | {("$schema",)}
     records: dict[Path, str] = {}
-    for use in uses:
-        for end in range(len(use.rubric.path) - 1, -1, -1):
-            path = use.rubric.path[:end]
-            record = Part(path, document.value(path), document.number)
+    for member in rubrics:
+        for end in range(len(member.rubric.path) - 1, -1, -1):
+            path = member.rubric.path[:end]
+            record = PlacedValue(path, document.value(path), document.number)
             if (not path or isinstance(path[-1], int)) and _find_texts(record, used):
-                places[use.name] = document.number, path
-                records.setdefault(path, use.case or use.name)
+                places[member.name] = document.number, path
+                records.setdefault(path, member.case or member.name)
                 break
-    lists, names = {path[:-1] for path in records if path}, _list_names(uses)
-    own: list[tuple[str, Part]] = []
-    for part in _Written(used | records.keys()).rest(whole):
+    lists, names = {path[:-1] for path in records if path}, _list_names(rubrics)
+    own: list[tuple[str, PlacedValue]] = []
+    for part in _WrittenPaths(used | records.keys()).rest(whole):
         is_alone = not part.path or part.path[:-1] in lists
         if is_alone and "input" in _find_texts(part, used):
             records[part.path] = ""
@@ -350,43 +371,43 @@ def _read_records(
             own.append(("", part))
     cases = []
     for path in sorted(records, key=lambda path: document.span(path).start):
-        fields: dict[str, Part] = {}
-        rest: list[Part] = []
+        fields: dict[str, PlacedValue] = {}
+        rest: list[PlacedValue] = []
         title = records[path]
-        within = _Written(used | records.keys() - {path})
-        record = Part(path, document.value(path), document.number)
-        for part in (each for item in record.items() for each in within.rest(item)):
-            name = _name_of(part) if part.path[:-1] == path else ""
+        within = _WrittenPaths(used | records.keys() - {path})
+        record = PlacedValue(path, document.value(path), document.number)
+        for part in chain.from_iterable(within.rest(item) for item in record.items()):
+            name = _common_name(part) if part.path[:-1] == path else ""
             is_named = _is_name(part, names) if title else part.path[-1] in _NAMES and _is_scalar(part)
             if is_named and not name:
-                _sort_out([("id", part._replace(value=str(part.value)))], fields, rest)
+                _add_part("id", part._replace(value=str(part.value)), fields, rest)
             else:
-                _sort_out([(name, part)], fields, rest)
+                _add_part(name, part, fields, rest)
         cases.append(Case((document.number, path), fields, (), tuple(rest), bool(title), called=title))
     return cases, own
 
 
-def _find_texts(part: Part, used: Collection[Path]) -> set[str]:
+def _find_texts(part: PlacedValue, used: Collection[Path]) -> set[str]:
     """Return which of the question and the reference a mapping has, apart from what is used otherwise."""
     items = part.items() if isinstance(part.value, dict) else ()
-    return {_name_of(item) for item in items if item.path not in used}.intersection(TEXTS)
+    return {_common_name(item) for item in items if item.path not in used}.intersection(TEXTS)
 
 
-def _find_used(use: Use) -> Iterator[Path]:
+def _find_used(member: FileRubric) -> Iterator[Path]:
     """Find the paths of what is written or reported otherwise: each field of a source is one of both by its schema."""
-    rubric, view = use.rubric, use.rubric.view
+    rubric, view = member.rubric, member.rubric.view
     if view and view.around:  # the list holds more than the rubric
         yield from (view.place(entry.path) for entry in rubric.entries)
     else:
         yield rubric.path
-    yield from (field.path for field in (use.source.fields if use.source else ()))
+    yield from (field.path for field in (member.source.fields if member.source else ()))
     if view and view.threshold is not None and view.threshold_path:
         yield view.threshold_path
     if view and view.dialect.name == "shape":  # its table points to a scale beside the criteria, for example
         yield from (place for place in view.sources if place[: len(rubric.path)] != rubric.path)
 
 
-def _name_of(part: Part) -> str:
+def _common_name(part: PlacedValue) -> str:
     """Return which field of a case a field is, by AgentV's names; empty if it is none or not a text."""
     if part.path[-1] == "metadata":
         return "metadata" if isinstance(part.value, dict) else ""
@@ -395,17 +416,19 @@ def _name_of(part: Part) -> str:
     return name if (is_text or is_messages(part.value)) and not has_variable(part.value) else ""
 
 
-def _is_scalar(part: Part) -> bool:
+def _is_scalar(part: PlacedValue) -> bool:
     return isinstance(part.value, str | int) and not isinstance(part.value, bool)
 
 
-def _list_names(uses: list[Use]) -> set[tuple[str, bool]]:
+def _list_names(rubrics: Iterable[FileRubric]) -> set[tuple[str, bool]]:
     """Return the names of rubrics and their parts, and whether only a field for names says them."""
-    names = {(part, True) for use in uses for part in (use.name, *use.name.split("/"))}
-    return names | {(use.rubric.view.name, False) for use in uses if use.rubric.view and use.rubric.view.name}
+    names = {(part, True) for member in rubrics for part in (member.name, *member.name.split("/"))}
+    return names | {
+        (member.rubric.view.name, False) for member in rubrics if member.rubric.view and member.rubric.view.name
+    }
 
 
-def _is_name(part: Part, names: Collection[tuple[str, bool]]) -> bool:
+def _is_name(part: PlacedValue, names: Collection[tuple[str, bool]]) -> bool:
     """Return whether a field is what a rubric is named after."""
     if not part.path or not _is_scalar(part):
         return False
@@ -418,9 +441,12 @@ VARIABLE = re.compile(r"\$\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 def is_messages(value: Any) -> bool:
     """Return whether a value is a list of messages of texts."""
     items = value if isinstance(value, list) else []
-    mappings = [each for each in items if isinstance(each, dict) and each.keys() == {"role", "content"}]
-    is_text = all(isinstance(text, str) for each in mappings for text in each.values())
-    return bool(items) and len(mappings) == len(items) and is_text
+    return bool(items) and all(map(_is_message, items))
+
+
+def _is_message(item: Any) -> bool:
+    is_message = isinstance(item, dict) and item.keys() == {"role", "content"}
+    return is_message and all(isinstance(text, str) for text in item.values())
 
 
 def has_variable(value: Any) -> bool:

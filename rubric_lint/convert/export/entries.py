@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.convert.export.target import ExportError, ExportTarget, Loss, Rubrics, TargetError
+from rubric_lint.convert.export.target import ExportContext, ExportError, ExportTarget, Loss, Rubrics, TargetError
 from rubric_lint.model.criterion import (
     HIGHEST,
     LOWEST,
@@ -48,15 +48,18 @@ def bounds(band: Band) -> tuple[int, int]:
     return band.scores[0], band.scores[-1]
 
 
-def word_band(band: Band) -> str:
+def format_band(band: Band) -> str:
     """Write the scores of a valid band so that no spreadsheet makes a date of them: `0 to 3`, `10`."""
     lower, upper = bounds(band)
     return str(lower) if lower == upper else f"{lower} to {upper}"
 
 
-def uncovered(scale: Scale) -> set[int]:
-    """Return the scores that no band of a scale covers."""
-    return set(SCORES).difference(*(band.scores for band in scale.bands))
+def report_uncovered(context: ExportContext, name: str, scale: Scale) -> None:
+    """Report the scores that no band of a scale covers, if the target accepts them too."""
+    uncovered = set(SCORES).difference(*(band.scores for band in scale.bands))
+    if uncovered:
+        message = f"{name_scores(uncovered)}, which no band covers: {context.title} accepts any score"
+        context.report_loss(name, scale.path, message)
 
 
 def sort_levels(criterion: Criterion) -> list[Level]:
@@ -99,7 +102,8 @@ def _fill(definition: str, fields: Mapping[str, Any], known: Mapping[str, Any], 
     found: Data = {}
     for name, schema in format_fields.items():
         if name in known:
-            found |= {} if known[name] is None else {name: known[name]}
+            if known[name] is not None:
+                found[name] = known[name]
         elif name in fields and "x-replaced-by" not in schema and target in {"rubric", *schema.get("x-carried-by", ())}:
             found[name] = fields[name]
     return found
@@ -109,9 +113,11 @@ def _levels(criterion: Criterion, target: str) -> dict[int | None, str | None] |
     levels = criterion.levels or ()
     if isinstance((criterion.fields or {}).get("levels"), dict):
         return {level.number: level.outcome for level in levels}
-    told = [{"level": each.number, "name": each.name, "expected_outcome": each.outcome} for each in levels]
-    pairs = zip(levels, told, strict=True)
-    return [_fill("level", _written(criterion, level.path), known, target) for level, known in pairs]
+    rows = []
+    for level in levels:
+        known = {"level": level.number, "name": level.name, "expected_outcome": level.outcome}
+        rows.append(_fill("level", _written(criterion, level.path), known, target))
+    return rows
 
 
 def write_ranges(criterion: Criterion, scale: Scale, target: str = "rubric") -> dict[int, str | None] | list[Data]:
@@ -126,6 +132,7 @@ def _band(band: Band, fields: Mapping[str, Any], target: str) -> Data:
 
 
 def _written(criterion: Criterion, path: Path) -> Mapping[str, Any]:
+    """Return the mapping at a path below a criterion, as it is written; empty if there is none."""
     value: Any = criterion.fields or {}
     for step in path[len(criterion.path) :]:
         is_there = step in value if isinstance(value, dict) else isinstance(value, list)
@@ -157,9 +164,8 @@ def _check_meaning(name: str, rubric: Rubric) -> None:
     """
     if rubric.refusal:
         place, reason = rubric.refusal
-        raise ExportError(
-            name, place, reason, is_in_document=bool(rubric.doubts or (rubric.view and rubric.view.doubts))
-        )
+        is_in_document = bool(rubric.doubts or (rubric.view and rubric.view.doubts))
+        raise ExportError(name, place, reason, is_in_document=is_in_document)
     if rubric.view is None and rubric.shape and any(entry.shapes != (rubric.shape,) for entry in rubric.entries):
         raise ExportError(name, rubric.path, f"the rubric mixes shapes, {_SILENCED}")
     for scale in rubric.scales:
@@ -184,18 +190,19 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     keeps_all = target is not None and target.keeps_all
     title = target.title if target else "version 2"
     has_penalties = keeps_all or (target is not None and target.has_penalties)
-    if found := next(_find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties), None):
-        message = f"{found[1]}: {title} has no field for it, and verdicts would change"
-        raise TargetError(name, found[0], message, is_in_document=True)
+    for place, what in _find_unsayable(rubric, keeps_all=keeps_all, has_penalties=has_penalties):
+        message = f"{what}: {title} has no field for it, and verdicts would change"
+        raise TargetError(name, place, message, is_in_document=True)
     if rubric.span != (LOWEST, HIGHEST) and not keeps_all:
         lowest, highest = rubric.span
-        message = f"its bands go from {lowest} to {highest}, and {rubric.view.dialect.title if rubric.view else 'it'} "
-        message += f"makes {lowest} worth 0 and {highest} worth 1; elsewhere scores are divided by {HIGHEST}"
-        raise TargetError(name, rubric.path, message)
+        system = rubric.view.dialect.title if rubric.view else "it"
+        message = f"its bands go from {lowest} to {highest}, and {system} makes {lowest} worth 0 and {highest} worth 1"
+        raise TargetError(name, rubric.path, f"{message}; elsewhere scores are divided by {HIGHEST}")
     joins = target is not None and Shape.LEVELS not in target.shapes and Shape.SCORE_RANGES in target.shapes
-    rubric = rubric._replace(entries=tuple(_describe_between(entry, joins=joins) for entry in _flatten(rubric)))
+    entries = [_describe_between(entry, joins=joins) for entry in _flatten(rubric)]
     if joins:
-        rubric = rubric._replace(entries=tuple(map(_write_tenths, rubric.entries)))
+        entries = [_write_tenths(entry) for entry in entries]
+    rubric = rubric._replace(entries=tuple(entries))
     if rubric.is_mixed and not (target and target.mixes):
         message = f"it has criteria of several shapes, and in {title} a rubric has one"
         raise TargetError(name, rubric.path, message)
@@ -205,20 +212,22 @@ def make_sound(name: str, rubric: Rubric, target: ExportTarget | None = None) ->
     rubric = _write_decimal_marks(rubric)
     lost: list[Criterion] = []
     if not keeps_all and rubric.shape is not Shape.HOLISTIC:  # in ours, an answer gains by meeting a criterion
-        lost = [each for each in rubric.criteria if _is_lost(each, has_penalties=has_penalties)]
+        lost = [criterion for criterion in rubric.criteria if _is_lost(criterion, has_penalties=has_penalties)]
     if lost and len(lost) == len(rubric.criteria):
         raise ExportError(name, rubric.path, "no criterion has a weight of at least 0 and is not negated")
-    left_out = {each.path for each in lost}
-    kept = tuple(each for each in rubric.entries if each.path not in left_out)
-    return rubric._replace(entries=kept), [Loss(name, each.path, _word_weight(each)) for each in lost]
+    left_out = {criterion.path for criterion in lost}
+    kept = tuple(entry for entry in rubric.entries if entry.path not in left_out)
+    return rubric._replace(entries=kept), [
+        Loss(name, criterion.path, _format_lost_weight(criterion)) for criterion in lost
+    ]
 
 
 def _flatten(rubric: Rubric) -> Iterable[Criterion]:
     """Return the criteria of a rubric with the weights that they have in one list, without groups."""
     if rubric.view is None or rubric.view.outline is None:
         return rubric.entries
-    weights = rubric.view.outline.flatten([each.weight for each in rubric.entries])
-    return (each._replace(weight=weight) for each, weight in zip(rubric.entries, weights, strict=True))
+    weights = rubric.view.outline.flatten([entry.weight for entry in rubric.entries])
+    return (entry._replace(weight=weight) for entry, weight in zip(rubric.entries, weights, strict=True))
 
 
 def _is_lost(criterion: Criterion, *, has_penalties: bool) -> bool:
@@ -234,18 +243,20 @@ def _find_unsayable(rubric: Rubric, *, keeps_all: bool, has_penalties: bool) -> 
     view = rubric.view
     if view is None or rubric.dialect:
         return
-    yield from _find_in_groups(view.tree) if view.tree else ()
-    for each in rubric.criteria:
-        place = view.place(each.path)
-        if each.applies_if:
-            yield (*place, "applies_if"), f"the condition of `{each.id}`"
-        if each.weight is not None and each.weight < 0 and (view.tree or not has_penalties):
-            yield (*place, "weight"), f"the weight {each.weight} of `{each.id}`"
-        if each.is_negated and not keeps_all:
-            what = "the critical failure" if each.is_failure else "that a no is better in"
-            yield place, f"{what} `{each.id}`"
-        if what := _find_scale(each, keeps_all=keeps_all):
-            yield place, what
+    if view.tree:
+        yield from _find_in_groups(view.tree)
+    for criterion in rubric.criteria:
+        place = view.place(criterion.path)
+        if criterion.applies_if:
+            yield (*place, "applies_if"), f"the condition of `{criterion.id}`"
+        if criterion.weight is not None and criterion.weight < 0 and (view.tree or not has_penalties):
+            yield (*place, "weight"), f"the weight {criterion.weight} of `{criterion.id}`"
+        if criterion.is_negated and not keeps_all:
+            what = "the critical failure" if criterion.is_failure else "that a no is better in"
+            yield place, f"{what} `{criterion.id}`"
+        scale = _find_scale(criterion, keeps_all=keeps_all)
+        if scale:
+            yield place, scale
 
 
 def _find_in_groups(tree: Group) -> Iterator[tuple[Path, str]]:
@@ -272,13 +283,15 @@ def _write_tenths(criterion: Criterion) -> Criterion:
     levels = sort_levels(criterion)
     span = (criterion.fields or {}).get(SPAN)
     numbers = [level.number or 0 for level in levels]
-    if not span or len(numbers) != len(SCORES) or span != (numbers[0], numbers[-1]) or numbers[-1] != numbers[0] + 10:
+    if not span or len(numbers) != len(SCORES):
+        return criterion
+    if span != (numbers[0], numbers[-1]) or numbers[-1] != numbers[0] + HIGHEST:
         return criterion
     path = criterion.path_of("levels")
     bands: list[Band] = []
     for score, level in enumerate(levels):
         lower = score
-        if bands and bands[-1].outcome == level.outcome:
+        if bands and bands[-1].outcome == level.outcome:  # one band for levels of one text
             lower = bands.pop().scores[0]
         scores = range(lower, score + 1)
         bands.append(Band(level.path, level.part, lower, score, scores, scores, level.outcome, level.outcome_path))
@@ -328,31 +341,34 @@ def _describe_between(criterion: Criterion, *, joins: bool) -> Criterion:
     described = sorted(level.number for level in levels if level.outcome is not None and level.number is not None)
     if len(described) == len(levels):
         return criterion._replace(levels=levels) if ends else criterion
-    told = []
+    with_texts = []
     for level in levels:
         at = bisect(described, level.number or 0)
-        is_between = level.outcome is None and 0 < at < len(described)
         text = level.outcome or level.name
-        if is_between:
+        if level.outcome is None and 0 < at < len(described):
             low, high = described[at - 1 : at + 1]
             text = f"Between {low} and {high}"
-            is_one = joins or sum(low < (each.number or 0) < high for each in levels) == 1
-            text += "" if is_one else f", at {level.number}"
-        told.append(level._replace(outcome=text))
-    return criterion._replace(levels=tuple(told))
+            between = sum(low < (other.number or 0) < high for other in levels)
+            if between > 1 and not joins:
+                text += f", at {level.number}"
+        with_texts.append(level._replace(outcome=text))
+    return criterion._replace(levels=tuple(with_texts))
 
 
 def _check_bands(name: str, bands: Iterable[Band]) -> None:
-    taken: set[int] = set()
+    """Raise ExportError if a band of the rubric `name` is unsound, or has a score of another band."""
+    covered: set[int] = set()
     for band in bands:
         if not band.is_sound:
             raise ExportError(name, band.path, f"{band.written} is not a band from 0 to 10, {_SILENCED}")
-        if shared := taken.intersection(band.scores):
+        shared = covered.intersection(band.scores)
+        if shared:
             raise ExportError(name, band.path, f"{name_scores(shared)} is in two bands, {_SILENCED}")
-        taken.update(band.scores)
+        covered.update(band.scores)
 
 
 def _check_levels(name: str, criterion: Criterion, *, keeps_all: bool) -> None:
+    """Raise ExportError if a level has no text, lower levels are better, or the lowest level is worth something."""
     if any(level.outcome is None for level in criterion.levels or ()):
         reason = f"a level of `{criterion.id}` does not say what earns it; write a text for each level"
         raise ExportError(name, criterion.path, reason)
@@ -366,7 +382,7 @@ def _check_levels(name: str, criterion: Criterion, *, keeps_all: bool) -> None:
         raise ExportError(name, criterion.path, f"{message}; elsewhere the lowest level is worth nothing")
 
 
-def _word_weight(criterion: Criterion) -> str:
+def _format_lost_weight(criterion: Criterion) -> str:
     if criterion.is_negated:
         return f"the criterion `{criterion.id}`: an answer earns it by not meeting it, which has no field here"
     weight = (criterion.fields or {}).get("weight")

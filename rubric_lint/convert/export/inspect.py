@@ -7,22 +7,22 @@ inspect_ai 0.3.285.
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.convert.export.entries import bounds, sort_levels, word_band
-from rubric_lint.convert.export.target import ExportTarget, Writing
+from rubric_lint.convert.export.entries import bounds, format_band, sort_levels
+from rubric_lint.convert.export.target import ExportContext, ExportTarget
 from rubric_lint.convert.export.texts import render
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Scale, Shape
 
 
-def _write_inspect(writing: Writing) -> str:
+def _write_inspect(context: ExportContext) -> str:
     """Write the program; its texts are values, so no template reads them."""
-    writing.gaps.append("use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge")
-    name, rubric = writing.only
-    return render("inspect", name=name, criteria=list(_list_criteria(writing)), thresholds=rubric.thresholds)
+    context.todo.append("use it as `Task(..., scorer=rubric())`; `--model-role grader=...` names the judge")
+    name, rubric = context.only
+    return render("inspect", name=name, criteria=list(_list_criteria(context)), thresholds=rubric.thresholds)
 
 
-def _list_criteria(writing: Writing) -> Iterator[dict[str, Any]]:
+def _list_criteria(context: ExportContext) -> Iterator[dict[str, Any]]:
     """Yield the question of each criterion, the answers with their numbers, and what numbers are worth 0 and 1."""
-    name, rubric = writing.only
+    name, rubric = context.only
     task = rubric.view.task if rubric.view else ""
     if rubric.shape is Shape.HOLISTIC:
         lines, answers = _list_scores(rubric.scales[0])
@@ -38,10 +38,10 @@ def _list_criteria(writing: Writing) -> Iterator[dict[str, Any]]:
             span = [*criterion.scale.ends]
         elif levels := sort_levels(criterion):
             numbers = [level.number or 0 for level in levels]
-            names = [f" ({level.name})" if level.name else "" for level in levels]
-            lines = [
-                f"{level.number}{called}: {level.outcome or ''}" for level, called in zip(levels, names, strict=True)
-            ]
+            lines = []
+            for level in levels:
+                named = f" ({level.name})" if level.name else ""
+                lines.append(f"{level.number}{named}: {level.outcome or ''}")
             answers = {str(number): number for number in numbers}
             span = [*(criterion.fields or {}).get(SPAN, (numbers[0], numbers[-1]))]
         about = {"id": criterion.id, "weight": str(criterion.weight), "gate": criterion.gate}
@@ -51,7 +51,7 @@ def _list_criteria(writing: Writing) -> Iterator[dict[str, Any]]:
 def _list_scores(scale: Scale) -> tuple[list[str], dict[str, int]]:
     """Return a line for each band, and the scores that a judge may give."""
     bands = sorted(scale.bands, key=bounds)
-    lines = [f"{word_band(band)}: {band.outcome or ''}" for band in bands]
+    lines = [f"{format_band(band)}: {band.outcome or ''}" for band in bands]
     return lines, {str(score): score for band in bands for score in band.scores}
 
 

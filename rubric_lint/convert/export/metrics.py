@@ -1,20 +1,22 @@
 """Write rubrics as metrics of DeepEval, in Python: each has one scale of 0 to 10, or one question, and a threshold."""
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
-from rubric_lint.convert.export.entries import bounds, uncovered
-from rubric_lint.convert.export.target import ExportError, ExportTarget, Writing
+from rubric_lint.convert.export.entries import bounds, report_uncovered
+from rubric_lint.convert.export.target import ExportContext, ExportError, ExportTarget
 from rubric_lint.convert.export.texts import render
 from rubric_lint.model.criterion import HIGHEST, LOWEST, Mark, Scale, Shape
-from rubric_lint.model.messages import name_scores
 
 _BY_ITS_RUBRIC = "Judge the actual output by the rubric: choose the outcome that describes it best."
 """The instruction of a metric whose rubric does not say what is judged; a metric needs one."""
 
 
-class _Metric(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Metric:
     """One metric: the task, the bands in ascending order, the lowest score in 0..1 that passes, and other fields."""
 
     name: str
@@ -24,19 +26,23 @@ class _Metric(NamedTuple):
     extras: Mapping[str, Any]
 
 
-def _make_metric(writing: Writing, name: str, about: tuple[str, str], scale: Scale, threshold: Mark) -> _Metric:
+def _make_metric(context: ExportContext, name: str, about: tuple[str, str], scale: Scale, threshold: Mark) -> _Metric:
+    """Make a metric of a scale of the rubric `name`; `about` has the name and the task of the metric.
+
+    Raises:
+        ExportError: if the bands do not go from 0 to 10.
+    """
     bands = sorted(scale.bands, key=bounds)
     lowest, highest = bands[0].scores[0], bands[-1].scores[-1]
     if (lowest, highest) != (LOWEST, HIGHEST):
         message = f"the bands span {lowest} to {highest}, and a GEval metric would stretch that to 0..1; cover 0 to 10"
         raise ExportError(name, scale.path, message)
-    if gaps := uncovered(scale):
-        writing.lose(name, scale.path, f"{name_scores(gaps)}, which no band covers: {writing.title} accepts any score")
+    report_uncovered(context, name, scale)
     ranges = tuple((bounds(band), band.outcome or "") for band in bands)
-    return _Metric(*about, ranges, threshold, writing.extras(name))
+    return _Metric(*about, ranges, threshold, context.extras(name))
 
 
-def _write_deepeval(writing: Writing) -> str:
+def _write_deepeval(context: ExportContext) -> str:
     """Write a module whose `make_metrics(model)` returns the metrics.
 
     A scale becomes a `GEval` metric, a checklist criterion a `DAGMetric` whose one question has the answers yes and no.
@@ -46,32 +52,38 @@ def _write_deepeval(writing: Writing) -> str:
     Raises:
         ExportError: if a metric would score a scale differently, or two would have one name.
     """
-    several = len(writing.rubrics) > 1
+    has_several = len(context.rubrics) > 1
     metrics: list[_Metric] = []
     questions: list[tuple[str, str, Mark]] = []
-    for name, rubric in writing.rubrics.items():
+    for name, rubric in context.rubrics.items():
         task = rubric.view.task if rubric.view else ""
         pass_at = rubric.thresholds.pass_at
         if rubric.shape is Shape.HOLISTIC:
-            metrics.append(_make_metric(writing, name, (name, task), rubric.scales[0], pass_at))
-        elif any(each.is_check for each in rubric.criteria) and len(rubric.criteria) > 1:
-            writing.lose_threshold(name)
+            metrics.append(_make_metric(context, name, (name, task), rubric.scales[0], pass_at))
+        elif any(criterion.is_check for criterion in rubric.criteria) and len(rubric.criteria) > 1:
+            context.report_threshold(name)
         least = pass_at if len(rubric.criteria) == 1 else Decimal(0)
         for criterion in rubric.criteria:
-            own = f"{name}/{criterion.id}" if several else criterion.id
+            own = f"{name}/{criterion.id}" if has_several else criterion.id
             if criterion.scale:
-                about = own, criterion.outcome or task
+                about = (own, criterion.outcome or task)
                 gate = Decimal(criterion.gate or 0) / HIGHEST
-                metrics.append(_make_metric(writing, name, about, criterion.scale, max(gate, least)))
+                metrics.append(_make_metric(context, name, about, criterion.scale, max(gate, least)))
             else:  # the metric is 1 if the criterion is met, else 0
                 questions.append((own, criterion.outcome or "", Decimal(1) if criterion.gate else least))
-    names = [*(metric.name for metric in metrics), *(question[0] for question in questions)]
-    for called in names:
-        if names.count(called) > 1:
-            message = f"two metrics would have the name `{called}`; rename one"
-            raise ExportError(next(iter(writing.rubrics)), (), message)
-    classes = ", ".join(["DAGMetric"] * bool(questions) + ["GEval"] * bool(metrics))
-    return render("deepeval", classes=classes, metrics=metrics, questions=questions, by_its_rubric=_BY_ITS_RUBRIC)
+    names = [metric.name for metric in metrics] + [question[0] for question in questions]
+    for metric, count in Counter(names).items():
+        if count > 1:
+            message = f"two metrics would have the name `{metric}`; rename one"
+            raise ExportError(next(iter(context.rubrics)), (), message)
+    classes = [name for name, used in (("DAGMetric", questions), ("GEval", metrics)) if used]
+    return render(
+        "deepeval",
+        classes=", ".join(classes),
+        metrics=metrics,
+        questions=questions,
+        by_its_rubric=_BY_ITS_RUBRIC,
+    )
 
 
 DEEPEVAL = ExportTarget(

@@ -3,10 +3,10 @@
 `rubric-lint convert` takes the content from there. Here is what it keeps, so that all else is reported as lost.
 """
 
-from rubric_lint.convert.export.target import ExportTarget, Writing
+from rubric_lint.convert.export.target import ExportContext, ExportTarget
 
 
-def _write_nothing(_writing: Writing) -> str:
+def _write_nothing(_writing: ExportContext) -> str:
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Carry what a file says beside its rubrics to a target: its cases, their texts, and their other assertions.
+"""Convert what a file says beside its rubrics to a target: its cases, their texts, and their other assertions.
 
 Our own format, and the system that a suite is for, keep its other fields as they are written. What a target has no
 place for is lost. Suites for another release of AgentV are not written here: `migrate` rewrites them.
@@ -10,7 +10,7 @@ promptfoo files), AgentV at 58f316ca2 (`graders/assertions.ts`, `latency.ts`, `c
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -22,23 +22,23 @@ from rubric_lint.convert.export.cases import (
     TEMPLATES,
     TEXTS,
     Case,
+    FileRubric,
     Suite,
-    Use,
     has_variable,
     is_messages,
     read_suite,
 )
 from rubric_lint.convert.export.target import (
-    Carried,
-    CarriedCase,
+    ConvertedCase,
+    ConvertedSuite,
     ExportTarget,
-    Part,
+    PlacedValue,
     Sources,
     SuiteLoss,
     find_mark,
     is_plain,
 )
-from rubric_lint.formats.agentv.suites import EVALUATORS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS
 from rubric_lint.formats.sheets.markdown_file import unescape as unescape_markdown
 from rubric_lint.model.criterion import is_number
 from rubric_lint.model.messages import escape as escape_markdown
@@ -48,8 +48,13 @@ from rubric_lint.source.path import Path
 
 # The assertions that mean the same in AgentV and promptfoo, and the field that each needs, by AgentV's name.
 _CHECKS = {
-    **dict.fromkeys(("contains", "icontains", "regex"), "value"),
-    **dict.fromkeys(("contains-any", "contains-all", "icontains-any", "icontains-all"), "value"),
+    "contains": "value",
+    "icontains": "value",
+    "regex": "value",
+    "contains-any": "value",
+    "contains-all": "value",
+    "icontains-any": "value",
+    "icontains-all": "value",
     "is-json": "",
     "latency": "threshold",
     "cost": "budget",
@@ -62,20 +67,21 @@ _NOT = "not-"
 _PROMPT = "{{ input }}"
 
 
-def carry(documents: Iterable[Document], uses: Iterable[Use], target: ExportTarget) -> tuple[Carried, Sources]:
+def convert_suite(
+    documents: Iterable[Document], rubrics: Sequence[FileRubric], target: ExportTarget
+) -> tuple[ConvertedSuite, Sources]:
     """Return what the documents of a file say beside their rubrics in the words of a target, and what of it is lost.
 
     A target without cases gets the texts that it shows. Also return the sources of the rubrics that are written, with
     their cases and questions.
     """
-    uses = list(uses)
-    suite, sources = read_suite(documents, uses, target)
-    marks = [(use.document.number, find_mark(use.rubric)) for use in uses if use.source]
-    carrier = _Carrier(suite, target, marks if target.writes_mark else ())
-    read_case = carrier.carry_case if target.has_cases else carrier.show_case
+    suite, sources = read_suite(documents, rubrics, target)
+    marks = [(member.document.number, find_mark(member.rubric)) for member in rubrics if member.source]
+    converter = _SuiteConverter(suite, target, marks if target.writes_mark else ())
+    read_case = converter.convert_case if target.has_cases else converter.show_case
     cases = {case.key: read_case(case) for case in suite.cases}
-    fields = carrier.carry_suite()
-    return Carried(fields, cases, tuple(carrier.losses)), sources
+    fields = converter.convert_fields()
+    return ConvertedSuite(fields, cases, tuple(converter.losses)), sources
 
 
 _NAME = re.compile(r"(\{\{\s*[A-Za-z_]\w*\s*\}\})")
@@ -86,14 +92,14 @@ class _LostError(Exception):
     """Says why a part is lost; without a message, the target has no field for it."""
 
 
-class _Text(NamedTuple):
+class _CaseText(NamedTuple):
     """A text of a case as a model or a judge gets it, or an error that says why there is none.
 
     It is from `part`, and `fields` are the fields of the case whose texts it holds.
     """
 
     value: Any
-    part: Part
+    part: PlacedValue
     fields: set[str]
 
 
@@ -105,11 +111,15 @@ def _put(written: dict[str, Any], path: Iterable[Any], value: Any) -> None:
     written[name] = value
 
 
-class _Carrier:
+class _SuiteConverter:
+    """The conversion of one suite: what it needs to know of both systems, and what is lost.
+
+    `marks` are the places of pass marks that the target writes as those of the rubrics.
+    """
+
     def __init__(self, suite: Suite, target: ExportTarget, marks: Collection[tuple[int | None, Path | None]]) -> None:
         self.suite = suite
         self.marks = marks
-        """The places of pass marks that the target writes as those of the rubrics."""
         self.source = suite.system
         self.target = target.name
         self.title = target.title
@@ -122,7 +132,7 @@ class _Carrier:
         self.keeps = suite.is_whole and self.target in {OURS, self.source}
         """Whether the target has all fields as they are written."""
 
-    def lose(self, part: Part, message: object = "") -> None:
+    def report_loss(self, part: PlacedValue, message: object = "") -> None:
         """Report a part as lost; without a message, the target has no field for it, unless it is a pass mark."""
         name = next((step for step in reversed(part.path) if isinstance(step, str)), "")
         if not str(message):
@@ -181,7 +191,7 @@ class _Carrier:
             raise _LostError("promptfoo has only texts and messages of texts")
         return json.dumps(value, ensure_ascii=False)
 
-    def read_texts(self, case: Case) -> Iterator[tuple[str, _Text]]:
+    def read_texts(self, case: Case) -> Iterator[tuple[str, _CaseText]]:
         """Yield the question and the reference of a case, with variables filled in."""
         variables = case.variables
         for name in TEXTS:
@@ -196,11 +206,11 @@ class _Carrier:
             is_list = part.path[-1] == "prompts" and isinstance(part.value, list) and len(part.value) == 1
             try:
                 value = self.fill_in(part.value[0] if is_list else part.value, variables, fields)
-                yield name, _Text(value, part, fields)
+                yield name, _CaseText(value, part, fields)
             except _LostError as lost:
-                yield name, _Text(lost, part, fields)
+                yield name, _CaseText(lost, part, fields)
 
-    def fill_in(self, value: Any, variables: Mapping[str, Part], fields: set[str]) -> Any:
+    def fill_in(self, value: Any, variables: Mapping[str, PlacedValue], fields: set[str]) -> Any:
         """Return a text or messages as plain text with variables filled in, and add the fields of these."""
         if isinstance(value, list):
             return [self.fill_in(item, variables, fields) for item in value]
@@ -230,78 +240,81 @@ class _Carrier:
 
     # Cases
 
-    def show_case(self, case: Case) -> CarriedCase:
+    def show_case(self, case: Case) -> ConvertedCase:
         """Return the texts of a case that a target without cases shows."""
         texts: dict[str, str] = {}
         shown = {"id"} if case.names_rubrics and self.shows_id else set[str]()
         for name, text in self.read_texts(case) if self.shows_texts and case.names_rubrics else ():
             if not (isinstance(text.value, str) and text.value.strip()):
-                shown |= self.lose_text(case, text)
+                shown |= self.report_text(case, text)
                 continue
             texts[name] = text.value
             shown |= text.fields
             if self.target == "markdown" and unescape_markdown(escape_markdown(text.value)) != text.value:
-                self.lose(text.part, f"white space and invisible characters of `{name}`, which Markdown cannot show")
+                self.report_loss(
+                    text.part, f"white space and invisible characters of `{name}`, which Markdown cannot show"
+                )
         for name, part in case.fields.items():
             if name not in shown:
-                self.lose(part)
+                self.report_loss(part)
         for part in (*case.others, *case.checks):
-            self.lose(part)
-        self.lose_sets(case)
-        return CarriedCase(case.name, texts)
+            self.report_loss(part)
+        self.report_sets(case)
+        return ConvertedCase(case.name, texts)
 
-    def lose_text(self, case: Case, text: _Text) -> set[str]:
+    def report_text(self, case: Case, text: _CaseText) -> set[str]:
         """Report a text as lost, and return its own field, if it has one."""
         reason = text.value if isinstance(text.value, _LostError) else "it is not one plain text"
         name = text.part.path[-1]
-        self.lose(text.part, f"the prompt of `{case.name}`: {reason}" if name == "prompts" else f"`{name}`: {reason}")
+        what = f"the prompt of `{case.name}`" if name == "prompts" else f"`{name}`"
+        self.report_loss(text.part, f"{what}: {reason}")
         return {field for field in text.fields if field.removeprefix("vars.") == name or field in TEXTS}
 
-    def lose_sets(self, case: Case) -> None:
+    def report_sets(self, case: Case) -> None:
         """Report what changes in the score without the sets of assertions."""
         for part in case.sets:
-            told = f"{self.title} counts each of them by itself, so the score may change"
-            self.lose(part, f"the set of assertions: {told}")
-            for name in part.value.keys() - {"type", *EVALUATORS}:
-                self.lose(part.inner(name), f"the {name} of the set of assertions: {self.title} has no sets")
+            effect = f"{self.title} counts each of them by itself, so the score may change"
+            self.report_loss(part, f"the set of assertions: {effect}")
+            for name in part.value.keys() - {"type", *ASSERTION_LISTS}:
+                self.report_loss(part.inner(name), f"the {name} of the set of assertions: {self.title} has no sets")
 
-    def carry_case(self, case: Case) -> CarriedCase:
+    def convert_case(self, case: Case) -> ConvertedCase:
         """Return the fields and assertions of a case that the target has."""
         written: dict[str, Any] = {}
         done: set[str] = set()
         if not (self.keeps or (self.from_template and self.to_template)):
             for name, text in self.read_texts(case):
-                done |= self._carry_text(case, name, text, written)
+                done |= self._convert_text(case, name, text, written)
         for name, part in case.fields.items():
             if name not in done:
                 try:
-                    _put(written, *self._carry_field(name, part))
+                    _put(written, *self._convert_field(name, part))
                 except _LostError as lost:
-                    self.lose(part, lost)
+                    self.report_loss(part, lost)
         for part in case.others:
             self._keep(written, part.path[len(case.key[1]) :], part)
-        self.lose_sets(case)
+        self.report_sets(case)
         checks = []
         for part in case.checks:
             try:
-                checks.append(part if self.keeps else part._replace(value=self._carry_check(part)))
+                checks.append(part if self.keeps else part._replace(value=self._convert_check(part)))
             except _LostError as lost:
-                self.lose(part, str(lost))
-        return CarriedCase(case.name, {**written, **self._carry_average(case)}, tuple(checks))
+                self.report_loss(part, str(lost))
+        return ConvertedCase(case.name, {**written, **self._convert_pass_rule(case)}, tuple(checks))
 
-    def _carry_text(self, case: Case, name: str, text: _Text, written: dict[str, Any]) -> set[str]:
+    def _convert_text(self, case: Case, name: str, text: _CaseText, written: dict[str, Any]) -> set[str]:
         """Write a text with variables filled in; return the fields that are done."""
         try:
             value = self._check_text(case, text)
         except _LostError as lost:
-            return self.lose_text(case, text._replace(value=lost))
+            return self.report_text(case, text._replace(value=lost))
         _put(written, ("vars", name) if self.to_template else (name,), value)
         if self.to_template and name == "expected_output":
-            told = f"`{text.part.path[-1]}` is kept as a variable, which the judge of {self.title} sees only if a text "
-            self.lose(text.part, f"{told}names it")
+            message = f"`{text.part.path[-1]}` is kept as a variable, which the judge of {self.title} sees"
+            self.report_loss(text.part, f"{message} only if a text names it")
         return text.fields
 
-    def _check_text(self, case: Case, text: _Text) -> Any:
+    def _check_text(self, case: Case, text: _CaseText) -> Any:
         if isinstance(text.value, _LostError):
             raise text.value
         names = {piece.strip("{} \t\n") for piece in _NAME.findall(str(text.value))}
@@ -309,7 +322,7 @@ class _Carrier:
             raise _LostError("AgentV 4 would fill in a variable")
         return self.encode(self.pack(text.value))
 
-    def _carry_field(self, name: str, part: Part) -> tuple[tuple[str, ...], Any]:
+    def _convert_field(self, name: str, part: PlacedValue) -> tuple[tuple[str, ...], Any]:
         """Return where the target has a field, and its value."""
         holder, _, inner = name.partition(".")
         if name in TEXTS and self.from_template and self.to_template:  # a suite that is written for two releases
@@ -320,19 +333,19 @@ class _Carrier:
             return (holder, inner), self.translate(part.value if self.keeps else self.pack(part.value))
         if name == "threshold" and self.target != PROMPTFOO:
             return ("execution", name), self.translate(part.value)  # no AgentV reads a `threshold` of a test itself
-        kept = {"id", "metadata", "threshold", *(() if self.target == AGENTV_4 else ("description",))}
-        if not self.keeps and name not in kept:
+        has_field = name in {"id", "metadata", "threshold"} or (name == "description" and self.target != AGENTV_4)
+        if not self.keeps and not has_field:
             raise _LostError
         return (name,), part.value if name == "id" else self.translate(part.value)
 
-    def _keep(self, written: dict[str, Any], names: Path, part: Part) -> None:
+    def _keep(self, written: dict[str, Any], names: Path, part: PlacedValue) -> None:
         """Keep a field that only some systems have where all are kept, and report it as lost elsewhere."""
         if self.keeps and is_plain(part.value) and names and all(isinstance(name, str) for name in names):
             _put(written, names, part.value)
         else:
-            self.lose(part)
+            self.report_loss(part)
 
-    def _carry_check(self, part: Part) -> dict[str, Any]:
+    def _convert_check(self, part: PlacedValue) -> dict[str, Any]:
         """Return an assertion in the words of the target, and report the fields that this does not have."""
         value = part.value
         if not isinstance(value, dict) or not isinstance(value.get("type"), str):
@@ -341,21 +354,25 @@ class _Carrier:
         if self.source == PROMPTFOO and kind.startswith(_NOT):
             kind, is_negated = kind.removeprefix(_NOT), True
         content = _CHECKS.get(kind, "type")
-        own, theirs = ((_BUDGETS[name] if content == "budget" else content) for name in (self.source, self.target))
-        names = {own: theirs, _LABELS[self.source]: _LABELS[self.target], "weight": "weight"}
+        own, new = content, content
+        if content == "budget":
+            own, new = _BUDGETS[self.source], _BUDGETS[self.target]
+        names = {own: new, _LABELS[self.source]: _LABELS[self.target], "weight": "weight"}
         written: dict[str, Any] = {}
         try:
             _check_content(value, kind, own, self.title)
-            written = {new: self.translate(value[name]) for name, new in names.items() if name in value}
+            written = {names[name]: self.translate(value[name]) for name in names if name in value}
         except _LostError as lost:
             raise _LostError(f"the assertion `{value['type']}`: {lost}") from None
-        is_prefixed = is_negated and self.target == PROMPTFOO
         for name in value.keys() - names.keys() - {"type", "negate"}:
-            self.lose(part.inner(name))
-        negated = {"negate": True} if is_negated and not is_prefixed else {}
-        return {"type": f"{_NOT}{kind}" if is_prefixed else kind, **written, **negated}
+            self.report_loss(part.inner(name))
+        if not is_negated:
+            return {"type": kind, **written}
+        if self.target == PROMPTFOO:
+            return {"type": f"{_NOT}{kind}", **written}
+        return {"type": kind, **written, "negate": True}
 
-    def _carry_average(self, case: Case) -> dict[str, Any]:
+    def _convert_pass_rule(self, case: Case) -> dict[str, Any]:
         """Say how a test passes where the target would decide otherwise.
 
         AgentV passes a test by the average of its assertions, promptfoo by all of them unless there is a threshold.
@@ -370,35 +387,36 @@ class _Carrier:
             self.losses.append((*case.key, message))
         return {}
 
-    def carry_suite(self) -> dict[str, Any]:
+    def convert_fields(self) -> dict[str, Any]:
         """Return the fields of the suite that the target has."""
         written: dict[str, Any] = {}
         for part in self.suite.shared if self.has_cases else ():
             message = f"that the criteria in `{part.path[-1]}` count in every test"
-            self.lose(part, f"{message}: {self.title} gets them as a test of their own")
+            self.report_loss(part, f"{message}: {self.title} gets them as a test of their own")
         if self.to_template and self.source != PROMPTFOO:
             written["prompts"] = [_PROMPT]
         for name, part in self.suite.fields.items():
             try:
-                _put(written, *self._carry_suite_field(name, part.value))
+                _put(written, *self._convert_suite_field(name, part.value))
             except _LostError as lost:
-                is_told = name == "prompts" and (self.target == AGENTV_4 or self.shows_texts)  # case by case
-                if not is_told:
-                    self.lose(part, lost if str(lost) else "")
+                is_reported = name == "prompts" and (self.target == AGENTV_4 or self.shows_texts)  # case by case
+                if not is_reported:
+                    self.report_loss(part, lost if str(lost) else "")
         for part in self.suite.others:
             self._keep(written, part.path, part)
         return written
 
-    def _carry_suite_field(self, name: str, value: Any) -> tuple[tuple[str, ...], Any]:
+    def _convert_suite_field(self, name: str, value: Any) -> tuple[tuple[str, ...], Any]:
         if not self.has_cases or (name == "prompts" and not (self.keeps or self.to_template)):
             raise _LostError
         if name == "prompts" and not self.keeps:
             texts = value if isinstance(value, list) else [value]
             if not all(isinstance(text, str) and not text.startswith(_FILE) for text in texts):
                 raise _LostError(f"{self.title} gets no files or mappings")
+        path: tuple[str, ...] = (name,)
         if name == "threshold" and self.target != AGENTV_5:
-            return ("defaultTest" if self.target == PROMPTFOO else "execution", name), self.translate(value)
-        return (name,), self.translate(value)
+            path = ("defaultTest" if self.target == PROMPTFOO else "execution", name)
+        return path, self.translate(value)
 
 
 def _check_content(value: dict[str, Any], kind: str, name: str, title: str) -> None:
@@ -413,8 +431,8 @@ def _check_content(value: dict[str, Any], kind: str, name: str, title: str) -> N
     elif name:
         texts = content if kind.endswith(("-any", "-all")) else [content]
         texts = texts if isinstance(texts, list) else []
-        is_right = bool(texts) and all(isinstance(each, str) and each for each in texts)
-        if any(isinstance(each, str) and each.startswith(_FILE) for each in texts):
+        is_right = bool(texts) and all(isinstance(text, str) and text for text in texts)
+        if any(isinstance(text, str) and text.startswith(_FILE) for text in texts):
             raise _LostError("promptfoo reads the file that it names, and other systems do not")
     else:
         is_right = "value" not in value and "schema" not in value

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.convert.export.entries import as_number, bounds, has_weight, sort_levels, word_band
+from rubric_lint.convert.export.entries import as_number, bounds, format_band, has_weight, sort_levels
 from rubric_lint.convert.export.suites import group_cases
-from rubric_lint.convert.export.target import ExportError, ExportTarget, Writing, shares
+from rubric_lint.convert.export.target import ExportContext, ExportError, ExportTarget, shares
 from rubric_lint.convert.export.texts import write_decimal
 from rubric_lint.formats.sheets.cells import MUST_BE_MET
-from rubric_lint.formats.sheets.csv_file import armed
+from rubric_lint.formats.sheets.csv_file import escape_formula
 from rubric_lint.formats.sheets.excel_file import LONGEST, encode_text
 from rubric_lint.formats.sheets.markdown_file import CASE_TEXTS, unescape
 from rubric_lint.model.criterion import HIGHEST, Band, Criterion, Shape
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
 
 
-class _Value(NamedTuple):
+class _CellValue(NamedTuple):
     """What a cell holds: a text, a number or nothing, and its path in the rubric."""
 
     content: str | int | Decimal | None
     path: Path
 
 
-class _Sheet(NamedTuple):
+class _RubricSheet(NamedTuple):
     """A table: its header, and its rows with a value for each column."""
 
     heads: tuple[str, ...]
-    rows: tuple[tuple[_Value, ...], ...]
+    rows: tuple[tuple[_CellValue, ...], ...]
 
     @property
     def texts(self) -> Iterator[tuple[str, Path]]:
@@ -46,12 +46,19 @@ class _Sheet(NamedTuple):
 
 
 _HEADS = (
-    *("id", "what is judged", "weight", "required_min_score", "required_min_level"),
-    *("score_range", "level", "name", "expected_outcome"),
+    "id",
+    "what is judged",
+    "weight",
+    "required_min_score",
+    "required_min_level",
+    "score_range",
+    "level",
+    "name",
+    "expected_outcome",
 )
 
 
-def _make_sheet(rubric: Rubric) -> _Sheet:
+def _make_sheet(rubric: Rubric) -> _RubricSheet:
     """Lay a rubric out: a row for each criterion, or for each of its bands or levels, without empty columns.
 
     The header names the fields as `rubric-lint import` reads them.
@@ -61,43 +68,43 @@ def _make_sheet(rubric: Rubric) -> _Sheet:
     for criterion in rubric.criteria:
         scale = [_lay_out_band(band) for band in criterion.scale.bands] if criterion.scale else []
         for level in criterion.levels or ():
-            number, name = _Value(level.number, level.number_path), _Value(level.name, level.path)
-            outcome = _Value(level.outcome, level.outcome_path)
+            number, name = _CellValue(level.number, level.number_path), _CellValue(level.name, level.path)
+            outcome = _CellValue(level.outcome, level.outcome_path)
             scale.append({"level": number, "name": name, "expected_outcome": outcome})
-        own = {"id": _Value(criterion.id, criterion.path_of("id"))}
+        own: dict[str, _CellValue] = {"id": _CellValue(criterion.id, criterion.path_of("id"))}
         if criterion.outcome is not None:
             judged = "what is judged" if scale else "expected_outcome"
-            own[judged] = _Value(criterion.outcome, criterion.outcome_path)
+            own[judged] = _CellValue(criterion.outcome, criterion.outcome_path)
         if has_weight(criterion) and criterion.weight is not None:
-            own["weight"] = _Value(as_number(criterion.weight), criterion.path_of("weight"))
+            own["weight"] = _CellValue(as_number(criterion.weight), criterion.path_of("weight"))
         if criterion.gate is not None:
             gate = "required_min_level" if criterion.levels else "required_min_score"
-            own[gate] = _Value(criterion.gate, criterion.gate_path)
+            own[gate] = _CellValue(criterion.gate, criterion.gate_path)
         rows += [{**own, **row} for row in scale or [{}]]
     heads = tuple(head for head in _HEADS if any(head in row and row[head].content not in {None, ""} for row in rows))
-    empty = _Value(None, ())
-    return _Sheet(heads, tuple(tuple(row.get(head, empty) for head in heads) for row in rows))
+    empty = _CellValue(None, ())
+    return _RubricSheet(heads, tuple(tuple(row.get(head, empty) for head in heads) for row in rows))
 
 
-def _lay_out_band(band: Band) -> dict[str, _Value]:
-    scores, outcome = _Value(word_band(band), band.path), _Value(band.outcome, band.outcome_path)
+def _lay_out_band(band: Band) -> dict[str, _CellValue]:
+    scores, outcome = _CellValue(format_band(band), band.path), _CellValue(band.outcome, band.outcome_path)
     return {"score_range": scores, "expected_outcome": outcome}
 
 
-def _lose_beside(writing: Writing, name: str, sheet: _Sheet) -> None:
+def _report_texts(context: ExportContext, name: str, sheet: _RubricSheet) -> None:
     """Report the threshold, and texts with white space around them, which import leaves out."""
-    writing.lose_threshold(name)
+    context.report_threshold(name)
     for text, path in sheet.texts:
         if text != text.strip():
-            writing.lose(name, path, "the white space around this text: `import` leaves it out")
+            context.report_loss(name, path, "the white space around this text: `import` leaves it out")
 
 
-def _write_csv(writing: Writing) -> str:
+def _write_csv(context: ExportContext) -> str:
     """Write one table. A text that a spreadsheet would take for a formula begins with an apostrophe.
 
     A text with other characters than ASCII makes the file begin with a BOM: Excel needs it.
     """
-    name, rubric = writing.only
+    name, rubric = context.only
     sheet = _make_sheet(rubric)
     stream = io.StringIO()
     plain = csv.writer(stream, lineterminator="\n")
@@ -109,17 +116,17 @@ def _write_csv(writing: Writing) -> str:
     for text, path in sheet.texts:
         if _show(text) != text:
             message = "what CSV cannot show: invisible characters or orders to CI systems are written as escapes"
-            writing.lose(name, path, message)
-    _lose_beside(writing, name, sheet)
-    writing.lose_name(name)
+            context.report_loss(name, path, message)
+    _report_texts(context, name, sheet)
+    context.report_name(name)
     text = stream.getvalue()
     return text if text.isascii() else codecs.BOM_UTF8.decode() + text
 
 
-def _write_cell(value: _Value) -> str:
+def _write_cell(value: _CellValue) -> str:
     content = value.content
     if isinstance(content, str):
-        return armed(_show(content))
+        return escape_formula(_show(content))
     if isinstance(content, Decimal):
         return write_decimal(content)
     return "" if content is None else str(content)
@@ -132,7 +139,7 @@ def _show(text: str) -> str:
     return "".join(char if char in "\n\r\t" else visible(char) for char in text)
 
 
-def _write_excel(writing: Writing) -> bytes:
+def _write_excel(context: ExportContext) -> bytes:
     """Write a sheet for each rubric; texts are texts, never formulas. The same rubrics give the same bytes.
 
     Raises:
@@ -145,14 +152,14 @@ def _write_excel(writing: Writing) -> bytes:
 
     book = Workbook()
     book.remove(book.worksheets[0])
-    for name, rubric in writing.rubrics.items():
+    for name, rubric in context.rubrics.items():
         made = _make_sheet(rubric)
         for text, path in made.texts:
             if len(encode_text(text).encode("utf-16-le")) // 2 > LONGEST:
                 raise ExportError(name, path, f"this text is longer than the {LONGEST:,} characters of a cell")
         title = _name_sheet(name, {sheet.title.casefold() for sheet in book.worksheets})
         if title != name:
-            writing.lose(name, rubric.path, f"the name `{name}`: the sheet is called `{title}`")
+            context.report_loss(name, rubric.path, f"the name `{name}`: the sheet is called `{title}`")
         sheet = book.create_sheet(title)
         sheet.append(made.heads)
         for number, row in enumerate(made.rows, 2):
@@ -163,9 +170,10 @@ def _write_excel(writing: Writing) -> bytes:
             sheet.cell(1, column).font = Font(bold=True)
             width = {"what is judged": 40, "expected_outcome": 80}.get(head, 20)
             sheet.column_dimensions[get_column_letter(column)].width = width
-        for cell in (cell for written in sheet.iter_rows(min_row=2) for cell in written):
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-        _lose_beside(writing, name, made)
+        for cells in sheet.iter_rows(min_row=2):
+            for cell in cells:
+                cell.alignment = Alignment(wrap_text=True, vertical="top")
+        _report_texts(context, name, made)
     return save(book)
 
 
@@ -185,11 +193,11 @@ def fill(cell: "Cell", content: str | int | Decimal | None) -> None:
 _FORBIDDEN = re.compile(r"[\\/*?:\[\]\x00-\x1f\ufffe\uffff]")
 
 
-def _name_sheet(name: str, taken: set[str]) -> str:
+def _name_sheet(name: str, other_titles: set[str]) -> str:
     """Return a title that Excel accepts: at most 31 characters, none of some, and not that of another sheet."""
     base = title = _FORBIDDEN.sub(" ", name).strip().strip("'")[:31].strip() or "rubric"
-    for number in range(2, len(taken) + 3):
-        if title.casefold() not in taken | {"history"}:
+    for number in range(2, len(other_titles) + 3):
+        if title.casefold() not in other_titles | {"history"}:
             break
         title = f"{base[:26].rstrip()} {number}"
     return title
@@ -197,15 +205,15 @@ def _name_sheet(name: str, taken: set[str]) -> str:
 
 def save(book: "Workbook") -> bytes:
     """Return the file of a workbook, without the time of its making."""
-    saved, stream = io.BytesIO(), io.BytesIO()
+    saved, undated = io.BytesIO(), io.BytesIO()
     book.save(saved)
-    with zipfile.ZipFile(saved) as made, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as settled:
-        for part in made.infolist():
-            content = made.read(part)
+    with zipfile.ZipFile(saved) as source, zipfile.ZipFile(undated, "w", zipfile.ZIP_DEFLATED) as target:
+        for part in source.infolist():
+            content = source.read(part)
             if part.filename == "docProps/core.xml":
                 content = re.sub(rb"(<dcterms:\w+[^>]*>)[^<]*", rb"\g<1>1980-01-01T00:00:00Z", content)
-            settled.writestr(zipfile.ZipInfo(part.filename), content, zipfile.ZIP_DEFLATED)  # from 1980, its default
-    return stream.getvalue()
+            target.writestr(zipfile.ZipInfo(part.filename), content, zipfile.ZIP_DEFLATED)  # from 1980, its default
+    return undated.getvalue()
 
 
 _ASKED = {
@@ -216,22 +224,21 @@ _ASKED = {
 }
 
 
-def _write_markdown(writing: Writing) -> str:
+def _write_markdown(context: ExportContext) -> str:
     """Write a section for each rubric; `rubric-lint import` reads back what is not listed as lost."""
     texts: dict[str, Mapping[str, str]] = {}
-    for case in group_cases(writing) if writing.suite else ():
-        texts |= {member.name: case.carried.fields for member in case.members}
-    for name, rubric in writing.rubrics.items():
+    for case in group_cases(context) if context.suite else ():
+        texts |= {member.name: case.converted.fields for member in case.rubrics}
+    for name, rubric in context.rubrics.items():
         for text, path in _make_sheet(rubric).texts:
             if unescape(escape(text)).strip() != text:
-                told = "white space that it joins, invisible characters, orders to CI systems"
-                writing.lose(name, path, f"what Markdown cannot show: {told}")
+                unshown = "white space that it joins, invisible characters, orders to CI systems"
+                context.report_loss(name, path, f"what Markdown cannot show: {unshown}")
         for criterion in rubric.criteria:
             if not criterion.scale and not criterion.levels and criterion.gate not in {None, HIGHEST}:
                 shown = f"shown as `{MUST_BE_MET}`, which is {HIGHEST}"
-                shown = shown if criterion.gate else "not shown, as nothing misses it"
-                writing.lose(name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {shown}")
-    sections = (_write_section(name, rubric, texts.get(name, {})) for name, rubric in writing.rubrics.items())
+                context.report_gate(name, criterion, shown if criterion.gate else "not shown, as nothing misses it")
+    sections = (_write_section(name, rubric, texts.get(name, {})) for name, rubric in context.rubrics.items())
     return "\n".join(line for section in sections for line in section)
 
 
@@ -241,24 +248,28 @@ def _write_section(name: str, rubric: Rubric, texts: Mapping[str, str]) -> Itera
     for field, text in texts.items():
         yield from (f"**{CASE_TEXTS[field]}:** {escape(text)}", "")
     verdict = f"The answer passes from a score of {pass_at}"
-    verdict += f" and is borderline from {borderline_at}" if borderline_at < pass_at else ""
-    gated = ", unless a criterion stays below its minimum" if any(each.gate for each in rubric.criteria) else ""
-    yield from (f"{_ASKED[rubric.shape or Shape.CHECKLIST]} {verdict}{gated}.", "")
+    if borderline_at < pass_at:
+        verdict += f" and is borderline from {borderline_at}"
+    if any(criterion.gate for criterion in rubric.criteria):
+        verdict += ", unless a criterion stays below its minimum"
+    yield from (f"{_ASKED[rubric.shape or Shape.CHECKLIST]} {verdict}.", "")
     if rubric.shape is Shape.HOLISTIC:
-        yield from (*table(("score", "outcome"), _list_bands(rubric.scales[0].bands)), "")
+        yield from _write_bands(rubric.scales[0].bands)
         return
-    rows = zip(rubric.criteria, map(percent, shares(rubric)), strict=True)
     heads = ("criterion", "what is judged", "weight", "share", "minimum")
-    yield from (*table(heads, (_write_row(criterion, share) for criterion, share in rows)), "")
+    pairs = zip(rubric.criteria, shares(rubric), strict=True)
+    yield from table(heads, [_write_row(criterion, percent(share)) for criterion, share in pairs])
+    yield ""
     for criterion in rubric.criteria:
         if criterion.scale or criterion.levels:
             yield from (f"### {escape(criterion.id)}", "")
         if criterion.scale:
-            yield from (*table(("score", "outcome"), _list_bands(criterion.scale.bands)), "")
+            yield from _write_bands(criterion.scale.bands)
         elif criterion.levels:
             levels = reversed(sort_levels(criterion))
-            named = [(str(level.number), level.name or "", level.outcome or "") for level in levels]
-            yield from (*table(("level", "name", "outcome"), named), "")
+            rows = [(str(level.number), level.name or "", level.outcome or "") for level in levels]
+            yield from table(("level", "name", "outcome"), rows)
+            yield ""
 
 
 def _write_row(criterion: Criterion, share: str) -> tuple[str, ...]:
@@ -270,8 +281,11 @@ def _write_row(criterion: Criterion, share: str) -> tuple[str, ...]:
     return criterion.id, criterion.outcome or "", str(criterion.weight), share, gate
 
 
-def _list_bands(bands: Iterable[Band]) -> Iterator[tuple[str, str]]:
-    return ((word_band(band), band.outcome or "") for band in sorted(bands, key=bounds))
+def _write_bands(bands: Iterable[Band]) -> Iterator[str]:
+    yield from table(
+        ("score", "outcome"), [(format_band(band), band.outcome or "") for band in sorted(bands, key=bounds)]
+    )
+    yield ""
 
 
 _BOTH = {"pass", "borderline"}

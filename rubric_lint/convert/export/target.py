@@ -13,7 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.agentv.suites import EVALUATORS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS
 from rubric_lint.model.criterion import MOST_DIGITS, SPAN, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.model.messages import is_obeyed, join_words
 from rubric_lint.model.rubric import Rubric
@@ -39,13 +39,13 @@ QUESTIONS = ("input", "inputs", "question", "prompt", "instruction")
 class FormatField(NamedTuple):
     """A field of a rubric, or beside it, with its place and what its schema says.
 
-    `carried` has the targets that write it, with the target's name for it if they copy the value. With `is_implied`,
-    every other target says the same in its own way.
+    `is_shown`: the judge sees it. `carried` has the targets that write it, with the target's name for it if they copy
+    the value; None if all of them do. With `is_implied`, every other target says the same in its own way.
     """
 
     path: Path
     value: Any
-    is_told: bool
+    is_shown: bool
     carried: Mapping[str, str] | frozenset[str] | None
     is_implied: bool = False
 
@@ -61,14 +61,15 @@ def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
         for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
             yield from _walk(document.value(place), joined["definitions"]["entry"], joined, place)
     else:
-        for each in _walk(document.value(rubric.path), joined["definitions"][rubric.schema.whole], joined, rubric.path):
-            is_text = each.is_told and isinstance(each.value, str)
-            if each.path == ("$schema",):  # says which format it is, and what is written says it again
+        schema = joined["definitions"][rubric.schema.whole]
+        for found in _walk(document.value(rubric.path), schema, joined, rubric.path):
+            is_text = found.is_shown and isinstance(found.value, str)
+            if found.path == ("$schema",):  # says which format it is, and what is written says it again
                 continue
-            if view and is_text and each.value not in {view.name, view.task} and not view.reads(each.path):
-                yield each._replace(is_told=False, carried=frozenset())  # as of parts that only hold others
+            if view and is_text and found.value not in {view.name, view.task} and not view.reads(found.path):
+                yield found._replace(is_shown=False, carried=frozenset())  # as of parts that only hold others
             else:
-                yield each
+                yield found
     yield from find_beside(document, rubric)
 
 
@@ -83,8 +84,8 @@ def _walk(value: Any, schema: Mapping[str, Any], joined: Mapping[str, Any], path
     elif isinstance(value, dict):
         for name, inner in value.items():
             patterns = node.get("patternProperties", {}).items()
-            like = next((each for pattern, each in patterns if re.search(pattern, name)), None)
-            child = node.get("properties", {}).get(name, like)
+            matching = next((child for pattern, child in patterns if re.search(pattern, name)), None)
+            child = node.get("properties", {}).get(name, matching)
             if child is None:
                 yield _field((*path, name), inner, {})
             elif "default" not in child or inner != child["default"]:
@@ -96,9 +97,16 @@ def _field(path: Path, value: Any, schema: Mapping[str, Any]) -> FormatField:
     own = schema.get("x-reads-as", schema.get("x-replaced-by"))
     source = schema_for().entry_fields[own] if own else schema
     carried = source.get("x-carried-by", ())
-    targets = None if isinstance(carried, str) else carried if isinstance(carried, Mapping) else frozenset(carried)
+    targets: Mapping[str, str] | frozenset[str] | None = None  # all of them, as a text says
+    if isinstance(carried, Mapping):
+        targets = carried
+    elif not isinstance(carried, str):
+        targets = frozenset(carried)
     is_implied = value in source.get("x-implied", ())
     return FormatField(path, value, bool(source.get("x-told-to-judge")), targets, is_implied)
+
+
+_BESIDE = "x-beside-rubrics"
 
 
 def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
@@ -111,9 +119,6 @@ def find_beside(document: Document, rubric: Rubric) -> Iterator[FormatField]:
         for name, value in document.value(holder).items():
             if (*holder, name) != rubric.path[: len(holder) + 1]:
                 yield _field((*holder, name), value, known.get(name, {}))
-
-
-_BESIDE = "x-beside-rubrics"
 
 
 def find_holder(rubric: Rubric) -> Path | None:
@@ -131,7 +136,7 @@ def find_holder(rubric: Rubric) -> Path | None:
 def find_evaluator(path: Path) -> Path:
     """Return the path of the innermost evaluator around a path; empty if there is none."""
     ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
-    return path[: next((end for end in ends if path[end - 2] in EVALUATORS), 0)]
+    return path[: next((end for end in ends if path[end - 2] in ASSERTION_LISTS), 0)]
 
 
 def find_question(document: Document, rubric: Rubric) -> Any:
@@ -140,28 +145,30 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     if document.kind.is_program:
         return None
     items = (end for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int))
-    end = next((end for end in items if end == 1 or path[end - 2] not in EVALUATORS), 0)
+    end = next((end for end in items if end == 1 or path[end - 2] not in ASSERTION_LISTS), 0)
     case = document.value(path[:end])
     if (not end and len(path) > 1) or not isinstance(case, dict):
         return None  # `defaults`, or evaluators of a whole suite
-    variables = case.get("vars")
     of_judge = {field.path for field in find_beside(document, rubric)}
-    own = next((name for name in QUESTIONS if name in case and (*path[:end], name) not in of_judge), "")
-    return case[own] if own else variables.get("input") if isinstance(variables, dict) else None
+    for name in QUESTIONS:
+        if name in case and (*path[:end], name) not in of_judge:
+            return case[name]
+    variables = case.get("vars")
+    return variables.get("input") if isinstance(variables, dict) else None
 
 
 def _find_uncarried(fields: Iterable[FormatField], target: str, title: str) -> Iterator[tuple[Path, str]]:
     """Find what a target does not write of a rubric, by the schemas: the places in the document, with messages."""
-    for each in fields:
-        if each.carried is not None and target not in each.carried and not each.is_implied:
-            told = ", which the judge sees" if each.is_told else ""
-            yield each.path, f"`{each.path[-1]}`{told}: {title} has no field for it"
+    for written in fields:
+        if written.carried is not None and target not in written.carried and not written.is_implied:
+            audience = ", which the judge sees" if written.is_shown else ""
+            yield written.path, f"`{written.path[-1]}`{audience}: {title} has no field for it"
 
 
-def _is_label(field: FormatField, rubric: Rubric, label: str) -> bool:
+def _is_label(written: FormatField, rubric: Rubric, label: str) -> bool:
     """Return whether a field is the name of the evaluator that tells a rubric from the others of its case."""
-    is_own = field.path[-1] in {"name", "id"} and field.path[:-1] == find_holder(rubric)
-    return is_own and f"/{label}".endswith(f"/{field.value}")
+    is_own = written.path[-1] in {"name", "id"} and written.path[:-1] == find_holder(rubric)
+    return is_own and f"/{label}".endswith(f"/{written.value}")
 
 
 def _find_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
@@ -170,8 +177,8 @@ def _find_templates(rubric: Rubric, title: str) -> Iterator[tuple[Path, str]]:
         for entry in rubric.entries:
             place = rubric.view.place(entry.path)
             if is_template(rubric.view.document.value(place)):
-                whose = rubric.view.dialect.title
-                yield place, f"the template in `{entry.id}`, which {whose} fills in: {title} uses it as plain text"
+                system = rubric.view.dialect.title
+                yield place, f"the template in `{entry.id}`, which {system} fills in: {title} uses it as plain text"
 
 
 def find_comments(tree: Tree, within: Iterable[Span]) -> Iterator[Span]:
@@ -191,22 +198,22 @@ def find_kept_comments(document: Document, rubric: Rubric) -> dict[int, list[Spa
     elsewhere.
     """
     kept: dict[int, list[Span]] = {}
-    source, view, comments = document.source, rubric.view, document.tree.comments
+    source, comments = document.source, document.tree.comments
     if document.kind.is_program or not comments:
         return kept
     above_all = document.preamble.end if not document.preamble.start else 0
     parts = [(-1, 0, above_all)]
     for at, entry in enumerate(rubric.entries):
-        place = view.place(entry.path) if view else entry.path
+        place = rubric.place(entry.path)
         parts.append((at, *_find_lines(document, place)))
-    taken: set[Span] = set()
+    assigned: set[Span] = set()
     for at, first, end in sorted(parts, reverse=True):  # what is right above a criterion is its own
         for comment in comments[bisect_left(comments, (first,)) : bisect_left(comments, (end,))]:
             text = source.slice(comment)
             is_obeyed_there = "$schema" in text or "rubric-lint:" in text or is_obeyed(text)
-            if comment not in taken and not is_obeyed_there and text.isprintable():
+            if comment not in assigned and not is_obeyed_there and text.isprintable():
                 kept.setdefault(at, []).append(comment)
-                taken.add(comment)
+                assigned.add(comment)
     return kept
 
 
@@ -225,19 +232,19 @@ def _find_lines(document: Document, place: Path) -> Span:
     return Span(first, len(text) if line_end < 0 else line_end)
 
 
-class Part(NamedTuple):
-    """A field or an assertion, with its place: the path in a document, and the number of that."""
+class PlacedValue(NamedTuple):
+    """A field or an assertion, with its place: its path in a document, and the number of the document."""
 
     path: Path
     value: Any
     number: int | None = None
 
-    def inner(self, step: str | int) -> "Part":
-        """Return the part of a mapping or a list under a key or an index."""
-        return Part((*self.path, step), self.value[step], self.number)
+    def inner(self, step: str | int) -> "PlacedValue":
+        """Return the value of a mapping or a list under a key or an index."""
+        return PlacedValue((*self.path, step), self.value[step], self.number)
 
-    def items(self) -> "Iterator[Part]":
-        """Yield the parts of a mapping or a list."""
+    def items(self) -> "Iterator[PlacedValue]":
+        """Yield the values of a mapping or a list."""
         return map(self.inner, self.value if isinstance(self.value, dict) else range(len(self.value)))
 
 
@@ -245,19 +252,19 @@ SuiteLoss = tuple[int | None, Path, str]
 """The number of a document, a path in it, and what is lost there."""
 
 
-class CarriedCase(NamedTuple):
+class ConvertedCase(NamedTuple):
     """The fields of a case in the words of the target, and its other assertions with their places."""
 
     name: str
     fields: Mapping[str, Any]
-    checks: tuple[Part, ...] = ()
+    checks: tuple[PlacedValue, ...] = ()
 
 
-class Carried(NamedTuple):
+class ConvertedSuite(NamedTuple):
     """A suite in the words of a target: its own fields, its cases, and what is lost."""
 
     fields: Mapping[str, Any]
-    cases: Mapping[CaseKey, CarriedCase]
+    cases: Mapping[CaseKey, ConvertedCase]
     losses: tuple[SuiteLoss, ...]
 
 
@@ -309,13 +316,13 @@ class Loss(NamedTuple):
 class Export(NamedTuple):
     """The content of a file for another system.
 
-    `losses` are parts of the rubrics that it cannot express, `gaps` what it needs and no rubric has. `headed` are the
+    `losses` are parts of the rubrics that it cannot express, `todo` what it needs and no rubric has. `headed` are the
     rubrics that are written with their names and with what is judged as a whole.
     """
 
     data: bytes
     losses: tuple[Loss, ...] = ()
-    gaps: tuple[str, ...] = ()
+    todo: tuple[str, ...] = ()
     headed: frozenset[str] = frozenset()
 
     @property
@@ -381,7 +388,7 @@ class ExportTarget:
 
     name: str
     title: str
-    writer: "Callable[[Writing], str | bytes]"
+    writer: "Callable[[ExportContext], str | bytes]"
     shapes: Collection[Shape] = tuple(shape for shape in Shape if shape is not Shape.MIXED)
     limit: str = ""
     is_single: bool = False
@@ -400,13 +407,13 @@ class ExportTarget:
     weights: str = ""
     gates: str = ""
 
-    def write(self, rubrics: Rubrics, sources: Sources = NOWHERE, suite: Carried | None = None) -> Export:
+    def write(self, rubrics: Rubrics, sources: Sources = NOWHERE, suite: ConvertedSuite | None = None) -> Export:
         """Write rubrics and, if they come from files, what their sources and their suite say.
 
         Raises:
             ExportError: if the meaning of a rubric would change.
         """
-        writing = Writing(self, rubrics, sources, suite)
+        context = ExportContext(self, rubrics, sources, suite)
         if self.is_single and len(rubrics) > 1:
             name, rubric = list(rubrics.items())[1]
             message = f"{self.title} reads one rubric per file; choose one with --rubric"
@@ -414,43 +421,49 @@ class ExportTarget:
         for name, rubric in rubrics.items():
             if rubric.shape is None:
                 raise ExportError(name, rubric.path, "the rubric has no criteria")
-            if other := next((each for each in rubric.entries if each.shapes[0] not in self.shapes), None):
-                shape = other.shapes[0]
-                span = (other.fields or {}).get(SPAN) if other.levels and not rubric.dialect else None
-                what = f"the scale from {span[0]} to {span[1]} of `{other.id}`" if span else _SHAPES[shape]
+            self._check_shapes(name, rubric)
+            for path, message in self._find_lost(rubric):
+                context.report_loss(name, path, message)
+        content = self.writer(context)
+        reported = {loss[:2] for loss in context.losses}
+        for name, rubric in rubrics.items():
+            fields = self._find_unwritten(name, rubric, context)
+            for path, message in _find_uncarried(fields, self.name, self.title):
+                if (name, path) not in reported:
+                    context.losses.append(Loss(name, path, message))
+            for path, message in _find_templates(rubric, self.title):
+                context.losses.append(Loss(name, path, message))
+        data = content.encode() if isinstance(content, str) else content
+        return Export(data, tuple(context.losses), tuple(context.todo), frozenset(context.headed))
+
+    def _check_shapes(self, name: str, rubric: Rubric) -> None:
+        """Raise TargetError if the target does not have the shape of a criterion."""
+        for entry in rubric.entries:
+            shape = entry.shapes[0]
+            if shape not in self.shapes:
+                span = (entry.fields or {}).get(SPAN) if entry.levels and not rubric.dialect else None
+                what = f"the scale from {span[0]} to {span[1]} of `{entry.id}`" if span else _SHAPES[shape]
                 reason = f"{what} has no counterpart in {self.title}: {self.limit}"
                 message = f"{reason}; a rubric is never converted to a different shape"
-                raise TargetError(name, other.path if span else rubric.path, message)
-            for path, message in self._find_lost(rubric):
-                writing.lose(name, path, message)
-        content = self.writer(writing)
-        told = {loss[:2] for loss in writing.losses}
-        for name, rubric in rubrics.items():
-            fields = self._find_unwritten(name, rubric, writing)
-            for path, message in _find_uncarried(fields, self.name, self.title):
-                if (name, path) not in told:
-                    writing.losses.append(Loss(name, path, message))
-            for path, message in _find_templates(rubric, self.title):
-                writing.losses.append(Loss(name, path, message))
-        data = content.encode() if isinstance(content, str) else content
-        return Export(data, tuple(writing.losses), tuple(writing.gaps), frozenset(writing.headed))
+                raise TargetError(name, entry.path if span else rubric.path, message)
 
-    def _find_unwritten(self, name: str, rubric: Rubric, writing: "Writing") -> list[FormatField]:
+    def _find_unwritten(self, name: str, rubric: Rubric, context: "ExportContext") -> list[FormatField]:
         """Return the fields of a rubric and beside it, but for its pass mark and what it is called, where written."""
-        source = writing.source(name)
-        is_named = self.names_rubrics and len(writing.rubrics) > 1
+        source = context.source(name)
+        is_named = self.names_rubrics and len(context.rubrics) > 1
         marks = self._find_mark(rubric)
-        heads, read = set[str](), frozenset[Path]()
-        if rubric.view and name in writing.headed:
-            heads, read = {rubric.view.name, rubric.view.task}, rubric.view.sources
-        return [
-            each
-            for each in source.fields
-            if each.path not in marks
-            and each.path not in read
-            and not (is_named and _is_label(each, rubric, source.label))
-            and not (isinstance(each.value, str) and each.value in heads)
-        ]
+        heads: set[str] = set()
+        read: frozenset[Path] = frozenset()
+        if rubric.view and name in context.headed:
+            heads = {rubric.view.name, rubric.view.task}
+            read = rubric.view.sources
+        unwritten = []
+        for found in source.fields:
+            is_head = isinstance(found.value, str) and found.value in heads
+            is_label = is_named and _is_label(found, rubric, source.label)
+            if found.path not in marks and found.path not in read and not is_head and not is_label:
+                unwritten.append(found)
+        return unwritten
 
     def _find_mark(self, rubric: Rubric) -> tuple[Path, ...]:
         """Return where the pass mark is that the target writes, and the flag that makes it one; empty without any."""
@@ -461,7 +474,9 @@ class ExportTarget:
         """Find what the target does not have for any rubric: averages, weights, gates and thresholds."""
         pass_at, borderline_at = rubric.thresholds
         if self.average and len(rubric.criteria) > 1:
-            weights = join_words([f"{each.id} {_find_stated_weight(rubric, each)}" for each in rubric.criteria])
+            weights = join_words(
+                [f"{criterion.id} {_find_stated_weight(rubric, criterion)}" for criterion in rubric.criteria]
+            )
             threshold = f" and the threshold {pass_at}" if "pass" in self.keeps else ""
             yield rubric.path, f"the average, with the weights {weights}{threshold}: {self.title} {self.average}"
         is_weighed = len(set(shares(rubric))) > 1
@@ -478,8 +493,9 @@ class ExportTarget:
         if "borderline" not in self.keeps and borderline_at not in {USUAL_THRESHOLDS.borderline_at, pass_at}:
             place = _find_own(rubric, "borderline_threshold")
             yield place, f"the threshold {borderline_at} of `borderline`: {self.title} has only pass and fail"
-        outline = rubric.view.outline if rubric.view and not self.has_version_3 else None
-        for group in outline.groups if outline else ():
+        if self.has_version_3:
+            return
+        for group in rubric.groups:
             yield group.path, f"the group `{group.id}`: {self.title} has one list of criteria, with the same shares"
 
 
@@ -504,15 +520,15 @@ _SHAPES: Mapping[Shape, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
-    """What a writer is given, and what it reports: what is lost, and what it needs and no rubric has."""
+class ExportContext:
+    """What a writer gets, and what it reports: what is lost, and in `todo` what it needs and no rubric has."""
 
     target: ExportTarget
     rubrics: Rubrics
     sources: Sources
-    suite: Carried | None = None
+    suite: ConvertedSuite | None = None
     losses: list[Loss] = field(default_factory=list)
-    gaps: list[str] = field(default_factory=list)
+    todo: list[str] = field(default_factory=list)
     headed: set[str] = field(default_factory=set)
     """The rubrics that are written with their names and with what is judged as a whole."""
 
@@ -527,10 +543,13 @@ class Writing:
         ((name, rubric),) = self.rubrics.items()
         return name, rubric
 
-    def lose(self, name: str, path: Path, message: str) -> None:
+    def report_loss(self, name: str, path: Path, message: str) -> None:
         """Report that the target cannot express the part of a rubric at a path in it, or in the document."""
-        view = self.rubrics[name].view
-        self.losses.append(Loss(name, view.place(path) if view else path, message))
+        self.losses.append(Loss(name, self.rubrics[name].place(path), message))
+
+    def report_gate(self, name: str, criterion: Criterion, effect: str) -> None:
+        """Report that the target cannot express the gate of a criterion, and what happens instead."""
+        self.report_loss(name, criterion.gate_path, f"the gate {criterion.gate} of `{criterion.id}`: {effect}")
 
     def source(self, name: str) -> ExportSource:
         """Return the source of a rubric."""
@@ -542,13 +561,14 @@ class Writing:
         The mapping is at `holder`, or it is the one that holds the rubric.
         """
         holder = holder or find_holder(self.rubrics[name])
-        return {
-            called: each.value
-            for each in self.source(name).fields
-            if each.path[:-1] == holder and (called := each.name_in(self.target.name)) and is_plain(each.value)
-        }
+        copied = {}
+        for found in self.source(name).fields:
+            new_name = found.name_in(self.target.name)
+            if new_name and found.path[:-1] == holder and is_plain(found.value):
+                copied[new_name] = found.value
+        return copied
 
-    def lose_threshold(self, name: str) -> None:
+    def report_threshold(self, name: str) -> None:
         """Report the threshold beside a rubric of another system; for our own rubrics, the settings still apply."""
         rubric = self.rubrics[name]
         is_of_suite = rubric.dialect.startswith("agentv-")  # which keeps it
@@ -558,11 +578,11 @@ class Writing:
             is_rounded = len(pass_at.partition(".")[2]) >= MOST_DIGITS
             rounded = ", rounded down to what the same scores reach" if is_rounded else ""
             message = f"the threshold {pass_at}{rounded}, which is not part of a rubric"
-            self.lose(name, place, f"{message}: set {rubric.thresholds.as_settings}")
+            self.report_loss(name, place, f"{message}: set {rubric.thresholds.as_settings}")
 
-    def lose_name(self, name: str) -> None:
+    def report_name(self, name: str) -> None:
         """Report the name that a rubric gets from the key of its metric; a name in a field is reported as a field."""
         rubric = self.rubrics[name]
         holder = find_holder(rubric)
         if rubric.view and holder and str(holder[-1]).endswith(f":{rubric.view.name}"):
-            self.lose(name, holder, f"the name `{rubric.view.name}`: a rubric file has no field for it")
+            self.report_loss(name, holder, f"the name `{rubric.view.name}`: a rubric file has no field for it")

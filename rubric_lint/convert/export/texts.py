@@ -11,7 +11,7 @@ from rubric_lint.model.messages import is_obeyed, visible_json, visible_yaml
 from rubric_lint.source.scalar import read_plain
 
 
-class Noted(NamedTuple):
+class CommentedItem(NamedTuple):
     """An item of a list with the comments above it."""
 
     item: Any
@@ -41,7 +41,7 @@ def _mapping(mapping: dict[Any, Any], pad: str) -> Iterator[str]:
 
 def _sequence(items: list[Any], pad: str) -> Iterator[str]:
     for noted in items:
-        item, comments = noted if isinstance(noted, Noted) else (noted, ())
+        item, comments = noted if isinstance(noted, CommentedItem) else (noted, ())
         yield from (f"{pad}{comment}" for comment in comments)
         if isinstance(item, dict) and item:
             inner = _mapping(item, f"{pad}  ")
@@ -66,7 +66,10 @@ def _write_value(value: Any, pad: str) -> str:
         return json.dumps(value)
     if isinstance(value, Decimal | float):
         return write_decimal(Decimal(str(value)))
-    return f"[{', '.join(_write_value(item, '') for item in value)}]" if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        items = ", ".join(_write_value(item, "") for item in value)
+        return f"[{items}]"
+    return str(value)
 
 
 _BLOCK = re.compile(r"[^\s](?:[^\n]*[^\s])?(?:\n+[^\n]*[^\s])*\n?")
@@ -91,8 +94,8 @@ def _write_text(text: str, pad: str) -> str:
 
 
 _ESCAPED = re.compile('["\\\\\x85\u2028\u2029\ufeff]|[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
-_SHORT = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e"}
-_SHORT |= {'"': '"', "\\": "\\", "\x85": "N", "\u2028": "L", "\u2029": "P"}
+_ESCAPES = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", "\x1b": "e"}
+_ESCAPES |= {'"': '"', "\\": "\\", "\x85": "N", "\u2028": "L", "\u2029": "P"}
 
 
 def _quote(text: str) -> str:
@@ -101,9 +104,13 @@ def _quote(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     char = found[0]
-    if char in _SHORT:
-        return f"\\{_SHORT[char]}"
+    if char in _ESCAPES:
+        return f"\\{_ESCAPES[char]}"
     return f"\\x{ord(char):02X}" if char <= "\xff" else f"\\u{ord(char):04X}"
+
+
+_LONGEST = 30
+"""The most digits before and after its point that a decimal has without an exponent."""
 
 
 def write_decimal(number: Decimal) -> str:
@@ -112,10 +119,9 @@ def write_decimal(number: Decimal) -> str:
         text = f"{number:f}"
         return text if "." in text else f"{text}.0"
     digits, _, exponent = f"{number:E}".partition("E")
-    return f"{digits if '.' in digits else f'{digits}.0'}e{int(exponent):+d}"
-
-
-_LONGEST = 30
+    if "." not in digits:
+        digits += ".0"
+    return f"{digits}e{int(exponent):+d}"
 
 
 def to_json(data: Any) -> str:

@@ -45,10 +45,10 @@ def needs_version_3(rubric: Rubric, *, has_mark: bool) -> bool:
         return False
     if has_mark or rubric.view.task or rubric.is_mixed or rubric.span != _BANDS:
         return True
-    if any(level.outcome is None for each in rubric.criteria for level in each.levels or ()):
+    if any(level.outcome is None for criterion in rubric.criteria for level in criterion.levels or ()):
         return True
-    leaves = map(_Leaf.read, rubric.criteria)
-    return any(leaf.is_negated or leaf.weight < 0 or leaf.is_own_scale for leaf in leaves)
+    writers = map(_CriterionWriter.read, rubric.criteria)
+    return any(writer.is_negated or writer.weight < 0 or writer.is_own_scale for writer in writers)
 
 
 def is_written_in_version_3(rubric: Rubric) -> bool:
@@ -57,10 +57,11 @@ def is_written_in_version_3(rubric: Rubric) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaf:
+class _CriterionWriter:
     """A criterion in the words of version 3: `data` without scale, levels and gate, which depend on those around it.
 
-    `ends` are those of its scale, None for one that is met or not and for bands. `levels` are its described levels.
+    `ends` are those of its scale, None for one that is met or not and for bands. `levels` are its described levels:
+    number, name and text.
     With `is_open`, each whole number of its scale is an answer; with `is_ladder`, its levels say all of its scale.
     """
 
@@ -74,26 +75,29 @@ class _Leaf:
     is_ladder: bool = False
 
     @classmethod
-    def read(cls, criterion: Criterion) -> "_Leaf":
+    def read(cls, criterion: Criterion) -> "_CriterionWriter":
         """Read a criterion that is scored."""
         weight = Decimal(1) if criterion.weight is None else criterion.weight
         data: Data = {"id": criterion.id}
-        data |= {} if criterion.outcome is None else {"expected_outcome": criterion.outcome}
-        data |= {} if weight == 1 else {"weight": as_number(weight)}
+        if criterion.outcome is not None:
+            data["expected_outcome"] = criterion.outcome
+        if weight != 1:
+            data["weight"] = as_number(weight)
         if not criterion.levels:
             return cls(criterion, data, weight, criterion.gate, None)
         levels = [level for level in sort_levels(criterion) if level.number is not None]
         numbers = [level.number for level in levels if level.number is not None]
         lowest, highest = numbers[0], numbers[-1]
         ends: Ends = (criterion.fields or {}).get(SPAN) or (lowest, highest)
-        told = tuple(
-            (number, level.name if level.outcome is not None else None, level.outcome or level.name or "")
-            for number, level in zip(numbers, levels, strict=True)
-            if level.outcome is not None or level.name is not None
-        )
+        described: list[tuple[int, str | None, str]] = []
+        for number, level in zip(numbers, levels, strict=True):
+            if level.outcome is not None:
+                described.append((number, level.name, level.outcome or level.name or ""))
+            elif level.name is not None:
+                described.append((number, None, level.name))
         is_open = numbers == list(range(min(ends), max(ends) + 1))
-        is_ladder = ends == (lowest, highest) and len(told) == len(levels)
-        return cls(criterion, data, weight, criterion.gate, ends, told, is_open, is_ladder)
+        is_ladder = ends == (lowest, highest) and len(described) == len(levels)
+        return cls(criterion, data, weight, criterion.gate, ends, tuple(described), is_open, is_ladder)
 
     @property
     def is_negated(self) -> bool:
@@ -115,30 +119,36 @@ class _Leaf:
             return {}
         if all(name is None for _, name, _ in self.levels):
             return {"levels": {number: text for number, _, text in self.levels}}
-        return {
-            "levels": [
-                {"level": number, **({} if name is None else {"name": name}), "expected_outcome": text}
-                for number, name, text in self.levels
-            ]
-        }
+        rows = []
+        for number, name, text in self.levels:
+            named = {} if name is None else {"name": name}
+            rows.append({"level": number, **named, "expected_outcome": text})
+        return {"levels": rows}
+
+    @property
+    def _own_ends(self) -> Ends:
+        """The ends of its scale, also of bands and of a yes or no."""
+        if self.ends is not None:
+            return self.ends
+        if self.criterion.scale:
+            return _BANDS
+        worst, best = _YES_NO
+        return (best, worst) if self.is_negated else (worst, best)
 
     def write(self, number: int, scale: Ends | None, *, has_ladder: bool) -> Data | str:
         """Return the entry with this number below a node that has a scale, or one ladder for all."""
         data = dict(self.data)
-        own: Ends | None = self.ends
-        if self.ends is None:
-            own = _BANDS if self.criterion.scale else _YES_NO[::-1] if self.is_negated else _YES_NO
         is_stated = scale is not None or self.is_negated or self.is_own_scale
+        own = self._own_ends
         if is_stated and own != scale and not has_ladder:
-            data["scale"] = list(own or ())
+            data["scale"] = list(own)
         if self.criterion.scale:
             data["score_ranges"] = write_ranges(self.criterion, self.criterion.scale)
         elif not has_ladder:
             data |= self.written_levels
         if data.keys().isdisjoint({"expected_outcome", "levels", "score_ranges"}):
             data["expected_outcome"] = self.criterion.id  # which is all that a judge is told of it
-        if gate := self._write_gate(has_scale=is_stated, has_levels=has_ladder or "levels" in data):
-            data |= gate
+        data |= self._write_gate(has_scale=is_stated, has_levels=has_ladder or "levels" in data)
         ordered = {field: data[field] for field in _ORDER if field in data}
         is_plain = ordered.keys() == {"id", "expected_outcome"} and self.criterion.id == f"rubric-{number}"
         return ordered["expected_outcome"] if is_plain else ordered
@@ -155,19 +165,25 @@ class _Leaf:
 
 
 _ORDER = (
-    *("id", "expected_outcome", "weight", "scale", "required_min_score", "required_min_level"),
-    *("score_ranges", "levels"),
+    "id",
+    "expected_outcome",
+    "weight",
+    "scale",
+    "required_min_score",
+    "required_min_level",
+    "score_ranges",
+    "levels",
 )
 
 
-class Written(NamedTuple):
+class RubricData(NamedTuple):
     """A rubric in version 3, and what of its meaning changes: the place in it, and what."""
 
     data: Data
     changed: tuple[tuple[Path, str], ...]
 
 
-def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> Written:
+def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> RubricData:
     """Return a rubric as a mapping of version 3; with `has_mark`, its thresholds are part of it.
 
     Raises:
@@ -178,46 +194,59 @@ def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> Written:
     except UnscorableError as fault:
         raise ExportError(name, rubric.path, f"the rubric {fault}") from None
     view = rubric.view
-    data: Data = {"id": view.name} if view and view.name else {}
-    is_repeated = view is not None and view.task in {each.outcome for each in rubric.criteria}
-    data |= {"expected_outcome": view.task} if view and view.task and not is_repeated else {}
-    if rubric.shape is Shape.HOLISTIC:
-        data |= {"scale": [*rubric.span]} if rubric.span != _BANDS else {}
+    data: Data = {}
+    if view and view.name:
+        data["id"] = view.name
+    if view and view.task and view.task not in {criterion.outcome for criterion in rubric.criteria}:
+        data["expected_outcome"] = view.task
+    is_holistic = rubric.shape is Shape.HOLISTIC
+    writers = [] if is_holistic else [_CriterionWriter.read(criterion) for criterion in rubric.criteria]
+    if is_holistic:
         scale = rubric.span if rubric.span != _BANDS else None
-        marks = _write_marks(scoring, scale) if has_mark else {}
-        return Written({**data, **marks, "criteria": as_entries(rubric)}, ())
-    leaves = [_Leaf.read(each) for each in rubric.criteria]
-    has_ladder = len({(leaf.ends, leaf.levels) for leaf in leaves}) == 1 < len(leaves) and bool(leaves[0].levels)
-    has_ladder = has_ladder and all("expected_outcome" in leaf.data for leaf in leaves)
-    scale = _find_shared(leaves, has_mark=has_mark)
-    data |= {"scale": [*scale]} if scale else {}
-    data |= _write_marks(scoring, scale) if has_mark else {}
-    data |= leaves[0].written_levels if has_ladder else {}
-    data["criteria"] = [leaf.write(at, scale, has_ladder=has_ladder) for at, leaf in enumerate(leaves, 1)]
-    changed = tuple(_find_widened(leaf) for leaf in leaves if leaf.is_own_scale and not leaf.is_open)
-    return Written(data, changed)
+    else:
+        scale = _find_shared(writers, has_mark=has_mark)
+    if scale:
+        data["scale"] = list(scale)
+    if has_mark:
+        data |= _write_marks(scoring, scale)
+    if is_holistic:
+        return RubricData({**data, "criteria": as_entries(rubric)}, ())
+    has_ladder = _has_ladder(writers)
+    if has_ladder:
+        data |= writers[0].written_levels
+    data["criteria"] = [writer.write(number, scale, has_ladder=has_ladder) for number, writer in enumerate(writers, 1)]
+    changed = tuple(_find_widened(writer) for writer in writers if writer.is_own_scale and not writer.is_open)
+    return RubricData(data, changed)
 
 
-def _find_shared(leaves: Sequence[_Leaf], *, has_mark: bool) -> Ends | None:
+def _has_ladder(writers: Sequence[_CriterionWriter]) -> bool:
+    """Return whether several criteria have the same levels, so that these are written once for all."""
+    ladders = {(writer.ends, writer.levels) for writer in writers}
+    is_shared = len(writers) > 1 and len(ladders) == 1 and bool(writers[0].levels)
+    return is_shared and all("expected_outcome" in writer.data for writer in writers)
+
+
+def _find_shared(writers: Sequence[_CriterionWriter], *, has_mark: bool) -> Ends | None:
     """Return the scale of most criteria, if it is best written once for all.
 
     A ladder of levels without some numbers says its answers only where no scale is around it.
     """
-    if any(leaf.is_ladder and not leaf.is_open for leaf in leaves):
+    if any(writer.is_ladder and not writer.is_open for writer in writers):
         return None
-    for ends, count in Counter(leaf.ends for leaf in leaves if leaf.ends).most_common(1):
-        needs_scale = any(leaf.is_own_scale for leaf in leaves if leaf.ends == ends)
-        if count * 2 > len(leaves) and (has_mark or (needs_scale and count > 1)):
+    for ends, count in Counter(writer.ends for writer in writers if writer.ends).most_common(1):
+        needs_scale = any(writer.is_own_scale for writer in writers if writer.ends == ends)
+        if count * 2 > len(writers) and (has_mark or (needs_scale and count > 1)):
             return ends
     return None
 
 
-def _find_widened(leaf: _Leaf) -> tuple[Path, str]:
-    worst, best = leaf.ends or _YES_NO
-    numbers = {level.number for level in leaf.criterion.levels or ()}
+def _find_widened(writer: _CriterionWriter) -> tuple[Path, str]:
+    """Return the place of the levels of a criterion, and which answers its scale adds."""
+    worst, best = writer.ends or _YES_NO
+    numbers = {level.number for level in writer.criterion.levels or ()}
     new = [str(number) for number in range(min(worst, best), max(worst, best) + 1) if number not in numbers]
-    message = f"that a judge may not answer {join_words(new, 'or')} for `{leaf.criterion.id}`"
-    return leaf.criterion.path_of("levels"), f"{message}: each whole number of a scale is an answer"
+    message = f"that a judge may not answer {join_words(new, 'or')} for `{writer.criterion.id}`"
+    return writer.criterion.path_of("levels"), f"{message}: each whole number of a scale is an answer"
 
 
 _MOST_DIGITS = 6
@@ -226,7 +255,7 @@ _LARGEST_PART = 1000
 
 def _write_marks(scoring: ScoringRubric, scale: Ends | None) -> Data:
     """Return the lowest scores of the verdicts, in units of a scale, or in 0..1 without one."""
-    pass_at, borderline_at = [Fraction(each) for each in scoring.model.thresholds]
+    pass_at, borderline_at = [Fraction(mark) for mark in scoring.model.thresholds]
     marks = {"pass_threshold": write_mark(pass_at, scoring, scale)}
     if borderline_at < pass_at:
         marks["borderline_threshold"] = write_mark(borderline_at, scoring, scale)

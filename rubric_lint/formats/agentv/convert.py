@@ -14,10 +14,8 @@ from typing import Any
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
 from rubric_lint.formats.agentv import suite_5 as checks
 from rubric_lint.formats.agentv.parts import (
-    CASES,
-    LISTS,
     OLD_CASES,
-    Unmet,
+    Blocker,
     find_assertion_lists,
     find_assertions,
     find_suite_cases,
@@ -25,7 +23,7 @@ from rubric_lint.formats.agentv.parts import (
     is_suite,
 )
 from rubric_lint.formats.agentv.releases import RELEASES, Release
-from rubric_lint.formats.agentv.suites import OLD_FIELDS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS, CASES, OLD_FIELDS
 from rubric_lint.formats.agentv.unconvertible import find_unconvertible, names_in
 from rubric_lint.model.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
@@ -42,21 +40,22 @@ from rubric_lint.source.tree import AliasNode, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
-SUITES = {"agentv-4": agentv_4_suite, "agentv-5": checks}
+RELEASE_CHECKS = {"agentv-4": agentv_4_suite, "agentv-5": checks}
 """The module that knows what is of each release."""
 
 
-def find_unread(document: Document, target: Release) -> Iterator[Unmet]:
+def find_unread_parts(document: Document, target: Release) -> Iterator[Blocker]:
     """Find what a release refuses, skips or never reads of a suite as it stands."""
-    yield from (unmet for unmet in find_unloaded(document, target) if not unmet.is_note)
-    yield from SUITES[target.name].find_gaps(document)
+    yield from (blocker for blocker in find_unloaded(document, target) if not blocker.is_note)
+    yield from RELEASE_CHECKS[target.name].find_gaps(document)
 
 
-def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Unmet]:
+def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Blocker]:
     """Find what keeps a document from being converted, with its place; `rubrics` are those in the document."""
-    if newer := [rubric for rubric in rubrics if rubric.is_version_3]:
+    newer = [rubric.path for rubric in rubrics if rubric.is_version_3]
+    if newer:
         command = suggest("convert", document.source.name, to=target.name)
-        yield Unmet(f"no release reads rubrics of version 3; `{command}` writes the suite anew", newer[0].path)
+        yield Blocker(f"no release reads rubrics of version 3; `{command}` writes the suite anew", newer[0])
         return
     cases = dict(find_suite_cases(document))
     for rubric in rubrics:
@@ -65,10 +64,10 @@ def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release
     for path, case in cases.items():
         place = (*path, "rubrics")
         if isinstance(case.get("rubrics"), list) and place not in read:
-            yield Unmet("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
+            yield Blocker("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
     for _, owner, key, *_ in document.duplicates:
-        yield Unmet(f"`{key}` is written twice; remove one", (*owner, key))
-    yield from SUITES[target.name].find_obstacles(document)
+        yield Blocker(f"`{key}` is written twice; remove one", (*owner, key))
+    yield from RELEASE_CHECKS[target.name].find_obstacles(document)
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Converted:
 
     document: Document
     data: Any
-    blockers: tuple[Unmet, ...]
+    blockers: tuple[Blocker, ...]
 
 
 def convert(document: Document, rubrics: list[Rubric], target: Release) -> Converted:
@@ -94,9 +93,9 @@ def convert(document: Document, rubrics: list[Rubric], target: Release) -> Conve
     try:
         kind(document, data, target).run(rubrics)
     except _CollisionError as collision:
-        return Converted(document, data, (Unmet(str(collision), collision.path),))
+        return Converted(document, data, (Blocker(str(collision), collision.path),))
     changed = [path for path, value, before in shared if plain(value) != before]
-    return Converted(document, data, tuple(_word_sharing(document, path) for path in changed))
+    return Converted(document, data, tuple(_make_blocker(document, path) for path in changed))
 
 
 def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any]]:
@@ -107,11 +106,12 @@ def _find_shared(document: Document, data: Any) -> Iterator[tuple[Path, Any, Any
         yield path, value, plain(value)
 
 
-def _word_sharing(document: Document, path: Path) -> Unmet:
+def _make_blocker(document: Document, path: Path) -> Blocker:
+    """Return why a collection that an alias repeats is not changed."""
     try:
         AliasGraph(document).check_alone(path)
     except ObstacleError as obstacle:
-        return Unmet(str(obstacle), path, Part.VALUE)
+        return Blocker(str(obstacle), path, Part.VALUE)
     raise AssertionError(path)
 
 
@@ -182,7 +182,7 @@ class _Conversion(ABC):
         """Convert what is around the criteria."""
 
     def _find_criterion(self, rubric: Rubric, entry: Criterion) -> tuple[Any, Any]:
-        path = rubric.view.place(entry.path) if rubric.view else entry.path
+        path = rubric.place(entry.path)
         return (at_path(self.data, path[:-1]), path[-1]) if path else ({}, "")
 
 
@@ -200,8 +200,8 @@ class _ToFour(_Conversion):
             rename_fields(case)
             quote_messages_of(case)
         for owner in self.owners:
-            if "assertions" not in owner and {*LISTS}.isdisjoint(names_in(owner, "execution")):
-                first = next((name for name in LISTS if name in owner), "")
+            if "assertions" not in owner and {*ASSERTION_LISTS}.isdisjoint(names_in(owner, "execution")):
+                first = next((name for name in ASSERTION_LISTS if name in owner), "")
                 name_anew(owner, {first: "assertions"})
         for assertion, _ in self.assertions:
             if assertion["type"] in agentv_4_suite.SCRIPTS:
@@ -231,7 +231,7 @@ class _ToFive(_Conversion):
             convert_assertion(assertion, task)
         for case in self.cases:
             self._convert_case(case, is_judged=id(case) in self.judged)
-        for owner in (self.data, *self.turns, self.suite.get("default_test")):
+        for owner in [self.data, *self.turns, self.suite.get("default_test")]:
             name_list(owner)
         escape_environment(self.data, self.variables)
         has_input = any("input" in names_in(case, "vars") for case in self.cases)
@@ -249,10 +249,9 @@ class _ToFive(_Conversion):
         if isinstance(suite.get("experiment"), str) and "tags" not in suite:
             wrap(suite, "experiment", "tags")
         for name in ("target", "targets"):
-            if name in suite:
-                value = suite[name]
-                suite[name] = rewrite([value], Style.FLOW) if name == "target" and isinstance(value, str) else value
-                name_anew(suite, {name: "providers"})
+            if name == "target" and isinstance(suite.get(name), str):
+                suite[name] = rewrite([suite[name]], Style.FLOW)
+            name_anew(suite, {name: "providers"})
         trials: Any = suite.get("trials")
         # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
         is_known = isinstance(trials, dict) and {"count"} <= trials.keys() <= {"count", "strategy"}
@@ -273,8 +272,9 @@ class _ToFive(_Conversion):
         shared: dict[str, Any] = {
             name: plain(self.suite[name]) for name in ("input", "input_files") if name in self.suite
         }
-        if "input" in case and (whole := checks.gather_input(shared, case)):
-            case["input"] = whole
+        messages = checks.gather_input(shared, case) if "input" in case else None
+        if messages:
+            case["input"] = messages
             drop(case, "input_files")
         quote_messages_of(case)
         self._escape_case(case)
@@ -304,20 +304,20 @@ class _ToFive(_Conversion):
 def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
     """Put a list of criteria where the release reads it."""
     path = rubric.path
-    if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:
+    if not path or (rubric.view and rubric.view.definition) or path[-1] in ASSERTION_LISTS:
         return
     field = str(path[-1])
     if rubric.shape is Shape.HOLISTIC and rubric.view is None:
         for band in mappings(owner[field]):
             name_outcome(band)
         owner[field] = [{"id": SCALE, "score_ranges": owner[field]}]
-    if path[-3:-2] and path[-3] in LISTS:
+    if path[-3:-2] and path[-3] in ASSERTION_LISTS:
         kind = target.kinds[owner["type"]]
         if owner["type"] != kind:
             owner["type"] = like(owner["type"], kind)
         name_anew(owner, {field: target.name_field(kind)})
         return
-    is_beside = not {*LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
+    is_beside = not {*ASSERTION_LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
     if not (is_beside and target.reads_beside):
         # Beside other assertions it keeps its name until the two lists are joined.
         owner[field] = [{"type": target.kind, target.criteria: owner[field]}]
@@ -418,7 +418,7 @@ def lift_lists(case: dict[str, Any]) -> None:
     execution = case.get("execution")
     if not isinstance(execution, dict):
         return
-    lists = [name for name in LISTS if name in execution]
+    lists = [name for name in ASSERTION_LISTS if name in execution]
     if lists and len(lists) == len(execution):
         lift(case, "execution")
     else:
@@ -471,7 +471,7 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
 def name_list(owner: Any) -> None:
     """Name the list of assertions of a suite, a test, a turn or a set as AgentV 5 does."""
     if isinstance(owner, dict) and "assert" not in owner:
-        name_anew(owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list)})
+        name_anew(owner, {name: "assert" for name in ASSERTION_LISTS if isinstance(owner.get(name), list)})
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:
@@ -486,9 +486,10 @@ def rename_fields(case: dict[str, Any]) -> None:
 
 def quote_messages_of(case: dict[str, Any]) -> None:
     """Quote the texts of messages in a test that are numbers or booleans."""
-    given = case.get("vars")
-    variables = given.values() if isinstance(given, dict) else ()
-    for value in (case.get("input"), case.get("expected_output"), *variables):
+    values = [case.get("input"), case.get("expected_output")]
+    if isinstance(case.get("vars"), dict):
+        values += case["vars"].values()
+    for value in values:
         for message in mappings(value):
             if "role" in message and isinstance(message.get("content"), bool | int | float):
                 message["content"] = like(message["content"], written(message["content"]))

@@ -4,16 +4,17 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.agentv.parts import CASES, OLD_CASES
+from rubric_lint.formats.agentv.parts import CASE_LISTS
 from rubric_lint.formats.agentv.suites import (
+    ASSERTION_LISTS,
+    CASES,
     EVAL_FILES,
-    EVALUATORS,
     find_cases,
     is_case_file,
     is_current,
     is_of_agentv,
 )
-from rubric_lint.formats.dialects import SUITES
+from rubric_lint.formats.dialects import SUITE_FILES
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import describe, shorten
 from rubric_lint.model.recognition import FIELD
@@ -21,9 +22,6 @@ from rubric_lint.model.repairs import rename_fields
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.source import Kind
-
-LISTS_OF_CASES = (CASES, *OLD_CASES)
-"""The names that the list of cases of a suite has had."""
 
 _ONLY_IN_AGENTV = frozenset({"assertions", "execution", "evalcases", "eval_cases"})
 _INCLUDE = "include"
@@ -85,16 +83,21 @@ def find_named(document: Document) -> Iterator[OtherFile]:
     """Find what a suite or a part of one names, which is AgentV's."""
     if isinstance(document.data, dict) and not document.part:
         yield from _find_in_suite(document.data)
-    for path, mapping in document.mappings if _INCLUDE in document.quick_text else ():
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(included := mapping.get(_INCLUDE), str):
+    if _INCLUDE not in document.quick_text:
+        return
+    for path, mapping in document.mappings:
+        included = mapping.get(_INCLUDE)
+        if len(path) > 1 and path[-2] in ASSERTION_LISTS and isinstance(included, str):
             yield OtherFile((*path, _INCLUDE), included, Holds.ASSERTIONS)
 
 
 def _find_in_suite(suite: dict[str, Any]) -> Iterator[OtherFile]:
-    for name in LISTS_OF_CASES:
-        entries = suite.get(name)
-        listed = [((name, at), entry) for at, entry in enumerate(entries)] if isinstance(entries, list) else []
-        for path, entry in [((name,), entries), *listed]:
+    for name in CASE_LISTS:
+        value = suite.get(name)
+        entries: list[tuple[Path, Any]] = [((name,), value)]
+        if isinstance(value, list):
+            entries = [((name, at), entry) for at, entry in enumerate(value)]
+        for path, entry in entries:
             included = entry.get(_INCLUDE) if isinstance(entry, dict) else None
             if isinstance(entry, str) and entry.strip():
                 yield OtherFile(path, entry, Holds.CASES)
@@ -105,8 +108,8 @@ def _find_in_suite(suite: dict[str, Any]) -> Iterator[OtherFile]:
     for at, scenario in enumerate(scenarios if isinstance(scenarios, list) else ()):
         if isinstance(scenario, str):
             yield OtherFile(("scenarios", at), scenario, Holds.SCENARIOS)
-    if isinstance(defaults := suite.get("default_test"), str):
-        yield OtherFile(("default_test",), defaults, Holds.DEFAULTS)
+    if isinstance(suite.get("default_test"), str):
+        yield OtherFile(("default_test",), suite["default_test"], Holds.DEFAULTS)
 
 
 def _is_suite(document: Document) -> bool:
@@ -120,8 +123,8 @@ def find_unfollowed(
     document: Document, unfollowed: Iterable[Unfollowed], *, is_followed: bool
 ) -> Iterator[tuple[OtherFile, Unfollowed]]:
     """Find the files that are not read with a suite; all of them, if it has another name than suites in a search."""
-    known = {each.text: each for each in unfollowed}
-    is_passed_over = not (is_followed or document.part or document.source.name.lower().endswith(SUITES))
+    known = {file.text: file for file in unfollowed}
+    is_passed_over = not (is_followed or document.part or document.source.name.lower().endswith(SUITE_FILES))
     for other in find_other_files(document):
         if other.text in known:
             yield other, known[other.text]
@@ -136,7 +139,9 @@ def is_written_for_five(document: Document) -> bool:
 
 def find_ignored(document: Document) -> Iterator[Problem]:
     """Find the lists of cases in another file that AgentV 5 does not read: a test without any other passes."""
-    for path, case in find_cases(document) if document.part == Holds.CASES else ():
+    if document.part != Holds.CASES:
+        return
+    for path, case in find_cases(document):
         for name in ("assertions", "evaluators", FIELD):
             if isinstance(case.get(name), list) and case[name]:
                 place = (*path, name)
@@ -146,16 +151,16 @@ def find_ignored(document: Document) -> Iterator[Problem]:
 
 
 def find_values(other: OtherFile, why: Unfollowed) -> dict[str, str]:
-    """Return what `lost-rubric.agentv-file` says of a file that AgentV does not load."""
+    """Return the values of `lost-rubric.agentv-file` for a file that AgentV does not load."""
     return {"holds": other.holds, "file": shorten(other.text, _MOST), "reason": why.reason}
 
 
-def word_unread(other: OtherFile, why: Unfollowed) -> str:
+def format_unread(other: OtherFile, why: Unfollowed) -> str:
     """Say that a file is not read with its suite."""
     return f"the {other.holds} in `{shorten(other.text, _MOST)}` are not read: {why.reason}"
 
 
-def find_misshapen(document: Document) -> Iterator[tuple[Path, str]]:
+def find_misshapen_cases(document: Document) -> Iterator[tuple[Path, str]]:
     """Find what is no list of cases in a file that a suite names for its cases, each with a description."""
     if document.part != Holds.CASES or is_case_file(document) or document.number is not None:
         return

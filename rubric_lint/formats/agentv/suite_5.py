@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.formats.agentv.parts import (
-    CASES,
-    LISTS,
+    CASE_LISTS,
     OLD_CASES,
-    Unmet,
+    Blocker,
     find_assertion_lists,
     find_assertions,
     find_suite_cases,
@@ -17,14 +16,15 @@ from rubric_lint.formats.agentv.parts import (
 )
 from rubric_lint.formats.agentv.releases import RELEASES, list_paths
 from rubric_lint.formats.agentv.suites import (
+    ASSERTION_LISTS,
+    CASES,
     OLD_FIELDS,
     find_mappings,
     find_read,
     is_in_folder,
-    load_tables,
     look_up,
 )
-from rubric_lint.formats.agentv.unconvertible import find_other_files, is_named, names_in
+from rubric_lint.formats.agentv.unconvertible import find_unconverted_files, is_named, names_in
 from rubric_lint.formats.search.lost_in_suites import find_faulty_templates
 from rubric_lint.model.messages import counted, describe
 from rubric_lint.source.document import Document
@@ -57,7 +57,7 @@ _EMPTY_SLOT = re.compile(r"\{\{\s*(?:expected_output|criteria)\s*\}\}")
 _PROVIDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*\Z")
 
 
-def find_obstacles(document: Document) -> Iterator[Unmet]:
+def find_obstacles(document: Document) -> Iterator[Blocker]:
     """Find what of a suite cannot be rewritten for AgentV 5, with its reason; nothing is written then."""
     if is_suite(document):
         yield from _check_suite(document)
@@ -66,91 +66,95 @@ def find_obstacles(document: Document) -> Iterator[Unmet]:
     for path, case in find_suite_cases(document):
         for key in case.keys() & NEW_NAMES.keys():
             if NEW_NAMES[key] in case:
-                yield Unmet(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
-        if "description" in case and (name := name_criteria(case)) and is_judged(case) and is_suite(document):
-            yield Unmet(f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already", (*path, name))
+                yield Blocker(f"`{NEW_NAMES[key]}` is there too; remove one", (*path, key))
+        name = name_criteria(case)
+        if name and "description" in case and is_judged(case) and is_suite(document):
+            reason = f"AgentV 5 refuses `{name}` beside `assert`, and `description` is there already"
+            yield Blocker(reason, (*path, name))
         yield from _check_variables(document, path, case)
         yield from _check_templates(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
-            yield Unmet("`rubrics` is not a list of criteria", (*path, "rubrics"))
-    yield from find_misshapen(document)
+            yield Blocker("`rubrics` is not a list of criteria", (*path, "rubrics"))
+    yield from find_misshapen_lists(document)
     tasks = list_tasks(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(path, assertion, find_task(tasks, path))
         for old, new in LABELS.items():
             if old in assertion and new in assertion:
-                yield Unmet(f"`{new}` is there too; remove one", (*path, old))
+                yield Blocker(f"`{new}` is there too; remove one", (*path, old))
 
 
-def find_misshapen(document: Document) -> Iterator[Unmet]:
+def find_misshapen_lists(document: Document) -> Iterator[Blocker]:
     """Find lists of assertions that are something else, which no release of AgentV loads."""
     own = document.data if is_suite(document) or is_template(document) else {}
-    tests = [name for name in (CASES, *OLD_CASES[:2]) if name in own]
+    tests = [name for name in CASE_LISTS[:3] if name in own]
     for name in tests[1:]:
-        yield Unmet(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
-    for path, owner in (((), own), *find_suite_cases(document)):
-        yield from _check_lists(path, owner, "test" if path or not own else "suite")
+        yield Blocker(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
+    if own:
+        yield from _check_lists((), own, "suite")
+    for path, case in find_suite_cases(document):
+        yield from _check_lists(path, case, "test")
     for path, value in find_assertion_lists(document):
         for place, assertion in find_mappings(path, value):
             if not isinstance(assertion.get("type"), str) and "include" not in assertion:
-                yield Unmet("AgentV skips an assertion without a `type`; write one, or remove it", place, Part.HEAD)
+                yield Blocker("AgentV skips an assertion without a `type`; write one, or remove it", place, Part.HEAD)
 
 
-def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Unmet]:
+def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Blocker]:
     """Find the lists of assertions of a suite or a test that AgentV does not read beside another one, or never."""
     execution = owner.get("execution")
-    values: dict[tuple[str, ...], Any] = {(name,): owner[name] for name in LISTS if name in owner}
+    values: dict[tuple[str, ...], Any] = {(name,): owner[name] for name in ASSERTION_LISTS if name in owner}
     if isinstance(execution, dict):
-        values |= {("execution", name): execution[name] for name in LISTS if name in execution}
+        values |= {("execution", name): execution[name] for name in ASSERTION_LISTS if name in execution}
     first = next((place for place in RELEASES["agentv-4"].lists[kind] if isinstance(values.get(place), list)), ())
     for place, value in values.items():
         written = ".".join(place)
         if not isinstance(value, list):
-            yield Unmet(f"`{written}` is not a list of assertions", (*path, *place))
+            yield Blocker(f"`{written}` is not a list of assertions", (*path, *place))
         elif place not in list_paths(kind):
-            yield Unmet(f"AgentV reads no `{written}` here; remove it, or write `assertions`", (*path, *place))
+            yield Blocker(f"AgentV reads no `{written}` here; remove it, or write `assertions`", (*path, *place))
         elif first and place != first:
             other = ".".join(first)
-            yield Unmet(f"AgentV reads only `{other}` here; join it with `{written}`", (*path, *place))
+            yield Blocker(f"AgentV reads only `{other}` here; join it with `{written}`", (*path, *place))
 
 
-def _check_suite(document: Document) -> Iterator[Unmet]:
+def _check_suite(document: Document) -> Iterator[Blocker]:
     suite = document.data
     execution = suite.get("execution")
     execution = execution if isinstance(execution, dict) else {}
     for key in execution.keys() & suite.keys():
-        yield Unmet(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
+        yield Blocker(f"`{key}` stands at the top of the suite too; remove one", ("execution", key))
     options = suite.get("evaluate_options", {})
     for key in execution.keys() & _OPTIONS.keys():
         if not isinstance(options, dict) or _OPTIONS[key] in options or (key == "trials" and options):
-            yield Unmet(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
+            yield Blocker(f"write it as `{_OPTIONS[key]}` in `evaluate_options`, which is there", ("execution", key))
     named: list[Path] = [(key,) for key in ("target", "targets") if key in suite]
     named += [("execution", key) for key in ("target", "targets") if key in execution]
     for path in named:
         value = look_up(suite, path)
         items = value if isinstance(value, list) and path[-1] == "targets" else [value]
         if len(named) > 1 or "providers" in suite:
-            yield Unmet("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
+            yield Blocker("AgentV 5 has `providers` for this, and the suite has two of them; join them", path)
         elif not all(isinstance(item, str) and _PROVIDER.match(item) for item in items):
-            yield Unmet("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
+            yield Blocker("AgentV 5 reads `providers`, and only the name of a provider can be moved there", path)
         elif len({*items}) < len(items):
-            yield Unmet("AgentV 5 refuses a provider that is named twice; remove one", path)
+            yield Blocker("AgentV 5 refuses a provider that is named twice; remove one", path)
 
 
-def _check_shared(document: Document) -> Iterator[Unmet]:
+def _check_shared(document: Document) -> Iterator[Blocker]:
     """Check that the `input` and the files of a suite, and those of its tests, can be put into the input of each."""
     suite = document.data if is_suite(document) else {}
     shared = [name for name in _SHARED if name in suite]
-    outside = any(unmet.path[0] in (CASES, *OLD_CASES) for unmet in find_other_files(document))
+    outside = any(blocker.path[0] in CASE_LISTS for blocker in find_unconverted_files(document))
     for name in shared:
         if outside:
-            yield Unmet(f"`{name}` of a suite goes into the input of each test, and some are in other files", (name,))
+            yield Blocker(f"`{name}` of a suite goes into the input of each test, and some are in other files", (name,))
     for path, case in find_suite_cases(document):
         if "input_messages" in case and (shared or "input_files" in case):
-            yield Unmet("AgentV reads what is added to it only beside `input`; rename it", (*path, "input_messages"))
+            yield Blocker("AgentV reads what is added to it only beside `input`; rename it", (*path, "input_messages"))
         elif "input" in case and gather_input(suite, case) is None:
-            told = "only an `input` that is one string takes files, and only messages go after the `input` of the suite"
-            yield Unmet(told, (*path, "input"))
+            files = "only an `input` that is one string takes files"
+            yield Blocker(f"{files}, and only messages go after the `input` of the suite", (*path, "input"))
 
 
 def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | None:
@@ -158,8 +162,9 @@ def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | Non
 
     That is empty if the test has its input alone, and None if AgentV 4 does not read them together either.
     """
-    given = {} if look_up(case, ("execution", "skip_defaults")) is True else suite
-    before, own, files = given.get("input", []), case["input"], case.get("input_files", given.get("input_files", []))
+    defaults = {} if look_up(case, ("execution", "skip_defaults")) is True else suite
+    before, own = defaults.get("input", []), case["input"]
+    files = case.get("input_files", defaults.get("input_files", []))
     if not (before or files):
         return []
     if files and isinstance(own, str) and isinstance(files, list):
@@ -167,25 +172,34 @@ def gather_input(suite: dict[str, Any], case: dict[str, Any]) -> list[Any] | Non
         own = [{"role": "user", "content": [*parts, {"type": "text", "value": own}]}]
     elif files:
         return None
-    lists = [[{"role": "user", "content": each}] if isinstance(each, str) else each for each in (before, own)]
-    are_messages = all(isinstance(each, list) and all(isinstance(one, dict) for one in each) for each in lists)
-    return [*lists[0], *lists[1]] if are_messages else None
+    messages: list[Any] = []
+    for value in (before, own):
+        if isinstance(value, str):
+            messages.append({"role": "user", "content": value})
+        elif isinstance(value, list) and all(isinstance(message, dict) for message in value):
+            messages += value
+        else:
+            return None
+    return messages
 
 
-def _check_prompts(document: Document) -> Iterator[Unmet]:
+def _check_prompts(document: Document) -> Iterator[Blocker]:
     """Check that one prompt, the input of each test, can serve all tests."""
     suite = document.data
-    has_input = any({"input", "input_messages"} & case.keys() for _, case in find_suite_cases(document))
-    for name in (CASES, *OLD_CASES):
-        for at, case in enumerate(suite[name] if isinstance(suite.get(name), list) else ()):
-            if isinstance(case, str) and has_input:
-                told = "AgentV 5 would put `prompts` before these cases too; move them into a suite"
-                yield Unmet(told, (name, at), Part.VALUE)
+    cases = list(find_suite_cases(document))
+    if any({"input", "input_messages"} & case.keys() for _, case in cases):
+        for name in CASE_LISTS:
+            entries = suite.get(name)
+            for at, case in enumerate(entries if isinstance(entries, list) else ()):
+                if isinstance(case, str):
+                    reason = "AgentV 5 would put `prompts` before these cases too; move them into a suite"
+                    yield Blocker(reason, (name, at), Part.VALUE)
     if "prompts" in suite and not is_input(suite["prompts"]):
-        for path, case in find_suite_cases(document):
+        for path, case in cases:
             for name in ("input", "input_messages"):
-                told = f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`"
-                yield from (Unmet(told, (*path, each)) for each in (name,) if each in case)
+                if name in case:
+                    reason = f"AgentV 5 refuses `{name}`, and the suite has `prompts` already; move it to `vars`"
+                    yield Blocker(reason, (*path, name))
 
 
 def name_criteria(case: dict[str, Any]) -> str:
@@ -196,30 +210,30 @@ def name_criteria(case: dict[str, Any]) -> str:
 def is_judged(case: dict[str, Any]) -> bool:
     """Return whether a test has a list of assertions of its own."""
     execution = case.get("execution")
-    lists = execution.keys() & {*LISTS} if isinstance(execution, dict) else set()
-    return bool(lists or case.keys() & {"rubrics", *LISTS})
+    lists = execution.keys() & {*ASSERTION_LISTS} if isinstance(execution, dict) else set()
+    return bool(lists or case.keys() & {"rubrics", *ASSERTION_LISTS})
 
 
-def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Blocker]:
     given = case.get("vars", {})
     if not isinstance(given, dict):
-        yield Unmet("`vars` is not a mapping", (*path, "vars"))
+        yield Blocker("`vars` is not a mapping", (*path, "vars"))
         return
     for old, new in _VARIABLES.items():
         if old in case and new in given:
-            yield Unmet(f"`vars` has `{new}` too; remove one", (*path, old))
+            yield Blocker(f"`vars` has `{new}` too; remove one", (*path, old))
         elif new == "input" and old in case and not isinstance(case[old], str | list | dict):
-            told = f"AgentV skips a test with {describe(case[old], '')} as its input; write a string, or messages"
-            yield Unmet(told, (*path, old), Part.VALUE)
-        elif is_list_of_tests(value := case.get(old)) and is_suite(document):
-            made = "a test of each string in the list" if value else "no test if the list is empty"
-            yield Unmet(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
+            reason = f"AgentV skips a test with {describe(case[old], '')} as its input; write a string, or messages"
+            yield Blocker(reason, (*path, old), Part.VALUE)
+        elif is_list_of_tests(case.get(old)) and is_suite(document):
+            made = "a test of each string in the list" if case[old] else "no test if the list is empty"
+            yield Blocker(f"in `vars`, AgentV 5 makes {made}; write one string", (*path, old), Part.VALUE)
     if not _is_of_five(document, case):
         yield from _find_lists_of_tests(path, given)
     for name in ("expected_output", "expected_messages") if is_suite(document) else ():
         for place, text in find_strings((*path, name), case.get(name)):
             if given.keys() & {*find_names(text)}:
-                yield Unmet("AgentV 4 fills in `vars` here, and AgentV 5 does not; write the text", place, Part.VALUE)
+                yield Blocker("AgentV 4 fills in `vars` here, and AgentV 5 does not; write the text", place, Part.VALUE)
 
 
 def _is_of_five(document: Document, case: dict[str, Any]) -> bool:
@@ -234,35 +248,35 @@ def is_list_of_tests(value: Any) -> bool:
     return isinstance(value, list) and (not value or isinstance(value[0], str))
 
 
-def _find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Unmet]:
+def _find_lists_of_tests(path: Path, variables: dict[str, Any]) -> Iterator[Blocker]:
     """Find the variables of a test by which AgentV 5 makes several tests of it, or none, and AgentV 4 does not."""
     for name, value in variables.items():
         if is_list_of_tests(value):
             made = "a test of each string in the list" if value else "no test, as the list is empty"
-            yield Unmet(f"AgentV 5 makes {made}, and AgentV 4 one test; write one string", (*path, "vars", name))
+            yield Blocker(f"AgentV 5 makes {made}, and AgentV 4 one test; write one string", (*path, "vars", name))
 
 
-def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Unmet]:
+def _check_templates(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Blocker]:
     """Find templates that cannot be escaped: AgentV 5 renders texts of tests with `vars`, AgentV 4 only known names."""
     has_own, rendered = bool(case.get("vars")), [*find_rendered(document, path, case)]
     if not has_escapes(case):
         for place, text in find_strings(path, case):
             if place not in rendered and names_environment(text):
-                message = "AgentV 5 fills in this variable of the environment, and AgentV 4 has another form for it"
-                yield Unmet(f"{message}; write the text", place, Part.VALUE)
+                reason = "AgentV 5 fills in this variable of the environment, and AgentV 4 has another form for it"
+                yield Blocker(f"{reason}; write the text", place, Part.VALUE)
     for place in rendered:
         if place[len(path)] in _LABELS or (place[len(path)] in _CRITERIA and is_judged(case)):
             continue  # no judge sees it, and it is escaped
         if has_own and "prompt" not in place:  # AgentV 4 fills in no variables of the test there
-            message = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
-            yield Unmet(f"{message}; write it by hand", place, Part.VALUE)
+            reason = "AgentV 5 fills in `{{`, `{%` and `{#` here, and earlier releases only the names in `vars`"
+            yield Blocker(f"{reason}; write it by hand", place, Part.VALUE)
 
 
 def is_filled_alike(case: dict[str, Any], field: str, text: str) -> bool:
     """Return whether both releases fill in a text alike: all that AgentV 5 would fill in are names of plain texts."""
-    given = case.get("vars")
-    plain = {name for name, value in given.items() if isinstance(value, str)} if isinstance(given, dict) else set()
-    if field not in _FILLED or not {*find_names(text)} <= plain:
+    variables = case.get("vars")
+    values = variables if isinstance(variables, dict) else {}
+    if field not in _FILLED or not all(isinstance(values.get(name), str) for name in find_names(text)):
         return False
     return not find_marks(_SLOT.sub("", text))
 
@@ -278,7 +292,7 @@ def list_rendered(suite: Mapping[str, Any], case: dict[str, Any]) -> list[str]:
         return []
     if suite and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
         return []
-    fields = ("input", "input_messages", "rubrics", "execution", "turns", *LISTS, *_CRITERIA, *_LABELS)
+    fields = ("input", "input_messages", "rubrics", "execution", "turns", *ASSERTION_LISTS, *_CRITERIA, *_LABELS)
     return [name for name in fields if name in case]
 
 
@@ -299,31 +313,40 @@ def has_escapes(case: dict[str, Any]) -> bool:
     return not case.keys() & {"input", "input_messages"}
 
 
-def _check_assertion(path: Path, assertion: dict[str, Any], task: Any) -> Iterator[Unmet]:
+def _check_assertion(path: Path, assertion: dict[str, Any], task: Any) -> Iterator[Blocker]:
     kind, place = assertion["type"], (*path, "type")
-    prompt, skill = assertion.get("prompt"), assertion.get("skill")
-    if kind in JUDGES and isinstance(prompt, str) and (slot := _EMPTY_SLOT.search(prompt)):
-        told = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
-        yield Unmet(told, (*path, "prompt"), Part.VALUE)
-    if kind in JUDGES and (isinstance(prompt, list) or (isinstance(prompt, dict) and "command" not in prompt)):
-        told = "AgentV 5 takes this `prompt` for text; write its program as `command`, or its text"
-        yield Unmet(told, (*path, "prompt"), Part.VALUE)
-    if kind in {*SCRIPTS, "script"} and not has_command(assertion):
-        yield Unmet(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
-    elif kind in JUDGES and not isinstance(assertion.get("rubrics"), list):
-        if needs_value(assertion) and not isinstance(task, str):
-            told = f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`"
-            yield Unmet(told, place)
+    if kind in JUDGES:
+        yield from _check_judge(path, assertion, task)
+    elif kind in {*SCRIPTS, "script"} and not has_command(assertion):
+        yield Blocker(f"AgentV 5 has `script` with `command` for `{kind}`; write one", place)
     elif kind == COMPOSITE:
         yield from _check_composite(path, assertion)
-    elif kind == SKILL and not (isinstance(skill, str) and isinstance(assertion.get("should_trigger", True), bool)):
-        yield Unmet("AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`", place)
+    elif kind == SKILL:
+        has_name = isinstance(assertion.get("skill"), str)
+        if not has_name or not isinstance(assertion.get("should_trigger", True), bool):
+            reason = "AgentV 5 has `skill-used` with `value` for `skill-trigger`; write the name of one `skill`"
+            yield Blocker(reason, place)
     # AgentV 4 ignores these in a grader, and AgentV 5 reads them in its successor.
-    plain = assertion["type"].replace("_", "-")
-    before, after = (table["types"] for table in load_tables())
+    plain = kind.replace("_", "-")
+    before, after = RELEASES["agentv-4"].types, _FIVE.types
     new = [schema for schema in after.values() if plain in before and plain in schema.get("x-written-for", ())]
     for key in assertion.keys() & find_read(*new[:1]) - find_read(before.get(plain, {})) - {*LABELS.values()}:
-        yield Unmet(f"AgentV 4 ignores `{key}` of `{plain}`, and AgentV 5 would read it; remove it", (*path, key))
+        yield Blocker(f"AgentV 4 ignores `{key}` of `{plain}`, and AgentV 5 would read it; remove it", (*path, key))
+
+
+def _check_judge(path: Path, assertion: dict[str, Any], task: Any) -> Iterator[Blocker]:
+    """Check the prompt of a judge, and that it has something to judge by."""
+    kind, prompt = assertion["type"], assertion.get("prompt")
+    slot = _EMPTY_SLOT.search(prompt) if isinstance(prompt, str) else None
+    if slot:
+        reason = f"AgentV 5 puts nothing in place of `{slot[0]}` in the prompt of its judge; write what it should read"
+        yield Blocker(reason, (*path, "prompt"), Part.VALUE)
+    elif isinstance(prompt, list) or (isinstance(prompt, dict) and "command" not in prompt):
+        reason = "AgentV 5 takes this `prompt` for text; write its program as `command`, or its text"
+        yield Blocker(reason, (*path, "prompt"), Part.VALUE)
+    if needs_value(assertion) and not isinstance(assertion.get("rubrics"), list) and not isinstance(task, str):
+        reason = f"AgentV 5 has `{JUDGES[kind]}` with `value` for `{kind}`, and the test has no `criteria`"
+        yield Blocker(reason, (*path, "type"))
 
 
 def needs_value(assertion: dict[str, Any]) -> bool:
@@ -337,26 +360,27 @@ def has_command(assertion: dict[str, Any]) -> bool:
     return len(commands) == 1 and bool(commands[0]) and isinstance(commands[0], str | list)
 
 
-def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Unmet]:
+def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Blocker]:
     """Check that a set of assertions is the plain average of its members, which AgentV 5 has as `assert-set`."""
     aggregator = assertion.get("aggregator")
     aggregator = aggregator if isinstance(aggregator, dict) else {}
     weights = aggregator.get("weights", {})
     is_weighed = isinstance(weights, dict) and all(type(weight) in (int, float) for weight in weights.values())
     if not is_weighed or {**aggregator, "weights": 0} != {"type": "weighted_average", "weights": 0}:
-        told = "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average`"
-        yield Unmet(f"{told}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
-    lists = [name for name in LISTS if name in assertion]
+        reason = "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average`"
+        yield Blocker(f"{reason}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
+    lists = [name for name in ASSERTION_LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
-        told = "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one"
-        yield Unmet(told, (*path, "type"))
+        yield Blocker(
+            "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
+        )
         return
     for at, member in enumerate(assertion[lists[0]]):
         place = (*path, lists[0], at)
         if not isinstance(member, dict) or not isinstance(member.get("name"), str):
-            yield Unmet("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
+            yield Blocker("AgentV 4 skips what has no `name` in a `composite`, and AgentV 5 does not", place, Part.HEAD)
         elif "weight" in member:
-            yield Unmet("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
+            yield Blocker("AgentV 5 counts the `weight` of a member, and AgentV 4 does not", (*place, "weight"))
 
 
 COMPOSITE = "composite"
@@ -373,8 +397,10 @@ def list_tasks(document: Document) -> dict[Path, Any]:
 
 def find_task(tasks: Mapping[Path, Any], path: Path) -> Any:
     """Return the `criteria` of the test that an assertion belongs to; None if it belongs to none."""
-    owners = (path[:length] for length in range(len(path) + 1))
-    return next((tasks[owner] for owner in owners if owner in tasks), None)
+    for length in range(len(path) + 1):
+        if path[:length] in tasks:
+            return tasks[path[:length]]
+    return None
 
 
 def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
@@ -382,12 +408,12 @@ def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
 
     A set of `trajectory:tool-used` has the score that AgentV 4 gives `any_order`: the share of tools that were called.
     """
-    mode, least, steps = (assertion.get(name) for name in ("mode", "minimums", "expected"))
-    if "args_match" in assertion or (least is not None and steps is not None):
+    mode, minimums, steps = assertion.get("mode"), assertion.get("minimums"), assertion.get("expected")
+    if "args_match" in assertion or (minimums is not None and steps is not None):
         return None
-    if mode == "any_order" and isinstance(least, dict):
-        tools = [{"type": _TOOL_USED, "value": {"name": tool, "min": count}} for tool, count in least.items()]
-        names: list[Any] = [*least]
+    if mode == "any_order" and isinstance(minimums, dict):
+        tools = [{"type": _TOOL_USED, "value": {"name": tool, "min": count}} for tool, count in minimums.items()]
+        names: list[Any] = [*minimums]
         new: tuple[str, str, Any] = ("assert-set", "assert", tools)
     elif mode in ("in_order", "exact") and isinstance(steps, list):
         names = [step["tool"] if isinstance(step, dict) and step.keys() == {"tool"} else None for step in steps]
@@ -399,12 +425,12 @@ def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
     return new if names and is_plain and not _SHELLS & {name.lower() for name in names} else None
 
 
-def find_gaps(document: Document) -> Iterator[Unmet]:
+def find_gaps(document: Document) -> Iterator[Blocker]:
     """Find the tests that AgentV 5 does not run because something was missing before, and what it cannot render."""
     for fault in find_faulty_templates(document) if is_suite(document) else ():
         if fault.code == "agentv-template":
-            told = f"AgentV 5 renders this text and fails at `{fault.values['tag']}`, so it does not load the suite"
-            yield Unmet(told, fault.path, Part.VALUE)
+            reason = f"AgentV 5 renders this text and fails at `{fault.values['tag']}`, so it does not load the suite"
+            yield Blocker(reason, fault.path, Part.VALUE)
     suite = document.data if is_suite(document) else {}
     is_shared = not suite or isinstance(suite.get("default_test"), str)
     is_shared = is_shared or bool(suite.get("assert") or look_up(suite, ("default_test", "assert")))
@@ -412,15 +438,15 @@ def find_gaps(document: Document) -> Iterator[Unmet]:
         if "include" in case:
             continue  # the tests of another suite
         if not is_named(case) and not is_in_folder(document):
-            yield Unmet("AgentV 5 skips a test without `id`", path, Part.HEAD)
+            yield Blocker("AgentV 5 skips a test without `id`", path, Part.HEAD)
         is_asked = "prompts" in suite and not is_input(suite["prompts"])
         if suite and not is_asked and "input" not in case and "input" not in names_in(case, "vars"):
-            yield Unmet("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
+            yield Blocker("the test has no `input`, which AgentV 5 needs in `vars`", path, Part.HEAD)
         elif not (is_shared or case.keys() & {"criteria", "assert", "turns"}):
             advice = ""
             if "expected_output" in names_in(case, "vars"):
                 advice = "; compare with `{{ expected_output }}` in the `value` of an `llm-rubric`"
-            yield Unmet(f"AgentV 5 skips a test without `criteria` and `assert`{advice}", path, Part.HEAD)
+            yield Blocker(f"AgentV 5 skips a test without `criteria` and `assert`{advice}", path, Part.HEAD)
 
 
 def is_input(prompts: Any) -> bool:
@@ -435,12 +461,15 @@ def list_assumptions(document: Document) -> Iterator[str]:
     yield from _list_graders(document, cases)
     if not is_suite(document):
         return
-    if told := sum(bool(name_criteria(case)) and is_judged(case) for case in cases):
-        yield f"in {counted(told, 'test')}, `criteria` is now `description`: judges of AgentV 5 do not see it"
-    if told := sum(bool(case.keys() & {"expected_output", "expected_messages"}) for case in cases):
+    described = [case for case in cases if name_criteria(case) and is_judged(case)]
+    if described:
+        tests = counted(len(described), "test")
+        yield f"in {tests}, `criteria` is now `description`: judges of AgentV 5 do not see it"
+    expecting = [case for case in cases if case.keys() & {"expected_output", "expected_messages"}]
+    if expecting:
         yield (
-            f"in {counted(told, 'test')}, `expected_output` is now in `vars`: judges of AgentV 5 see it only where an "
-            "assertion of a test names it"
+            f"in {counted(len(expecting), 'test')}, `expected_output` is now in `vars`: judges of AgentV 5 see it only "
+            "where an assertion of a test names it"
         )
     if any(look_up(document.data, place) for place in (("target",), ("execution", "target"), ("targets",))):
         yield "`target` is now `providers`, as the newest AgentV 5 reads it; 5.1 to 5.3 refuse that and read `target`"
@@ -449,30 +478,47 @@ def list_assumptions(document: Document) -> Iterator[str]:
 def _list_graders(document: Document, cases: list[dict[str, Any]]) -> Iterator[str]:
     """Say which graders AgentV 5 has otherwise."""
     suite = document.data if is_suite(document) else {}
-    told = sum(bool(name_criteria(case)) and not is_judged(case) and "turns" not in case for case in cases)
-    if told and "prompts" not in suite and not is_judged(suite):
+    bare = [case for case in cases if name_criteria(case) and not is_judged(case) and "turns" not in case]
+    if bare and "prompts" not in suite and not is_judged(suite):
         yield (
-            f"{counted(told, 'test has', 'tests have')} `criteria` alone: AgentV 4 gives a score from 0 to 1 for it, "
-            "AgentV 5 asks whether it is met"
+            f"{counted(len(bare), 'test has', 'tests have')} `criteria` alone: AgentV 4 gives a score from 0 to 1 for "
+            "it, AgentV 5 asks whether it is met"
         )
     assertions = [assertion for _, assertion in find_assertions(document)]
-    sets = [assertion for assertion in assertions if assertion["type"] == COMPOSITE]
-    members = [member for each in sets for name in LISTS for _, member in find_mappings((), each.get(name))]
-    if told := sum(member.get("type") not in RELEASES["agentv-4"].types for member in members):
-        have = "has an old type" if told == 1 else "have old types"
-        yield f"{counted(told, 'member')} of a `composite` {have}: AgentV 4 skips such members, and they count now"
-    if told := sum(assertion["type"] in SCRIPTS for assertion in assertions):
+    old_members = sum(_count_old_members(assertion) for assertion in assertions if assertion["type"] == COMPOSITE)
+    if old_members:
+        have = "has an old type" if old_members == 1 else "have old types"
+        members = counted(old_members, "member")
+        yield f"{members} of a `composite` {have}: AgentV 4 skips such members, and they count now"
+    scripts = [assertion for assertion in assertions if assertion["type"] in SCRIPTS]
+    if scripts:
         yield (
-            f"{counted(told, 'grader is', 'graders are')} now `script`: AgentV 5 reads `pass`, `score` or `checks` of "
-            "what the program prints, and no `assertions`"
+            f"{_count_graders(scripts)} now `script`: AgentV 5 reads `pass`, `score` or `checks` of what the program "
+            "prints, and no `assertions`"
         )
-    if told := sum(assertion["type"] == SKILL for assertion in assertions):
+    skills = [assertion for assertion in assertions if assertion["type"] == SKILL]
+    if skills:
         yield (
-            f"{counted(told, 'grader is', 'graders are')} now `skill-used`: AgentV 4 looks for the name in the calls "
-            "of tools and their paths, AgentV 5 for exactly this name in the calls of skills that the provider reports"
+            f"{_count_graders(skills)} now `skill-used`: AgentV 4 looks for the name in the calls of tools and their "
+            "paths, AgentV 5 for exactly this name in the calls of skills that the provider reports"
         )
-    if told := sum(each["type"] in TRAJECTORIES and each.get("mode") != "any_order" for each in assertions):
+    trajectories = [assertion for assertion in assertions if assertion["type"] in TRAJECTORIES]
+    sequences = [assertion for assertion in trajectories if assertion.get("mode") != "any_order"]
+    if sequences:
         yield (
-            f"{counted(told, 'grader is', 'graders are')} now `trajectory:tool-sequence`: AgentV 4 gives a part of the "
-            "score for a part of the tools"
+            f"{_count_graders(sequences)} now `trajectory:tool-sequence`: AgentV 4 gives a part of the score for a "
+            "part of the tools"
         )
+
+
+def _count_graders(graders: list[dict[str, Any]]) -> str:
+    return counted(len(graders), "grader is", "graders are")
+
+
+def _count_old_members(composite: dict[str, Any]) -> int:
+    """Return how many members of a composite have a type that AgentV 4 does not read."""
+    known = RELEASES["agentv-4"].types
+    kinds: list[Any] = []
+    for name in ASSERTION_LISTS:
+        kinds += [member.get("type") for _, member in find_mappings((), composite.get(name))]
+    return len([kind for kind in kinds if kind not in known])

@@ -27,7 +27,7 @@ from rubric_lint.model.schema import (
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
-EVALUATORS = list_names()
+ASSERTION_LISTS = list_names()
 """The names of lists of assertions, which may also be below `execution`."""
 
 OLD_FIELDS: dict[str, str] = OLDEST.loaded["renamed"]["test"]
@@ -45,7 +45,7 @@ TEMPLATES = ".agentv/templates/"
 _SETS = find_fields("x-members", but="x-skips-strings")
 """The types of assertions that hold others, strings among them, each with the field of its list."""
 
-_CASES = "tests"
+CASES = "tests"
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
 
@@ -65,7 +65,7 @@ def find_typed(document: Document) -> Iterator[tuple[Path, dict[str, Any], str]]
     """Find the assertions that have a type."""
     for path, mapping in document.mappings:
         kind = mapping.get("type")
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str):
+        if len(path) > 1 and path[-2] in ASSERTION_LISTS and isinstance(kind, str):
             yield path, mapping, kind
 
 
@@ -99,7 +99,7 @@ def is_of_agentv(document: Document, path: Path) -> bool:
     suite = document.data
     if isinstance(suite, dict) and _OF_PROMPTFOO in suite:
         return False
-    while len(path) > 1 and path[-2] in EVALUATORS:  # an assertion may be nested in a set of assertions
+    while len(path) > 1 and path[-2] in ASSERTION_LISTS:  # an assertion may be nested in a set of assertions
         path = path[:-2]
     path = path[:-1] if path[-1:] == ("execution",) else path
     owner = document.value(path)
@@ -117,9 +117,9 @@ def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     if isinstance(data, list):
         yield from find_mappings((), data)
     elif isinstance(data, dict):
-        yield from find_mappings((_CASES,), data.get(_CASES))
+        yield from find_mappings((CASES,), data.get(CASES))
         yield from find_scenario_tests(document)
-        if _CASES not in data and is_case_file(document):
+        if CASES not in data and is_case_file(document):
             yield (), data
 
 
@@ -127,7 +127,7 @@ def find_scenario_tests(document: Document) -> Iterator[tuple[Path, dict[str, An
     """Find the tests of scenarios, and the mappings that are joined with each of them."""
     scenarios = document.data.get("scenarios") if isinstance(document.data, dict) else None
     for path, scenario in find_mappings(("scenarios",), scenarios):
-        for name in ("config", _CASES):
+        for name in ("config", CASES):
             yield from find_mappings((*path, name), scenario.get(name))
 
 
@@ -167,8 +167,8 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
     suite = document.data if isinstance(document.data, dict) else {}
     if not any(path == () for path, _ in cases):
         yield from _find_first((), suite, list_paths("suite"))
-        if isinstance(defaults := suite.get("default_test"), dict):
-            yield from _find_first(("default_test",), defaults, list_paths("default_test"))
+        if isinstance(suite.get("default_test"), dict):
+            yield from _find_first(("default_test",), suite["default_test"], list_paths("default_test"))
     for path, case in cases:
         if "id" in case or path[:1] == ("scenarios",) or (not path and is_in_folder(document)):
             yield from _find_first(path, case, list_paths("test"))
@@ -179,9 +179,12 @@ def _find_lists(document: Document, cases: list[tuple[Path, dict[str, Any]]]) ->
 
 def _find_first(path: Path, owner: dict[str, Any], names: Iterable[ListPath]) -> Iterator[ListPlace]:
     """Find the first of several lists of a mapping."""
-    steps: ListPath = next((steps for steps in names if look_up(owner, steps) is not None), ())
-    if isinstance(value := look_up(owner, steps), list):
-        yield ListPlace((*path, *steps), value)
+    for steps in names:
+        value = look_up(owner, steps)
+        if value is not None:
+            if isinstance(value, list):
+                yield ListPlace((*path, *steps), value)
+            return
 
 
 _NOT = "not-"
@@ -189,8 +192,12 @@ _TURNED = "turns the score round, and only scores as they are given are read"
 _SAY_GOOD = "and say in the criteria what is good"
 _MARK = "threshold"
 _MARKS = (
-    *(("run", _MARK), ("execution", _MARK), ("default_test", _MARK), (_MARK,)),
-    *(("default_test", "run", _MARK), ("default_test", "execution", _MARK)),
+    ("run", _MARK),
+    ("execution", _MARK),
+    ("default_test", _MARK),
+    (_MARK,),
+    ("default_test", "run", _MARK),
+    ("default_test", "execution", _MARK),
 )
 """Where a test or a suite may have its threshold; the first that a release reads counts."""
 
@@ -216,12 +223,14 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
     """
     release = next(release for release in RELEASES.values() if release.table == schema)
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
-    tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
-    read, unread = list[PassMark](), list[PassMark]()
-    for part, holder in (*(("test", test) for test in tests), ("suite", ())):
+    tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in ASSERTION_LISTS)]
+    read: list[PassMark] = []
+    unread: list[PassMark] = []
+    for holder in [*tests, ()]:
+        part = "test" if holder else "suite"
         for steps in _MARKS:
             if look_up(document.value(holder), steps) is not None:
-                reason = _word_unread(release.loaded[part], steps)
+                reason = _find_reason(release.loaded[part], steps)
                 may_be_meant = part == "test" or steps != (_MARK,)
                 mark = PassMark((*holder, *steps), reason, f"`{steps[0]}` of a {part}", may_be_meant)
                 (unread if reason else read).append(mark)
@@ -234,7 +243,7 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
 
 def find_grader(document: Document, path: Path) -> Path | None:
     """Return where the assertion is that has its criteria at a path, or is one itself; None if there is none."""
-    ends = [end for end in (len(path), len(path) - 1) if end > 1 and path[end - 2] in EVALUATORS]
+    ends = [end for end in (len(path), len(path) - 1) if end > 1 and path[end - 2] in ASSERTION_LISTS]
     return next((path[:end] for end in ends if isinstance(document.value(path[:end]), dict)), None)
 
 
@@ -253,9 +262,9 @@ def find_gate(document: Document, grader: Path) -> Path | None:
 
 
 def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
-    """Return where an assertion around a rubric turns its score round, and what to say of that; None if none does."""
+    """Return where an assertion around a rubric turns its score round, and the reason to give; None if none does."""
     for end in range(len(path), 1, -1):
-        assertion = document.value(path[:end]) if path[end - 2] in EVALUATORS else None
+        assertion = document.value(path[:end]) if path[end - 2] in ASSERTION_LISTS else None
         if not isinstance(assertion, dict):
             continue
         if not is_off(assertion.get("negate")):
@@ -268,7 +277,7 @@ def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
     return None
 
 
-def _word_unread(table: Mapping[str, Any], steps: Path) -> str:
+def _find_reason(table: Mapping[str, Any], steps: Path) -> str:
     """Return why a release does not read a threshold in a part of a suite; empty if it does."""
     schema = table
     for step in steps:
@@ -280,9 +289,10 @@ def _word_unread(table: Mapping[str, Any], steps: Path) -> str:
 
 
 def look_up(value: Any, path: Path) -> Any:
-    """Return the value at a path of mappings; None if there is none."""
+    """Return the value at a path of mappings and lists; None if there is none."""
     for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
+        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
     return value
 
 
@@ -293,18 +303,15 @@ def find_mappings(path: Path, value: Any) -> Iterator[tuple[Path, dict[str, Any]
             yield (*path, index), item
 
 
-def load_tables() -> tuple[Any, Any]:
-    """Return what AgentV 4 and AgentV 5 read."""
-    return OLDEST.loaded, NEWEST.loaded
-
-
 def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields that a release reads of some parts of a suite, by their schemas."""
-    fields = [field for part in parts for field in part.get("properties", {}).items()]
-    return frozenset(name for name, schema in fields if schema.get("not") != {})
+    fields: set[str] = set()
+    for part in parts:
+        fields |= {name for name, schema in part.get("properties", {}).items() if schema.get("not") != {}}
+    return frozenset(fields)
 
 
-def find_unread(
+def find_unread_fields(
     value: dict[str, Any],
     schema: Mapping[str, Any],
     title: str,
@@ -319,13 +326,13 @@ def find_unread(
     is_sound = allows(validator or open_validator(dict(schema)), value)
     if is_sound and lost.isdisjoint(value):
         return  # most parts are
-    told: set[str] = set()
+    faulty: set[str] = set()
     for fault in [] if is_sound else read_slow_faults(python_validator()(schema).iter_errors(value)):
         reason = fault.schema.get("x-reason", "")
         if not fault.path:
             yield "", reason, ("type",), Part.KEY, False
             continue
-        told.add(str(fault.path[0]))
+        faulty.add(str(fault.path[0]))
         name = ".".join(step for step in fault.path if isinstance(step, str))
         is_key = reason and isinstance(fault.path[-1], str)
         if not reason:
@@ -333,7 +340,7 @@ def find_unread(
         is_note = fault.schema.get("x-is-note", False)
         yield f"`{name}` of ", reason, fault.path, Part.KEY if is_key else Part.VALUE, is_note
     for key in value:
-        if key in lost - told:
+        if key in lost - faulty:
             yield f"`{key}` of ", f"{title} does not read it; remove it or change it by hand", (key,), Part.KEY, False
 
 

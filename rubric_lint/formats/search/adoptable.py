@@ -29,5 +29,6 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
             others.append(document)
     for views in alike.values():
         together = describe_all(views, scale)
-        found += [together] if together else filter(None, (describe(view, scale) for view in views))
-    return [*found, *(describing.find_describable(others, hints) if others else ())]
+        candidates = [together] if together else [describe(view, scale) for view in views]
+        found += [candidate for candidate in candidates if candidate]
+    return found + describing.find_describable(others, hints) if others else found

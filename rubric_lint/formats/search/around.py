@@ -1,4 +1,4 @@
-"""Find what stands around rubrics and may decide but is not read, and the threshold of their suite."""
+"""Find what is around rubrics and may decide but is not read, and the threshold of their suite."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     PassMark,
     find_gate,
     find_grader,
     find_negation,
     find_pass_mark,
+    look_up,
 )
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
@@ -35,7 +36,7 @@ from rubric_lint.model.schema import RubricSchema, schema_of
 from rubric_lint.model.view import View, read_threshold
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Path, pointer
+from rubric_lint.source.path import Path, list_prefixes, pointer
 from rubric_lint.source.tree import parts_of
 
 _SCHEMA = "agentv/a6.json"
@@ -43,7 +44,7 @@ _SCHEMA = "agentv/a6.json"
 
 _SCALE = (Fraction(0), Fraction(10))
 BESIDE_OTHERS = "holds criteria beside rubrics of another format, so it is not read;"
-"""What is said of criteria that are not read because others are."""
+"""The end of the reason for criteria that are not read because others are."""
 
 MOVE_AWAY = "to a file of its own"
 _MARK_OF_SUITE = "write the mark as `threshold`, from 0 to 1, into `execution`, or remove it if it does not count"
@@ -64,68 +65,63 @@ _MARK_OF_GRADER = "write the mark as `min_score`, from 0 to 1, with `required: t
 
 
 def find_around(document: Document, path: Path) -> Around:
-    """Return what stands around a rubric of our format."""
+    """Return the doubts that the values around a rubric of our format raise."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
     search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(document.value(path)))
     found = list(search.find_around([len(path) - 1]))
     if document.may_borrow:  # then what a mapping or a list says may be a part of the criteria
         found = [key for key in found if len(key.place) == len(path) and not key.is_several]
-    mark = _word_marks(document) if found else ""
+    mark = _advise_on_marks(document) if found else ""
     doubts = [(doubt.place, doubt.format_without_table(mark)) for doubt in found]
     if not document.may_borrow:  # an alias may repeat what another list holds in the criteria
         holder = document.value(path[:-1])
         values = {(*path[:-1], key): value for key, value in holder.items() if key != path[-1]}
-        doubts += word_others(values)
+        doubts += find_other_criteria(values)
     return Around(doubts=tuple(doubts))
 
 
 @lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
-def _word_marks(document: Document) -> str:
-    """Say what to do about the pass marks of a file with several, of which the settings hold one; empty if it has one.
+def _advise_on_marks(document: Document) -> str:
+    """Return the advice for the pass marks of a file with several, of which the settings hold one; else empty.
 
-    What is said of one place would contradict what is said of another.
+    The advice for one of them would contradict the advice for another.
     """
-    marks = {
-        number
-        for _, mapping in document.mappings
-        for key, value in mapping.items()
-        if is_pass_mark(key) and (number := read_number(value)) is not None
-    }
+    marks: set[Any] = set()
+    for _, mapping in document.mappings:
+        marks.update(read_number(value) for key, value in mapping.items() if is_pass_mark(key))
+    marks.discard(None)
     return _SEVERAL_MARKS if len(marks) > 1 else ""
 
 
 def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
     """Return the scale of criteria that have bands, as AgentV and this format have them."""
-    has_bands = any(isinstance(each, dict) and "score_ranges" in each for each in parts_of(criteria))
+    has_bands = any(isinstance(criterion, dict) and "score_ranges" in criterion for criterion in parts_of(criteria))
     return (_SCALE,) if has_bands else ()
 
 
 def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[str] = KNOWN_IN_GRADERS) -> Around:
-    """Return what stands around a rubric in a suite, of which a release of AgentV reads what its schema says.
+    """Return the threshold and the doubts of a rubric in a suite; a release of AgentV reads what its schema has.
 
     `known` are the fields of its assertion that are read or do nothing there.
     """
-    turned = find_negation(document, path)
-    doubts = [turned] if turned else []
+    negation = find_negation(document, path)
+    doubts = [negation] if negation else []
     threshold, place, is_gate = None, None, False
     mark = find_pass_mark(document, path, schema)
     if mark:
         threshold = None if mark.reason else read_threshold(document, mark.path)
         if threshold is None:
-            doubts.append((mark.path, _word_mark(document, mark)))
+            doubts.append((mark.path, _format_mark(document, mark)))
         else:
             place = mark.path
     scales = _list_scales(document.value(path))
     grader = find_grader(document, path)
     if grader is not None:
-        gate = find_gate(document, grader)
-        is_idle = gate is None and "min_score" in document.value(grader) and "min_score" in known
-        if is_idle and read_threshold(document, (*grader, "min_score")) is None:
-            gate = (*grader, "min_score")  # AgentV leaves such a number out, without a word
+        gate = _find_gate(document, grader, known)
         least = _read_gate(document, gate, schema) if gate else None
         if gate and least is None:
-            doubts.append((gate, _word_gate(document, gate, schema)))
+            doubts.append((gate, _format_gate(document, gate, schema)))
         elif least is not None and (threshold is None or least > threshold):
             is_gate = threshold is None
             threshold, place = least, gate  # an answer has to pass the test and its gate
@@ -137,24 +133,32 @@ def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[
     return Around(threshold, place, tuple(doubts), is_gate)
 
 
+def _find_gate(document: Document, grader: Path, known: frozenset[str]) -> Path | None:
+    """Return where an assertion has its gate, or a number that can be none and that AgentV leaves out in silence."""
+    gate = find_gate(document, grader)
+    place = (*grader, "min_score")
+    is_idle = gate is None and "min_score" in document.value(grader) and "min_score" in known
+    return place if is_idle and read_threshold(document, place) is None else gate
+
+
 def _find_in_holders(
     document: Document, path: Path, grader: Path | None, scales: tuple[Ends, ...]
 ) -> Iterator[tuple[Path, str]]:
-    """Find what the mappings around a rubric in a suite say of it, apart from its own assertion, and other criteria."""
+    """Find what may decide in the mappings around a rubric in a suite but its own assertion, and other criteria."""
     for end in range(1, len(path) + 1):
         above = path[: end - 1]
         holder = document.value(above)
         if not isinstance(holder, dict) or is_plain(holder):
             continue
         if above != grader:
-            is_assertion = end > 2 and path[end - 3] in EVALUATORS
+            is_assertion = end > 2 and path[end - 3] in ASSERTION_LISTS
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
             found = find(document, path[:end], scales, known)
             yield from ((doubt.place, doubt.format_without_table(_MARK_OF_SUITE)) for doubt in found)
         if not document.may_borrow:
-            unread = holder.keys() - _READ_IN_SUITES
-            yield from word_others({(*above, key): holder[key] for key in holder if key in unread})
+            others = {(*above, key): value for key, value in holder.items() if key not in _READ_IN_SUITES}
+            yield from find_other_criteria(others)
 
 
 def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
@@ -163,7 +167,7 @@ def _read_gate(document: Document, gate: Path, schema: str) -> Decimal | None:
     return read_threshold(document, gate) if is_read else None
 
 
-def _word_gate(document: Document, gate: Path, schema: str) -> str:
+def _format_gate(document: Document, gate: Path, schema: str) -> str:
     found = describe(document.value(gate), document.written_at(gate))
     if gate[-1] == "min_score":
         return f"`min_score` is {found}, expected a number from 0 to 1"
@@ -172,7 +176,7 @@ def _word_gate(document: Document, gate: Path, schema: str) -> str:
     return f"`required` is {found}, expected true or false; write a mark as `min_score`, with `required: true`"
 
 
-def _word_mark(document: Document, mark: PassMark) -> str:
+def _format_mark(document: Document, mark: PassMark) -> str:
     if mark.reason:
         return f"{mark.field}: {mark.reason}"
     found = describe(document.value(mark.path), document.written_at(mark.path))
@@ -181,8 +185,7 @@ def _word_mark(document: Document, mark: PassMark) -> str:
 
 def find_doubts_of_views(views: Sequence[View]) -> Iterator[View]:
     """Yield the rubrics of another system in a document, each with what is not read of it and may decide its score."""
-    paths = [view.path for view in views]
-    above = {path[:length] for path in paths for length in range(len(path) + 1)}
+    above = list_prefixes(view.path for view in views)
     yield from (_add_doubts(view, above) for view in views)
 
 
@@ -190,17 +193,19 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
     """Return a rubric with what is not read of it and may decide; `above` are the places that lead to all rubrics.
 
     The fields that its schema has are known where it has them. What AgentV does not have is an error anyway, and what
-    stands around its rubrics is found with them.
+    is around its rubrics is found with them.
     """
-    view = replace(view, doubts=(*view.doubts, *_find_falls(view)))
+    view = replace(view, doubts=view.doubts + tuple(_find_falls(view)))
     if view.dialect.name.startswith("agentv-"):
         return view
     schema = schema_of(view.schema)
     entries = _list_entries(view)
     holders = _list_holders(view, [place for place, _ in entries])
-    around = {(*holder, key): value for holder in holders for key, value in view.document.value(holder).items()}
-    read = {place for holder, path in holders.items() for place in _list_known(view, schema, holder, path)}
-    read |= view.sources
+    around: dict[Path, Any] = {}
+    read = set(view.sources)
+    for holder, path in holders.items():
+        around |= {(*holder, key): value for key, value in view.document.value(holder).items()}
+        read.update(_list_known(view, schema, holder, path))
     if view.threshold is not None:
         read.add(view.threshold_path or (*view.path[:-1], "threshold"))
     found = list(_find_second_fields(view, entries))
@@ -209,14 +214,18 @@ def _add_doubts(view: View, above: Collection[Path]) -> View:
         found += _find_in_group(view, schema, group, read)
     if not around.keys() <= read:
         found += _find_around(view, holders, read)
-    noted = {place for place, _ in view.doubts}
+    noted = {place for place, _ in view.doubts}.union(above)  # a rubric is no doubt
     new: dict[Path, UnmappedKey] = {}
     for doubt in found:
-        if doubt.place not in noted and doubt.place not in above and not _is_of_case(doubt):  # a rubric is no doubt
+        if doubt.place not in noted and not _is_of_case(doubt):
             new.setdefault(doubt.place, doubt)
-    inside = {(*place, key): value for place, entry in entries for key, value in entry.items()}
-    others = {place: value for place, value in (inside | around).items() if place not in read and place not in above}
-    return replace(view, doubts=(*view.doubts, *_word_doubts(view, [*new.values()]), *word_others(others)))
+    parts: dict[Path, Any] = {}
+    for place, entry in entries:
+        parts |= {(*place, key): value for key, value in entry.items()}
+    parts |= around
+    others = {place: value for place, value in parts.items() if place not in read and place not in above}
+    doubts = [*view.doubts, *_format_doubts(view, [*new.values()]), *find_other_criteria(others)]
+    return replace(view, doubts=tuple(doubts))
 
 
 def _is_of_case(doubt: UnmappedKey) -> bool:
@@ -224,8 +233,8 @@ def _is_of_case(doubt: UnmappedKey) -> bool:
     return doubt.is_of_case and any(isinstance(step, int) for step in doubt.place)
 
 
-def _word_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Path, str]]:
-    """Yield the places of doubts, each with what to say of it."""
+def _format_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Path, str]]:
+    """Yield the places of doubts, each with its reason."""
     if not found:
         return
     from rubric_lint.formats.search.describable import can_describe  # noqa: PLC0415  (few rubrics have any)
@@ -233,13 +242,13 @@ def _word_doubts(view: View, found: Sequence[UnmappedKey]) -> Iterator[tuple[Pat
     has_table = can_describe(view)
     mark = f"write the mark as {view.dialect.title} reads it, or remove it if it does not count"
     if view.dialect.has_borderline and view.threshold is None:
-        mark = _word_marks(view.document)
+        mark = _advise_on_marks(view.document)
     for doubt in found:
         yield doubt.place, doubt.reason if has_table else doubt.format_without_table(mark)
 
 
-def word_others(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield those of some values that may hold criteria by their keys, with what to say of them."""
+def find_other_criteria(values: Mapping[Path, Any]) -> Iterator[tuple[Path, str]]:
+    """Find those of some values that may hold criteria by their keys; yield the place and the reason."""
     for place, value in values.items():
         name = str(place[-1])
         if not (isinstance(value, list | dict) and value and not split_words(name).isdisjoint(Containers.strong)):
@@ -267,7 +276,8 @@ def _find_in_group(
         known |= own.get("properties", {}).keys()
         patterns.update(_list_patterns(own))
     if patterns:
-        known |= {key for _, entry in group for key in entry if any(re.search(each, key) for each in patterns)}
+        keys = set().union(*(entry for _, entry in group))
+        known |= {key for key in keys if _matches_any(patterns, key)}
     yield from _find_kinds_and_scales(group, known, read)
     if not all(entry.keys() <= known for _, entry in group):
         shape = FormatTable(view.dialect.title, pointer(view.path), unused=tuple(known))
@@ -287,11 +297,9 @@ def _find_kinds_and_scales(
             is_kind = isinstance(value, str) and not split_words(key).isdisjoint(SETS["kinds"])
             if says_penalty(key, value) or (is_kind and " " not in value and _is_unwanted(value)):
                 firsts.setdefault(key, UnmappedKey((*place, key), Role.NEGATIVE, value))
-            elif (
-                key not in known
-                and not split_words(key).isdisjoint(SETS["scales"])
-                and isinstance(read_ends(value), tuple)
-            ):
+                continue
+            is_scale = key not in known and not split_words(key).isdisjoint(SETS["scales"])
+            if is_scale and isinstance(read_ends(value), tuple):
                 firsts.setdefault(key, UnmappedKey((*place, key), Role.OPEN, value))
     yield from firsts.values()
 
@@ -354,26 +362,19 @@ def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[Pla
     places = {place for place, _ in entries}
     ways = set[Path]()
     for depth in {len(place) for place in places}:
-        deep = (source for source in view.sources if len(source) > depth + 1 and source[:depth] in places)
-        ways |= {source[depth:end] for source in deep for end in range(depth + 1, len(source))}
+        for source in view.sources:
+            if source[:depth] in places:
+                ways |= {source[depth:end] for end in range(depth + 1, len(source))}
     groups: dict[Path, list[PlacedCriterion]] = {}
     for way in ways:
         kind = tuple("*" if isinstance(step, int) else step for step in way)
         for place, entry in entries:
-            found = _look_up(entry, way)
+            found = look_up(entry, way)
             if isinstance(found, dict):
                 groups.setdefault(kind, []).append(((*place, *way), found))
             elif "*" not in kind:
                 groups.setdefault(kind, []).append(((*place, *way), {}))
     return list(groups.values())
-
-
-def _look_up(value: Any, path: Path) -> Any:
-    """Return the value at a path of mappings and lists; None if there is none."""
-    for step in path:
-        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
-    return value
 
 
 def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:
@@ -382,12 +383,16 @@ def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:
     In a program, only the call that takes the criteria is about them.
     """
     document, path = view.document, view.path
-    lists = dict.fromkeys((path, *(place[:-1] for place in places if place[: len(path)] == path)))
-    holders = {each[:depth]: each for each in reversed(lists) for depth in range(len(each))} if view.data else {}
+    holders: dict[Path, Path] = {}
     if document.kind.is_program:
-        holders = {} if view.holder is None else {view.holder: (*view.holder, path[-1])}
+        if view.holder is not None:
+            holders[view.holder] = (*view.holder, path[-1])
+    elif view.data:
+        lists = dict.fromkeys([path, *(place[:-1] for place in places if place[: len(path)] == path)])
+        for within in reversed(lists):
+            holders |= {within[:depth]: within for depth in range(len(within))}
     holders.setdefault(path, path)  # a mapping of levels
-    return {holder: each for holder, each in holders.items() if isinstance(document.value(holder), dict)}
+    return {holder: within for holder, within in holders.items() if isinstance(document.value(holder), dict)}
 
 
 def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
@@ -398,6 +403,10 @@ def _list_patterns(schema: Mapping[str, Any]) -> list[str]:
     return patterns
 
 
+def _matches_any(patterns: Iterable[str], key: str) -> bool:
+    return any(re.search(pattern, key) for pattern in patterns)
+
+
 def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> list[Path]:
     """Return the places in a mapping around criteria that the dialect has there; `path` leads through it to them."""
     names = set[str]()
@@ -405,19 +414,21 @@ def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> l
         whole = schema.find(())
         patterns = _list_patterns(whole)
         names |= whole.get("properties", {}).keys()
-        names |= {key for key in view.document.value(holder) if any(re.search(each, key) for each in patterns)}
+        names |= {key for key in view.document.value(holder) if _matches_any(patterns, key)}
     if view.document.kind.is_program:
         names |= schema.contents.get("x-beside-rubrics", {}).keys()
     schemas = [schema]
-    beside = view.beside or view.dialect.beside
-    if beside:
-        schemas.append(schema_of(beside))
+    definition = view.beside or view.dialect.beside
+    if definition:
+        schemas.append(schema_of(definition))
         at = view.path[:-1] if view.beside_at is None else view.beside_at
         if holder == at:
             names |= schemas[-1].find(()).get("properties", {}).keys()
     if len(path) > len(holder):
         step = str(path[len(holder)])
-        names |= {step}.union(*(each.list_beside(step) for each in schemas))
+        names.add(step)
+        for known in schemas:
+            names.update(known.list_beside(step))
     return [(*holder, name) for name in names]
 
 
@@ -434,10 +445,12 @@ def _list_rivals(schema: str) -> Mapping[str, str]:
 
 
 def _find_second_fields(view: View, entries: Iterable[PlacedCriterion]) -> Iterator[UnmappedKey]:
-    """Find the numbers that another field of their criterion is read for: a `weight` beside a `score`."""
+    """Find the numbers that another field of their criterion is read for: a `weight` next to a `score`."""
     means = _list_rivals(view.schema)
+    if not means:
+        return
     firsts: dict[str, UnmappedKey] = {}
-    for place, entry in entries if means else ():
+    for place, entry in entries:
         numbers = {name: entry[name] for name in means if is_amount(entry.get(name))}
         read = {means[name]: value for name, value in numbers.items() if (*place, name) in view.sources}
         for name, value in numbers.items():
@@ -448,8 +461,8 @@ def _find_second_fields(view: View, entries: Iterable[PlacedCriterion]) -> Itera
 
 
 def _find_weights_around(view: View, holders: Iterable[Path], read: Collection[Path]) -> Iterator[UnmappedKey]:
-    """Find the weight of a section, and one beside criteria of which some have none: it may be theirs."""
-    have = [isinstance(each, dict) and "weight" in each for each in view.data]
+    """Find the weight of a section, and one around criteria of which some have none: it may be theirs."""
+    have = [isinstance(criterion, dict) and "weight" in criterion for criterion in view.data]
     for holder in holders:
         place, value = (*holder, "weight"), view.document.value(holder).get("weight")
         if value is None:

@@ -39,18 +39,19 @@ def describe(view: View, scale: StatedScale) -> Candidate | None:
 
 def describe_all(views: Sequence[View], scale: StatedScale) -> Candidate | None:
     """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
-    read = [each for each in map(_read, views) if each]
-    paths = [each.group.path for each in read]
+    read = [criteria for criteria in map(_read, views) if criteria]
+    paths = [criteria.group.path for criteria in read]
     if len({len(path) for path in paths}) != 1:
         return None
-    at = tuple(
-        steps[0] if len({*steps}) == 1 and isinstance(steps[0], str) else "*" for steps in zip(*paths, strict=True)
-    )
-    return _write(views, read, at, scale)
+    at: list[Any] = []
+    for steps in zip(*paths, strict=True):
+        is_same = len({*steps}) == 1 and isinstance(steps[0], str)
+        at.append(steps[0] if is_same else "*")
+    return _write(views, read, tuple(at), scale)
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ReadCriteria:
     """The criteria of a rubric that another system reads: where they are, and the names of their fields by role."""
 
     group: CriteriaGroup
@@ -58,18 +59,18 @@ class _Read:
     known: Collection[str]
 
 
-def _write(views: Sequence[View], read: Sequence[_Read], at: Path, scale: StatedScale) -> Candidate | None:
+def _write(views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale: StatedScale) -> Candidate | None:
     """Return what describes rubrics with a table whose criteria are at a pointer; None if that reads them otherwise."""
-    groups = [each.group for each in read]
-    columns = _read_columns([entry for group in groups for entry in group.items.values()], read)
+    groups = [criteria.group for criteria in read]
+    columns = _read_columns(read)
     parsed = ParsedValues()
     surroundings = [find_surroundings(parsed, group) for group in groups]
     table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(surroundings)
     if not columns.has(Role.SCALE):
         table["scale"] = scale
-    known = sorted({name for each in read for name in each.known})
+    known = set[str]().union(*(criteria.known for criteria in read))
     if known:
-        table["unused"] = known
+        table["unused"] = sorted(known)
     if views[0].threshold is not None:
         table["pass"] = _find_pass_mark(views[0], at)
     found = Candidate(groups, at, columns, surroundings, frozenset(), table)
@@ -93,14 +94,14 @@ def _find_pass_mark(view: View, at: Path) -> Any:
     return pointer(generalize(place, at, view.path)) if is_written else view.threshold
 
 
-def _read(view: View) -> _Read | None:
+def _read(view: View) -> _ReadCriteria | None:
     """Return the criteria of a rubric as a table can read them: the mappings of one list.
 
-    None if they are elsewhere, or have bands, levels, or what is turned round.
+    None if they are elsewhere, have bands or levels, or are negated.
     """
     document = view.document
-    data = [each for each in view.data if isinstance(each, dict)]
-    are_plain = bool(data) and all(each.keys() <= _OF_TABLES and not _is_turned(each) for each in data)
+    data = [entry for entry in view.data if isinstance(entry, dict)]
+    are_plain = bool(data) and all(entry.keys() <= _OF_TABLES and not _is_negated(entry) for entry in data)
     places = [view.place((*view.path, index)) for index in range(len(view.data))]
     paths = {place[:-1] for place in places}
     path = paths.pop() if len(paths) == 1 else ()
@@ -114,12 +115,21 @@ def _read(view: View) -> _Read | None:
     if Role.TEXT not in names:
         return None
     schema = schema_of(view.schema)
-    inner = {key for place in places for key in schema.find(place[len(view.path) :]).get("properties", ())}
-    keys = {key for entry in items.values() for key in entry}
-    in_doubt = {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
-    used = {name.partition(".")[0] for each in names.values() for name in each} | in_doubt
+    known = set(schema.entry_fields)
+    for place in places:
+        known.update(schema.find(place[len(view.path) :]).get("properties", ()))
+    known &= set().union(*items.values())
+    known -= {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
     group = CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], names))
-    return _Read(group, names, keys.intersection({*schema.entry_fields, *inner}) - used)
+    return _ReadCriteria(group, names, known - _list_first_steps(names))
+
+
+def _list_first_steps(names: Mapping[Role, Names]) -> set[str]:
+    """Return the keys of criteria that some names lead through: `content` of `content.text`."""
+    steps: set[str] = set()
+    for own in names.values():
+        steps |= {name.partition(".")[0] for name in own}
+    return steps
 
 
 def _find_names(view: View, places: Sequence[Path]) -> dict[Role, Names]:
@@ -136,25 +146,31 @@ def _find_names(view: View, places: Sequence[Path]) -> dict[Role, Names]:
     return {role: tuple(names) for role, names in found.items()}
 
 
-def _is_turned(criterion: Mapping[str, Any]) -> bool:
+def _is_negated(criterion: Mapping[str, Any]) -> bool:
     asked = criterion.get(ASKED)
     return asked is not None and asked.is_negated
 
 
-def _read_columns(entries: Sequence[Mapping[str, Any]], read: Iterable[_Read]) -> CriteriaColumns:
+def _read_columns(read: Iterable[_ReadCriteria]) -> CriteriaColumns:
     """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
-    known = {name for each in read for name in each.known}
+    entries: list[Mapping[str, Any]] = []
+    known: set[str] = set()
     names: dict[Role, Names] = {}
-    for each in read:
-        for role, own in each.names.items():
-            names[role] = tuple(dict.fromkeys((*names.get(role, ()), *own)))
-    used = known | {name.partition(".")[0] for own in names.values() for name in own}
+    for criteria in read:
+        entries += criteria.group.items.values()
+        known |= set(criteria.known)
+        for role, own in criteria.names.items():
+            names[role] = tuple(dict.fromkeys(names.get(role, ()) + own))
+    used = known | _list_first_steps(names)
     others = [{_TEXT: "Is as the system says", **_leave_out(entry, used)} for entry in entries]
     columns = read_columns(ParsedValues(), others, is_map=False)
     roles = dict(columns.roles) if columns else {}
-    for role in (Role.TEXT, Role.ID, *((Role.WEIGHT, Role.WEIGHT_WORDS) if Role.WEIGHT in names else ())):
+    replaced = [Role.TEXT, Role.ID]
+    if Role.WEIGHT in names:
+        replaced += [Role.WEIGHT, Role.WEIGHT_WORDS]
+    for role in replaced:
         roles.pop(role, None)
-    gates = (*roles.get(Role.GATE, ()), *names.get(Role.GATE, ()))
+    gates = roles.get(Role.GATE, ()) + names.get(Role.GATE, ())
     roles |= names
     if gates:
         roles[Role.GATE] = gates

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand
 from rubric_lint.formats.home_made.reading import read_by_table
-from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion
 from rubric_lint.model.messages import find_near
-from rubric_lint.model.view import Dialect, Draft, View, is_named_for_judges, read_text, read_threshold
+from rubric_lint.model.view import Dialect, View, ViewBuilder, is_named_for_judges, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
 
@@ -33,8 +33,8 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 _ABSENT = object()
 
 
-class Table(NamedTuple):
-    """A table: the dialect, how to recognize its rubrics, and what else it says; `table.json` describes the keys.
+class DialectTable(NamedTuple):
+    """A table: the dialect, how to recognize its rubrics, and how to read them; `table.json` describes the keys.
 
     A table with a `shape` is read as those of the settings are; one without only renames fields. `names` are our words
     by theirs.
@@ -48,7 +48,7 @@ class Table(NamedTuple):
 
 
 @cache
-def load_table(name: str) -> Table:
+def load_table(name: str) -> DialectTable:
     """Return the table of this name."""
     table = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"), parse_float=Decimal)
     facts = table["dialect"]
@@ -57,36 +57,38 @@ def load_table(name: str) -> Table:
         shape = FormatTable.from_table({"name": facts["title"], **table["shape"]})
         facts = {**facts, "fields": {**dialect_of(shape).fields, **facts.get("fields", {})}, "has_deductions": True}
     if "asked" in facts:
-        facts["asked"] = Asked(facts["asked"], 0)
+        facts["asked"] = JudgeQuestion(facts["asked"], 0)
     facts["without"] = frozenset(facts.get("without", ()))
     dialect, view = Dialect(**facts), table.get("view", {})
-    marks = {name for field in view.get("gate", ()) for name in field.split("|")}
+    marks = "|".join(view.get("gate", ())).split("|")
     names = {theirs: ours for theirs, ours in dialect.names.items() if theirs not in marks}
     for theirs, ours in view.get("names", {}).items():
         if names.setdefault(theirs, ours) != ours:
             raise ValueError(f"{name}.toml: `names` has `{theirs}` as `{ours}`, and `fields` as `{names[theirs]}`")
-    return Table(dialect, names, table["found"], view, shape)
+    return DialectTable(dialect, names, table["found"], view, shape)
 
 
 def find(document: Document, name: str, *, is_named: bool = False) -> Iterator[View]:
     """Find the rubrics of a table; `is_named`: as if the name of the file said that a judge reads it."""
     table = load_table(name)
     is_named = is_named or is_named_for_judges(document)
-    places = [path for each in table.found.get("at", ()) for path, _ in expand(document.data, each)]
+    places: list[Path] = []
+    for at in table.found.get("at", ()):
+        places += [path for path, _ in expand(document.data, at)]
     for key in table.found.get("under", ()):
         places += [(*path, key) for path, mapping in document.mappings if key in mapping]
     for path in places:
-        if _is_rubric(document, path, table.found, is_named=is_named):
-            if table.shape:
-                shape = replace(table.shape, criteria=pointer(path))
-                refused = _word_refusal(document.value(path), table.view)
-                for view in read_by_table(document, shape, table.dialect):
-                    yield replace(view, unscorable=refused) if refused else view
-            else:
-                yield _read(document, path, table)
+        if not _is_rubric(document, path, table.found, is_named=is_named):
+            continue
+        if not table.shape:
+            yield _read(document, path, table)
+            continue
+        refusal = _find_refusal(document.value(path), table.view)
+        for view in read_by_table(document, replace(table.shape, criteria=pointer(path)), table.dialect):
+            yield replace(view, unscorable=refusal) if refusal else view
 
 
-def _word_refusal(items: list[Any], view: Mapping[str, Any]) -> str:
+def _find_refusal(items: list[Any], view: Mapping[str, Any]) -> str:
     """Return why a rubric is not scored: its system combines scores otherwise, with some mark or always."""
     marks = view.get("refuses", {})
     is_marked = any(isinstance(item, dict) and _find_mark(item, marks) for item in items)
@@ -104,22 +106,36 @@ def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_n
     if "entry" not in found:
         return True
     mappings = [item for item in items if isinstance(item, dict)]
-    is_like = [_is_criterion(item, found, is_named=is_named) for item in mappings]
-    is_each = all(is_like) and len(mappings) == len(items)
-    if not (is_each if "every" in found else any(is_like)):
+    are_criteria = [_is_criterion(item, found, is_named=is_named) for item in mappings]
+    if "every" in found and not (all(are_criteria) and len(mappings) == len(items)):
         return False
-    has_never = "never" in found and any(not item.keys().isdisjoint(found["never"]) for item in mappings)
+    return any(are_criteria) and _fits_around(document, path, mappings, found) and _match(mappings, found)
+
+
+def _match(items: list[dict[str, Any]], found: Mapping[str, Any]) -> bool:
+    """Return whether some item has a field that begins as each of the patterns of a table says."""
+    for key, pattern in found.get("matches", {}).items():
+        if not any(re.match(pattern, str(_look(item, key)[0])) for item in items):
+            return False
+    return True
+
+
+def _fits_around(document: Document, path: Path, items: list[dict[str, Any]], found: Mapping[str, Any]) -> bool:
+    """Return whether a list has the fields around it, and the file the name, that a table asks for."""
+    if _have_any(items, found.get("never", ())):
+        return False
     holder = document.value(path[:-1]) if path else None
     keys = holder.keys() if isinstance(holder, dict) else frozenset[str]()
-    is_beside = "beside" not in found or not keys.isdisjoint(found["beside"])
-    is_told = any(not item.keys().isdisjoint(found.get("or", ())) for item in mappings)
-    is_only = "only" not in found or keys <= set(found["only"])
-    name = document.source.name
-    is_file = path or "file" not in found or re.search(found["file"], name, re.IGNORECASE) is not None
-    if not (is_only and is_file and (is_beside or is_told)) or has_never:
+    has_sibling = "beside" not in found or not keys.isdisjoint(found["beside"])
+    if not has_sibling and not _have_any(items, found.get("or", ())):
         return False
-    patterns = found.get("matches", {}).items()
-    return all(any(re.match(like, str(_look(item, key)[0])) for item in mappings) for key, like in patterns)
+    if "only" in found and not keys <= set(found["only"]):
+        return False
+    return bool(path) or "file" not in found or bool(re.search(found["file"], document.source.name, re.IGNORECASE))
+
+
+def _have_any(items: list[dict[str, Any]], fields: Sequence[str]) -> bool:
+    return any(not item.keys().isdisjoint(fields) for item in items)
 
 
 def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: bool) -> bool:
@@ -170,76 +186,106 @@ def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:
     return None
 
 
-def _read(document: Document, path: Path, table: Table) -> View:
-    draft, view, items = Draft(document, path), table.view, document.value(path)
+def _read(document: Document, path: Path, table: DialectTable) -> View:
+    """Return the rubric of a list by a table without a shape."""
+    draft, view, items = ViewBuilder(document, path), table.view, document.value(path)
     has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
     data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)
-    if "answers" in view and any(view["answers"] in item for item in items if isinstance(item, dict)):
-        # Answers go from worst to best; where one criterion has some, yes and no are levels too.
-        for index, entry in enumerate(data):
-            written = items[index].get(view["answers"])
-            place = (*path, index, view["answers"]) if view["answers"] in items[index] else (*path, index)
-            answers = written if isinstance(written, list) else view["answers_otherwise"]
-            levels = [
-                ({"level": rank, "expected_outcome": answer}, (*place, rank) if answers is written else (*path, index))
-                for rank, answer in enumerate(answers)
-            ]
-            entry["levels"] = draft.make_levels((index,), place, levels)
-    given = {key: _find_place(document, path, view[key]) for key in ("name", "task", "threshold") if key in view}
-    read: dict[str, Any] = {
-        key: read_text(document.value(given[key][:-1]), str(given[key][-1]))
-        for key in ("name", "task")
-        if given.get(key)
-    }
+    if "answers" in view and _have_any([item for item in items if isinstance(item, dict)], [view["answers"]]):
+        _add_answers(draft, data, items, view)
+    fields: dict[str, Any] = {}
+    for key in ("name", "task"):
+        place = _find_place(document, path, view[key]) if key in view else ()
+        if place:
+            fields[key] = read_text(document.value(place[:-1]), str(place[-1]))
     if "named" in view:
-        read["name"] = str(path[-2]).removeprefix(view["named"])
+        fields["name"] = str(path[-2]).removeprefix(view["named"])
     if "around" in view:
-        read["around"] = view["around"]
-    read["threshold"] = otherwise = Decimal(view["passes"]) if "passes" in view else None
-    if place := given.get("threshold", ()):
-        read["threshold"] = read_threshold(document, place, otherwise)
-        if "beside" in view and ("beside_in" not in view or _are_like(path[-3:-2], view["beside_in"])):
-            read |= {"beside": view["beside"], "beside_at": place[:-1], "threshold_path": place}
+        fields["around"] = view["around"]
+    fields |= _read_threshold(document, path, view)
     if "hook" in view:
         module, function = view["hook"].split(":")
-        read |= getattr(import_module(f"rubric_lint.formats.dialects.{module}"), function)(document, path, data)
-    if "without_gate" in view and not any(isinstance(each, dict) and "required_min_score" in each for each in data):
-        read["unscorable"] = view["without_gate"]
-    return draft.finish(table.dialect, data, **read)
+        fields |= getattr(import_module(f"rubric_lint.formats.dialects.{module}"), function)(document, path, data)
+    if "without_gate" in view:
+        has_gate = any(isinstance(entry, dict) and "required_min_score" in entry for entry in data)
+        if not has_gate:
+            fields["unscorable"] = view["without_gate"]
+    return draft.finish(table.dialect, data, **fields)
 
 
-def _read_marked(draft: Draft, table: Table, items: list[Any]) -> list[Any]:
+def _add_answers(draft: ViewBuilder, data: list[Any], items: list[Any], view: Mapping[str, Any]) -> None:
+    """Add the answers of criteria as levels, from the worst on; where one has some, yes and no are levels too."""
+    name = view["answers"]
+    for index, entry in enumerate(data):
+        own = (*draft.path, index)
+        answers = items[index].get(name)
+        levels: list[tuple[dict[str, Any], Path]] = []
+        if isinstance(answers, list):
+            for rank, answer in enumerate(answers):
+                levels.append(({"level": rank, "expected_outcome": answer}, (*own, name, rank)))
+        else:
+            for rank, answer in enumerate(view["answers_otherwise"]):
+                levels.append(({"level": rank, "expected_outcome": answer}, own))
+        place = (*own, name) if name in items[index] else own
+        entry["levels"] = draft.make_levels((index,), place, levels)
+
+
+def _read_threshold(document: Document, path: Path, view: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the threshold of a rubric, and its place if the table knows the mapping that has it."""
+    otherwise = Decimal(view["passes"]) if "passes" in view else None
+    place = _find_place(document, path, view["threshold"]) if "threshold" in view else ()
+    if not place:
+        return {"threshold": otherwise}
+    fields: dict[str, Any] = {"threshold": read_threshold(document, place, otherwise)}
+    if "beside" in view and ("beside_in" not in view or _are_like(path[-3:-2], view["beside_in"])):
+        fields |= {"beside": view["beside"], "beside_at": place[:-1], "threshold_path": place}
+    return fields
+
+
+def _read_marked(draft: ViewBuilder, table: DialectTable, items: list[Any]) -> list[Any]:
     """Read criteria of which some are skipped, negative or gates."""
-    view, data, gated = table.view, list[Any](), list[int]()
-    asked, gates, weigh = table.dialect.asked, view.get("gate", {}), view.get("gates_weigh", True)
+    view, asked = table.view, table.dialect.asked
+    weigh = view.get("gates_weigh", True)
+    data: list[Any] = []
+    gated: list[int] = []
     for at, item in enumerate(items):
-        own = len(data)
+        own, place = len(data), (*draft.path, at)
         if not isinstance(item, dict) or _find_mark(item, view.get("skip", {})):
-            data += () if "skip" in view else (item,)
+            if "skip" not in view:
+                data.append(item)
             continue
-        entry = draft.rename(item, table.names, (own,), (*draft.path, at))
+        entry = draft.rename(item, table.names, (own,), place)
         data.append(entry)
         if "negative" in view and asked:
             mark = _find_mark(item, view["negative"])
             entry[ASKED] = asked._replace(is_negated=mark is not None, apart=str(mark is not None))
             if mark is not None:
-                draft.put((own, ASKED), (*draft.path, at, *mark))
-        gate = _find_mark(item, gates)
-        if gate is None and view.get("is_gated") and all(_look(item, field)[0] is _ABSENT for field in gates):
-            gate = ()
+                draft.put((own, ASKED), (*place, *mark))
+        gate = _find_gate(item, view)
         if gate is not None:
             gated.append(own)
             entry["required_min_score"] = HIGHEST
-            for field in ("required_min_score",) if weigh else ("required_min_score", "weight"):
-                draft.put((own, field), (*draft.path, at, *gate), is_key=field == "weight")
-    for own in () if weigh else gated:
-        data[own]["weight"] = 0 if len(gated) < len(data) else 1
+            draft.put((own, "required_min_score"), (*place, *gate))
+            if not weigh:
+                draft.put((own, "weight"), (*place, *gate), is_key=True)
+    if not weigh:
+        for own in gated:
+            data[own]["weight"] = 0 if len(gated) < len(data) else 1
     return data
+
+
+def _find_gate(item: dict[str, Any], view: Mapping[str, Any]) -> Path | None:
+    """Return the place of the field that makes a criterion a gate, empty if it is one without a field; else None."""
+    gates = view.get("gate", {})
+    if view.get("is_gated") and all(_look(item, field)[0] is _ABSENT for field in gates):
+        return ()
+    return _find_mark(item, gates)
 
 
 def _find_place(document: Document, path: Path, written: str) -> Path:
     """Return the path that is written from a list on, such as `../name`; empty if nothing holds it."""
-    ups, (*inner, name) = written.count("../"), written.replace("../", "").split("/")
+    ups = written.count("../")
+    *inner, name = written.replace("../", "").split("/")
     holder = document.value(path[:-ups]) if ups <= len(path) else None
     for step in inner:
         holder = holder.get(step) if isinstance(holder, dict) else None

@@ -3,7 +3,7 @@
 import re
 from itertools import islice
 
-from rubric_lint.model.finding import Step, Unread
+from rubric_lint.model.finding import NearMissStep, Unread
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Source
 
@@ -45,15 +45,15 @@ def _base_of(name: str) -> str:
 
 def could_hold_criteria(data: bytes, path: str) -> bool:
     """Return whether a document that nobody named may hold a rubric for judges: its folder or its words say so."""
-    is_told = _FOR_JUDGES.search(path) is not None
-    if "rubric" in _base_of(path):
-        is_told = is_told or (_OF_JUDGES.search(data) is not None and not _OF_COURSES.search(data))
-    return is_told and _NUMBERED.search(data) is not None
+    is_for_judges = _FOR_JUDGES.search(path) is not None
+    if "rubric" in _base_of(path) and not is_for_judges:
+        is_for_judges = _OF_JUDGES.search(data) is not None and not _OF_COURSES.search(data)
+    return is_for_judges and _NUMBERED.search(data) is not None
 
 
 def find_in_document(source: Source) -> tuple[Unread, ...]:
     """Report the criteria of a document as not checked, and whether they can be imported."""
-    from rubric_lint.formats.search.scales_in_text import find_steps  # noqa: PLC0415
+    from rubric_lint.formats.search.scales_in_text import find_labels  # noqa: PLC0415
     from rubric_lint.formats.sheets.cells import TableError  # noqa: PLC0415  (few documents are named for rubrics)
     from rubric_lint.formats.sheets.markdown_file import read_blocks  # noqa: PLC0415
     from rubric_lint.formats.sheets.reading import count_criteria  # noqa: PLC0415
@@ -61,24 +61,24 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     name = source.name
     if name.endswith(NOTEBOOK):
         reason = f"this is a notebook; save its code as {name_successor(name)} to check its metrics"
-        return (Unread(reason, 1, 1, is_known=False, signs=2),)
+        return (Unread(reason, 1, 1, is_known=False, evidence=2),)
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
         blocks = read_blocks(source)
         is_headed = bool(blocks.tables) and any("rubric" in heading.title.lower() for heading in blocks.headings)
         is_named = "rubric" in _base_of(name) or is_headed
-        if not (is_named or len(find_steps(source.text)) > 2) or not _FOR_JUDGES.search(name):
+        if not (is_named or len(find_labels(source.text)) > 2) or not _FOR_JUDGES.search(name):
             return ()
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
         reason = f"`import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
         line, column = map(int, refusal.place.full.rsplit(":", 2)[1:])
-        return (Unread(reason, line, column, is_known=False, signs=1),)
+        return (Unread(reason, line, column, is_known=False, evidence=1),)
     command = suggest("import", name, output=name_successor(name))
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     kind = "plain text" if name.lower().endswith(".txt") else "Markdown"
     reason = f"{criteria} in {kind}, which is not checked; `{command}` writes a rubric file"
-    return (Unread(reason, line, 1, is_known=False, signs=2, steps=(Step("run", "import"),)),)
+    return (Unread(reason, line, 1, is_known=False, evidence=2, steps=(NearMissStep("run", "import"),)),)
 
 
 _ASKS = re.compile(

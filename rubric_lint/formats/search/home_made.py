@@ -15,7 +15,7 @@ from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
 from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
-from rubric_lint.model.finding import Step
+from rubric_lint.model.finding import NearMissStep
 from rubric_lint.model.messages import find_near as find_similar
 from rubric_lint.model.messages import join_words, list_names, quote_names, shorten
 from rubric_lint.model.view import View
@@ -45,13 +45,17 @@ def _find_candidates(document: Document) -> list[Candidate]:
 
 def read_home(document: Document) -> list[View]:
     """Return the home-made rubrics of a document."""
-    return [view for each in _find_candidates(document) if each.is_rubric for view in _read(each)]
+    views: list[View] = []
+    for candidate in _find_candidates(document):
+        if candidate.is_rubric:
+            views += _read(candidate)
+    return views
 
 
 def _read(candidate: Candidate) -> Iterator[View]:
     """Yield the rubrics of a candidate, with what it leaves open, and with the levels that are not read."""
     rules = _HOLD_FOR_ANSWERS if candidate.format_table.scale == YES_NO else _HOLD
-    questions = (*candidate.open, *candidate.ask_about_others(candidate.views))
+    questions = [*candidate.open, *candidate.ask_about_others(candidate.views)]
     doubts = tuple((question.place, question.reason) for question in questions)
     levels = [
         place for document, place in candidate.unused_keys.inside if read_levels(document.value(place)) is not None
@@ -59,7 +63,7 @@ def _read(candidate: Candidate) -> Iterator[View]:
     for view in candidate.views:
         relaxed = _relax(view, rules)
         own = [place for place in levels if place[: len(view.path)] == view.path]
-        yield replace(relaxed, doubts=(*relaxed.doubts, *doubts), unread=(*relaxed.unread, *_word_levels(own)))
+        yield replace(relaxed, doubts=relaxed.doubts + doubts, unread=relaxed.unread + _find_unread_levels(own))
 
 
 def _relax(view: View, rules: frozenset[str]) -> View:
@@ -68,8 +72,8 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     problems = []
     for rule, problem in view.problems:
         # Nobody says how scores combine, so a weight below 0 may be that of what is bad.
-        is_told = (rule in rules and problem.code != "minimum") or problem.code == "no-text"
-        if not is_told:
+        holds = (rule in rules and problem.code != "minimum") or problem.code == "no-text"
+        if not holds:
             continue
         if problem.code == "lacking":  # a slip if the criterion has the field under a misspelt name, else none
             entry = view.document.value(problem.path)
@@ -82,66 +86,79 @@ def _relax(view: View, rules: frozenset[str]) -> View:
     return replace(view, dialect=dialect, problems=tuple(problems))
 
 
-def _word_levels(places: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """Say once that levels of criteria are not read."""
-    if places:
-        yield places[0], f"fields of its criteria are not read: {quote_names(str(place[-1]) for place in places)}"
+def _find_unread_levels(places: Sequence[Path]) -> tuple[tuple[Path, str], ...]:
+    """Return the place of the first levels of criteria that are not read, with the reason for all of them."""
+    names = quote_names(str(place[-1]) for place in places)
+    return ((places[0], f"fields of its criteria are not read: {names}"),) if places else ()
 
 
-class Near(NamedTuple):
+class NearRubric(NamedTuple):
     """What is nearly a home-made rubric: its places, the reason why it is not read, and the steps to have it read."""
 
     places: list[Path]
     reason: str
-    steps: tuple[Step, ...]
+    steps: tuple[NearMissStep, ...]
 
 
-def find_near(document: Document) -> Iterator[Near]:
-    """Find what is nearly a home-made rubric."""
+def find_near_rubrics(document: Document) -> list[NearRubric]:
+    """Find what is nearly a home-made rubric, in a document that has none."""
     candidates = _find_candidates(document)
-    if not any(each.is_rubric for each in candidates):
-        yield from (Near(each.paths, *_word(each)) for each in candidates)
+    if any(candidate.is_rubric for candidate in candidates):
+        return []
+    return [NearRubric(candidate.paths, *_find_reason(candidate)) for candidate in candidates]
 
 
 def find_in_program(document: Document) -> Iterator[tuple[Path, str]]:
-    """Find home-made criteria in the literals of a program, with what to do about them."""
-    for each in _find_candidates(document):
-        if each.columns.has_text and each.is_scored and EvidenceKind.TEXTS in each.evidence and not each.against:
+    """Find home-made criteria in the literals of a program; yield the place and the reason."""
+    for candidate in _find_candidates(document):
+        if _is_likely(candidate) and EvidenceKind.TEXTS in candidate.evidence:
             reason = (
-                f"`{each.key}` holds criteria with weights, levels or gates, and home-made rubrics are read from YAML, "
-                "JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
+                f"`{candidate.key}` holds criteria with weights, levels or gates, and home-made rubrics are read from "
+                "YAML, JSON and TOML only; if a judge reads them, write them to such a file and run `adopt` on it"
             )
-            yield each.paths[0], reason
+            yield candidate.paths[0], reason
 
 
-def find_beside(document: Document, taken: set[Path]) -> Iterator[Near]:
-    """Find home-made rubrics beside others, at the paths `taken`: a file is read in one format."""
-    for each in _find_candidates(document):
-        path = each.paths[0]
-        is_other = len(path) == 1 and not any(place[:1] == path for place in taken)
-        if is_other and each.columns.has_text and each.is_scored and not each.against:
-            yield Near([path], f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}", (Step("move", MOVE_AWAY),))
+def find_next_to(document: Document, rubrics: set[Path]) -> list[NearRubric]:
+    """Find home-made rubrics next to others, which have the paths `rubrics`: a file is read in one format."""
+    near: list[NearRubric] = []
+    for candidate in _find_candidates(document):
+        path = candidate.paths[0]
+        is_other = len(path) == 1 and not any(place[:1] == path for place in rubrics)
+        if is_other and _is_likely(candidate):
+            reason = f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}"
+            near.append(NearRubric([path], reason, (NearMissStep("move", MOVE_AWAY),)))
+    return near
 
 
-_ADOPT = Step("run", "adopt")
+def _is_likely(candidate: Candidate) -> bool:
+    """Return whether criteria have texts and scores, and no sign speaks against them."""
+    return candidate.columns.has_text and candidate.is_scored and not candidate.against
 
 
-def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
+_ADOPT = NearMissStep("run", "adopt")
+
+
+def _find_reason(found: Candidate) -> tuple[str, tuple[NearMissStep, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     start = f"`{found.key}` holds" if found.key else "this file holds"
-    if names := found.columns.ladder:
-        listed = quote_names(names)
+    if found.columns.ladder:
+        listed = quote_names(found.columns.ladder)
         reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
-        return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
+        return f"{start} {reason};", (
+            NearMissStep("rewrite", "put them below one key of each, such as `levels`"),
+            _ADOPT,
+        )
     levels = found.written.get("levels", ())
-    own_levels = [name for name in ([levels] if isinstance(levels, str) else levels) if not name.startswith("/")]
+    names = [levels] if isinstance(levels, str) else levels
+    own_levels = [name for name in names if not name.startswith("/")]
     if not (found.columns.has_text or own_levels):
-        return _word_textless(found, start)
+        return _find_reason_without_texts(found, start)
     if found.are_texts:
-        return f"{_start_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
+        return f"{_format_texts(found, start)}; if a judge takes each for a criterion,", (_ADOPT,)
     if found.columns.guessed:
-        told = f"criteria whose texts are under a key that is not read, `{shorten(found.columns.guessed)}`"
-        return f"{start} {told}; if a judge reads them,", (_ADOPT,)
+        criteria = f"criteria whose texts are under a key that is not read, `{shorten(found.columns.guessed)}`"
+        return f"{start} {criteria}; if a judge reads them,", (_ADOPT,)
     words = {
         Role.TEXT: "texts",
         Role.LEVELS: "levels",
@@ -150,13 +167,14 @@ def _word(found: Candidate) -> tuple[str, tuple[Step, ...]]:
         Role.GATE: "gates",
     }
     keys = {role: names[0] for role, names in found.columns.roles.items() if role in words}
-    keys |= {Role.LEVELS: own_levels[0]} if own_levels else {}
+    if own_levels:
+        keys[Role.LEVELS] = own_levels[0]
     fields = [f"{words[role]} (`{shorten(name)}`)" for role, name in keys.items()]
-    return f"{start} criteria with {join_words(fields)}, {_word_lack(found)}; if a judge reads them,", (_ADOPT,)
+    return f"{start} criteria with {join_words(fields)}, {_format_lack(found)}; if a judge reads them,", (_ADOPT,)
 
 
-def _start_texts(found: Candidate, start: str) -> str:
-    """Return where some texts are; of the lines of JSON Lines, the same of each."""
+def _format_texts(found: Candidate, start: str) -> str:
+    """Write where some texts are; of the lines of JSON Lines, the same of each."""
     keys = list(dict.fromkeys(group.key for group in found.groups))
     if len(keys) > 1:
         others = f"`{shorten(keys[1])}`" if len(keys) == 2 else f"{len(keys) - 1} more"
@@ -165,54 +183,51 @@ def _start_texts(found: Candidate, start: str) -> str:
     return f"{start} {count}texts"
 
 
-def _word_textless(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
-    """Return what to do about criteria that do not say in words what is judged."""
+def _find_reason_without_texts(found: Candidate, start: str) -> tuple[str, tuple[NearMissStep, ...]]:
+    """Return why criteria that do not say in words what is judged are not read, and the steps to have them read."""
     lists = found.columns.names(Role.TEXTS)
     if found.are_names:
         step = "write each as a mapping with an `id` and a `description` that says what is judged"
-        return f"{start} names of criteria without texts;", (Step("rewrite", step), _ADOPT)
+        return f"{start} names of criteria without texts;", (NearMissStep("rewrite", step), _ADOPT)
     if found.are_pairs:
         step = f"write `{found.key}` as one mapping from their names to their levels"
-        return f"{start} a list of criteria with one key each, which no table can describe;", (
-            Step("rewrite", step),
-            _ADOPT,
-        )
+        reason = f"{start} a list of criteria with one key each, which no table can describe;"
+        return reason, (NearMissStep("rewrite", step), _ADOPT)
     if found.are_amounts:
         step = "write each as a mapping with a `weight` and a `description`"
-        return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)
+        return f"{start} names with numbers, and no texts that say what is judged;", (
+            NearMissStep("rewrite", step),
+            _ADOPT,
+        )
     if lists:
         listed = quote_names(lists)
         problem = f"{start} criteria whose texts are lists ({listed}), and nothing says how each of them counts;"
     else:
         problem = f"{start} criteria that do not say in words what is judged;"
-    return problem, (Step("rewrite", "add a `description` to each criterion"), _ADOPT)
+    return problem, (NearMissStep("rewrite", "add a `description` to each criterion"), _ADOPT)
 
 
-def _word_lack(found: Candidate) -> str:
-    """Return what is missing for criteria to be read."""
+def _format_lack(found: Candidate) -> str:  # noqa: PLR0911 (one return a reason)
+    """Write what is missing for criteria to be read."""
     if found.against:
-        lack = f"but `{shorten(found.against)}` is also in files that no judge reads"
-    elif found.adds_up:
-        lack = "but the points in some lists repeat, so they are not levels"
-    elif not found.is_scored:
-        lack = _word_unscored(found)
-    elif found.count == 1:
-        lack = "but only one"
-    elif found.is_declared and found.columns.has(Role.TEXT) and EvidenceKind.TEXTS not in found.evidence:
-        lack = "but most of their texts have one or two words, as the names of prices and sections have"
-    else:
-        signs = join_words([sign for sign in EvidenceKind if sign in found.evidence])
-        verb = (
-            "shows" if found.evidence in ({EvidenceKind.NAME}, {EvidenceKind.FILE}, {EvidenceKind.DECLARED}) else "show"
-        )
-        lack = (
-            f"but only {signs} {verb} that a judge reads them" if signs else "but nothing shows that a judge reads them"
-        )
-    return lack
+        return f"but `{shorten(found.against)}` is also in files that no judge reads"
+    if found.adds_up:
+        return "but the points in some lists repeat, so they are not levels"
+    if not found.is_scored:
+        return _format_unscored(found)
+    if found.count == 1:
+        return "but only one"
+    if found.is_declared and found.columns.has(Role.TEXT) and EvidenceKind.TEXTS not in found.evidence:
+        return "but most of their texts have one or two words, as the names of prices and sections have"
+    if not found.evidence:
+        return "but nothing shows that a judge reads them"
+    signs = join_words([sign for sign in EvidenceKind if sign in found.evidence])
+    verb = "shows" if found.evidence in ({EvidenceKind.NAME}, {EvidenceKind.FILE}, {EvidenceKind.DECLARED}) else "show"
+    return f"but only {signs} {verb} that a judge reads them"
 
 
-def _word_unscored(found: Candidate) -> str:
-    """Return what there is instead of what scores criteria."""
+def _format_unscored(found: Candidate) -> str:
+    """Write what criteria have that may score them."""
     if found.columns.has(Role.WEIGHT_WORDS):
         return "and nothing says how much these words count"
     keys = [shorten(name) for name, role in found.roles.items() if role is Role.OPEN]

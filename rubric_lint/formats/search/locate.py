@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.formats.dialects import AGENTV, find_families, find_views
 from rubric_lint.formats.home_made.vocabulary import Containers
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import find_near
 from rubric_lint.model.recognition import (
     CRITERIA,
@@ -31,7 +31,7 @@ from rubric_lint.model.recognition import (
 from rubric_lint.model.schema import case_lists, schema_for
 from rubric_lint.model.schema_files import CURRENT, VERSION_3, Claim, read_claim
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path
+from rubric_lint.source.path import Part, Path, list_prefixes
 from rubric_lint.source.source import DATA, Kind, Source, Span, kind_of
 from rubric_lint.source.tree import walk_mappings
 
@@ -57,7 +57,7 @@ _TABLES = (
 _TEMPLATE_BLOCK = r"\{%[-+ ]|<%"
 
 
-def speaks_of_rubrics(source: Source) -> bool:
+def mentions_rubrics(source: Source) -> bool:
     """Return whether text that cannot be parsed seems to contain rubrics.
 
     It does if it names our schema, uses words that only our format has, or (unless it is a template) has `rubrics` at
@@ -89,8 +89,9 @@ def find_claim(document: Document) -> Claim | None:
 
     One that declares none has that of the comment above the first document, which is for the whole file.
     """
-    if found := _choose_ours(_find_modelines(document)):
-        return read_claim(found["url"])
+    modeline = _choose_ours(_find_modelines(document))
+    if modeline:
+        return read_claim(modeline["url"])
     data = document.data
     if isinstance(data, dict) and "$schema" in data:
         url = data["$schema"]
@@ -105,8 +106,9 @@ SUITE_OF_3 = Claim("suite", VERSION_3)
 
 def find_claim_span(document: Document) -> Span | None:
     """Return where a document itself declares it: the URL in the comment, or the value of `$schema`."""
-    if found := _choose_ours(_find_modelines(document)):
-        return Span(*found.span("url"))
+    modeline = _choose_ours(_find_modelines(document))
+    if modeline:
+        return Span(*modeline.span("url"))
     is_by_key = isinstance(document.data, dict) and "$schema" in document.data and find_claim(document)
     return document.span(("$schema",)) if is_by_key else None
 
@@ -186,15 +188,18 @@ def count_signs(name: str) -> int:
     return int(FIELD.removesuffix("s") in name.lower())
 
 
-def find_meant(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
+def find_intended_tools(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
     """Return whether a file with these documents, each with its rubrics, has some of our format or AgentV's.
 
     Also return whether it is for AgentV.
     """
-    located = [(document, location) for document, locations in documents.items() for location in locations]
-    of_agentv = any(is_agentv(location) for _, location in located) or any(map(is_agentv_suite, documents))
-    plain = ((document.value(each.path), each.path[:-1]) for document, each in located if each.view is None)
-    return of_agentv or any(is_ours(*each) for each in plain), of_agentv
+    located: list[tuple[Document, Location]] = []
+    for document, locations in documents.items():
+        located += [(document, location) for location in locations]
+    if any(is_agentv(location) for _, location in located) or any(map(is_agentv_suite, documents)):
+        return True, True
+    plain = [(document, location.path) for document, location in located if location.view is None]
+    return any(is_ours(document.value(path), path[:-1]) for document, path in plain), False
 
 
 def is_agentv(location: Location) -> bool:
@@ -268,35 +273,48 @@ def search(
         mappings = document.mappings if families else walk_mappings(document.data, without=found)
     leftovers = _find(mappings, found, is_claimed=is_claimed, is_suite_of_3=claim == SUITE_OF_3)
     rubrics = [Location(path, follows) for path in found]
-    if families and (views := _find_views(document, families)):
-        taken = {view.path for view in views}
-        rubrics = [*(location for location in rubrics if location.path not in taken), *views]
-        rubrics.sort(key=lambda location: document.span(location.path).start)
-        above = {path[:length] for path in taken for length in range(len(path) + 1)}
+    views = _find_views(document, families) if families else []
+    if views:
+        viewed = {view.path for view in views}
+        rubrics = _sort(document, [location for location in rubrics if location.path not in viewed] + views)
+        above = _list_ways(views)
         inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
         leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
-    if leftovers and not is_claimed and find_meant({document: rubrics}) == (True, False):
-        above = {location.path[:length] for location in rubrics for length in range(len(location.path))}
+    if leftovers and not is_claimed and find_intended_tools({document: rubrics}) == (True, False):
+        above = _list_ways(rubrics) - {location.path for location in rubrics}
         placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
         read = set(placed)
-        leftovers = [path for path in leftovers if not any(path[:at] in read for at in range(len(path) + 1))]
-        rubrics += [Location(path, follows) for path in placed]
-        rubrics.sort(key=lambda location: document.span(location.path).start)
+        leftovers = [path for path in leftovers if list_prefixes([path]).isdisjoint(read)]
+        rubrics = _sort(document, rubrics + [Location(path, follows) for path in placed])
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
         rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole, is_claimed=claim is not None)
-        above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
-        leftovers = [path for path in leftovers if path not in above and rubrics[0].path] if rubrics else leftovers
+        above = _list_ways(rubrics)
+        is_one = bool(rubrics) and not rubrics[0].path  # the whole document
+        leftovers = [] if is_one else [path for path in leftovers if path not in above]
     if not (rubrics or is_claimed or part):
         rubrics = _find_home(document)
-        above = {location.path[:length] for location in rubrics for length in range(len(location.path) + 1)}
+        above = _list_ways(rubrics)
         leftovers = [path for path in leftovers if path not in above]
-    beside = {(name,) for name in OF_WHOLE} if claim and claim.name == "rubric" else set()  # they are errors there
-    rubrics = [
-        each if each.view else each._replace(around=_look_around(document, each.path).without(beside))
-        for each in rubrics
-    ]
+    rubrics = [_add_around(document, location, claim) for location in rubrics]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _add_around(document: Document, location: Location, claim: Claim | None) -> Location:
+    """Return a rubric with what is around it, if it is of our format; the schema reports what is an error there."""
+    if location.view:
+        return location
+    errors = {(name,) for name in OF_WHOLE} if claim and claim.name == "rubric" else set()
+    return location._replace(around=_look_around(document, location.path).without(errors))
+
+
+def _list_ways(locations: Iterable[Location]) -> set[Path]:
+    """Return the paths from the top to rubrics, with those of the rubrics."""
+    return list_prefixes(location.path for location in locations)
+
+
+def _sort(document: Document, locations: Iterable[Location]) -> list[Location]:
+    return sorted(locations, key=lambda location: document.span(location.path).start)
 
 
 def _read_version_3(
@@ -314,19 +332,23 @@ def _read_version_3(
     if may_be_whole and (is_sure or not rubrics) and is_node(document.data, is_claimed=is_claimed):
         return [Location((), VERSION_3, read_rubric(document, ()))]
     more = [path for path in leftovers if path[-1] == FIELD and holds_rubric(document.value(path))]
+    schema = schema_for(VERSION_3)
     paths = {*more, *(location.path for location in rubrics)}
-    top = schema_for(VERSION_3).joined["properties"]
-    said = paths | ({(name,) for name in top} if (FIELD,) in paths else set())
-    said |= {each.path for path in paths for each in find_beside(schema_for(VERSION_3), document, path, in_suite=True)}
-    found = [each if each.view else _view_version_3(document, each.path, said) for each in rubrics]
-    found += [_view_version_3(document, path, said) for path in more]
-    return sorted(found, key=lambda location: document.span(location.path).start)
+    covered = set(paths)
+    if (FIELD,) in paths:
+        covered |= {(name,) for name in schema.joined["properties"]}
+    for path in paths:
+        covered |= {problem.path for problem in find_beside(schema, document, path, in_suite=True)}
+    found = [location for location in rubrics if location.view]
+    more += [location.path for location in rubrics if location.view is None]
+    found += [_view_version_3(document, path, covered) for path in more]
+    return _sort(document, found)
 
 
-def _view_version_3(document: Document, path: Path, said: Collection[Path]) -> Location:
-    """Return a rubric of version 3 in a file: without a mark of its own, it has that of what stands around it.
+def _view_version_3(document: Document, path: Path, covered: Collection[Path]) -> Location:
+    """Return a rubric of version 3 in a file: without a mark of its own, it has that of what is around it.
 
-    `said` are the places of which, and within which, nothing is a doubt: rubrics, and what is an error beside them.
+    `covered` are the places of which, and within which, nothing is a doubt: rubrics, and what is an error next to them.
     """
     from rubric_lint.model.version_3 import read_rubric  # noqa: PLC0415  (as above)
 
@@ -334,16 +356,17 @@ def _view_version_3(document: Document, path: Path, said: Collection[Path]) -> L
     at = around.threshold_path or ()
     if view.threshold is not None and any(isinstance(step, int) for step in at):
         # that of a whole suite is for the rubrics without one
-        other = Place("the other one", at, Part.KEY)
+        other = RelatedPlace("the other one", at, Part.KEY)
         values = {"field": "pass_threshold", "other": at[-1]}
         problem = Problem("two-marks", (*path, "pass_threshold"), Part.KEY, values, (other,))
         view = replace(view, problems=(*view.problems, ("bounds", problem)))
     if view.threshold is None and around.threshold is not None:
         view = replace(view, threshold=around.threshold, threshold_path=around.threshold_path, is_gate=around.is_gate)
-    doubts = tuple(
-        doubt for doubt in around.doubts if not any(doubt[0][: at + 1] in said for at in range(len(doubt[0])))
-    )
-    return Location(path, VERSION_3, replace(view, doubts=doubts))
+    doubts = []
+    for place, reason in around.doubts:
+        if not any(place[: length + 1] in covered for length in range(len(place))):
+            doubts.append((place, reason))
+    return Location(path, VERSION_3, replace(view, doubts=tuple(doubts)))
 
 
 def has_signs_of_home(document: Document) -> bool:
@@ -371,7 +394,7 @@ _GATES = frozenset({"required", "min_score"})
 
 
 def _look_around(document: Document, path: Path) -> Around:
-    """Return what stands around a rubric of our format at a path."""
+    """Return the threshold and the doubts of what is around a rubric of our format at a path."""
     if path != (FIELD,):
         may_be_more = any(map(document.mentions, _OF_SUITES)) or _has_more(document, path)
     else:
@@ -415,7 +438,7 @@ def holds_criteria(value: Any) -> bool:
     if isinstance(value, dict):
         from rubric_lint.formats.home_made.scores import read_levels  # noqa: PLC0415  (few rubrics are mappings)
 
-        is_known = any(isinstance(each, dict | list) or schema_for().knows(key) for key, each in value.items())
+        is_known = any(isinstance(part, dict | list) or schema_for().knows(key) for key, part in value.items())
         return is_known or read_levels(value) is not None
     return isinstance(value, list) and not all(isinstance(entry, str) for entry in value)
 
@@ -430,8 +453,7 @@ def _find_views(document: Document, families: "Iterable[Family]") -> list[Locati
 
 
 def _in_order(document: Document, views: "Iterable[View]") -> list[Location]:
-    found = [Location(view.path, CURRENT, view) for view in views]
-    return sorted(found, key=lambda location: document.span(location.path).start)
+    return _sort(document, [Location(view.path, CURRENT, view) for view in views])
 
 
 def _find(
@@ -452,19 +474,19 @@ def _find(
         if path[: len(last)] == last:
             continue
         for key in mapping:
-            if key[:1] in ("r", "R") and _resembles(key):
-                if key == FIELD and not is_claimed:
-                    like = (id(mapping[FIELD]), is_holder(path))
-                    if like not in ours:
-                        ours[like] = is_ours(mapping[FIELD], path)
-                    is_found = ours[like]
-                else:
-                    is_found = key == FIELD
-                if is_found:
-                    last = (*path, FIELD)
-                    found[last] = None
-                else:
-                    leftovers.append((*path, key))
+            if key[:1] not in ("r", "R") or not _resembles(key):
+                continue
+            is_found = key == FIELD
+            if is_found and not is_claimed:
+                like = (id(mapping[FIELD]), is_holder(path))
+                if like not in ours:
+                    ours[like] = is_ours(mapping[FIELD], path)
+                is_found = ours[like]
+            if is_found:
+                last = (*path, FIELD)
+                found[last] = None
+            else:
+                leftovers.append((*path, key))
         if is_suite_of_3 and FIELD not in mapping and is_place(path, in_suite=True) and _has_criteria(mapping):
             leftovers.append((*path, CRITERIA))
         elif FIELD not in mapping and is_holder(path):

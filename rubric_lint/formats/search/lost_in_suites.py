@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rubric_lint.formats.agentv.parts import find_unloaded
-from rubric_lint.formats.agentv.parts import is_of_agentv as is_suite_of_agentv
+from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite_of_agentv
 from rubric_lint.formats.agentv.releases import NEWEST, OLDEST, Release, find_fields
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     find_cases,
     find_mappings,
     find_read,
@@ -19,6 +18,7 @@ from rubric_lint.formats.agentv.suites import (
     look_up,
     uses_words,
 )
+from rubric_lint.formats.dialects import JUDGED_TYPES
 from rubric_lint.formats.dialects.agentv import CONTAINERS, find_assertions
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import describe, find_near, shorten
@@ -38,33 +38,45 @@ def find_faulty_templates(document: Document) -> Iterator[Problem]:
     It renders the texts of a test as soon as the test has variables, and only those.
     """
     suite = document.data if isinstance(document.data, dict) else {}
+    if isinstance(suite.get("default_test"), str):
+        return
     shared = _read_variables(suite) | _read_variables(suite.get("default_test"))
-    for path, case in () if isinstance(suite.get("default_test"), str) else find_cases(document):
-        own = shared | _read_variables(case)
-        mappings = {name for name, value in own.items() if _is_object(value)}
-        if path[:1] == ("scenarios",) or not own:
+    lists = NEWEST.lists["test"]
+    for path, case in find_cases(document):
+        variables = shared | _read_variables(case)
+        if path[:1] == ("scenarios",) or not variables:
             continue
-        lists = NEWEST.lists["test"]
-        held = next((place for place in lists if look_up(case, place) is not None), lists[0])
-        judged = dict(_find_in_list((*path, *held), look_up(case, held)))
-        fields = NEWEST.loaded["rendered"]
-        rendered = [text for name in fields for text in find_strings((*path, name), case.get(name))]
-        rendered += find_strings((*path, "vars", "input"), look_up(case, ("vars", "input")))
-        for place, text in {**judged, **dict(rendered)}.items():
-            given = {"env"} if place[-1] == "prompt" else _GIVEN  # the others are gone before its judge sees a prompt
-            if tag := find_broken(text):
-                yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
-            elif place in judged and (missing := set(find_names(text)) - own.keys() - given):
-                first = next(name for name in find_names(text) if name in missing)
-                yield Problem("agentv-variable", place, values={"name": first}, repair=_escape(place))
-            elif names := mappings & {match[1] for match in _WHOLE.finditer(text) if match[0] != text.strip()}:
-                yield Problem("agentv-object", place, values={"name": min(names)})
+        steps = next((steps for steps in lists if look_up(case, steps) is not None), lists[0])
+        judged = dict(_find_in_list((*path, *steps), look_up(case, steps)))
+        rendered = dict(judged)
+        for name in NEWEST.loaded["rendered"]:
+            rendered.update(find_strings((*path, name), case.get(name)))
+        rendered.update(find_strings((*path, "vars", "input"), look_up(case, ("vars", "input"))))
+        for place, text in rendered.items():
+            yield from _check_template(place, text, variables, is_judged=place in judged)
+
+
+def _check_template(place: Path, text: str, variables: dict[str, Any], *, is_judged: bool) -> Iterator[Problem]:
+    """Check a text of a test that AgentV 5 renders; if a model judges by it, all its variables must be there."""
+    tag = find_broken(text)
+    if tag:
+        yield Problem("agentv-template", place, values={"tag": tag}, repair=_escape(place))
+        return
+    filled = {"env"} if place[-1] == "prompt" else _FILLED  # the others are gone before its judge sees a prompt
+    missing = [name for name in find_names(text) if name not in variables and name not in filled]
+    if is_judged and missing:
+        yield Problem("agentv-variable", place, values={"name": missing[0]}, repair=_escape(place))
+        return
+    within = {match[1] for match in _WHOLE.finditer(text) if match[0] != text.strip()}
+    objects = [name for name, value in variables.items() if name in within and _is_object(value)]
+    if objects:
+        yield Problem("agentv-object", place, values={"name": min(objects)})
 
 
 _WHOLE = re.compile(r"\{\{-?\s*(\w+)\s*-?\}\}")
 """A tag that is a variable, without a field of it or a filter."""
 
-_GIVEN = frozenset(NEWEST.loaded["filled"])
+_FILLED = frozenset(NEWEST.loaded["filled"])
 """Names that AgentV or its judge may fill in, whatever the variables of a test are."""
 
 
@@ -73,8 +85,8 @@ def _escape(path: Path) -> Repair:
 
 
 def _read_variables(owner: Any) -> dict[str, Any]:
-    given = owner.get("vars") if isinstance(owner, dict) else None
-    return {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
+    variables = owner.get("vars") if isinstance(owner, dict) else None
+    return {str(name): value for name, value in variables.items()} if isinstance(variables, dict) else {}
 
 
 def _is_object(value: Any) -> bool:
@@ -101,27 +113,30 @@ _SETS = find_fields("x-members")
 """The types of assertions that hold others, each with the field of their list."""
 
 
-def find_lost_in_agentv(document: Document, views: list[View], taken: set[Path]) -> Iterator[Problem]:
-    """Find what AgentV does not read of a suite: `views` are its rubrics, `taken` the paths of all rubrics."""
+def find_lost_in_agentv(document: Document, views: list[View], rubrics: set[Path]) -> list[Problem]:
+    """Find what AgentV does not read of a suite, one problem a place: `views` are its rubrics, `rubrics` all paths."""
     release = find_release(document)
     is_last = release is NEWEST
     names = {view.dialect.name for view in views}
-    told: set[Path] = set()
-    for problem in (
-        *(each for view in views for each in _find_misplaced(document, view.path, release)),
-        *_find_empty(document, {path[:-1] for path in taken} | taken),
-        *_find_ignored(document),
-        *(_find_refused(document, release) if is_last else ()),
-        *(find_faulty_templates(document) if is_last or names & NEWEST.dialects else ()),
-        *_find_unread_lists(document, release, taken, views),
-        *(_find_skipped(document, release, is_late="agentv-a6" in names) if not is_last else ()),
-        *(_find_dropped(document, taken) if not is_last else ()),
-        *_find_elsewhere(document, is_last=is_last),
-        *_find_in_turns(document),
-    ):
-        if problem.path not in told:
-            told.add(problem.path)
-            yield problem
+    found: list[Problem] = []
+    for view in views:
+        found += _find_misplaced(document, view.path, release)
+    found += _find_empty(document, {path[:-1] for path in rubrics} | rubrics)
+    found += _find_ignored(document)
+    if is_last:
+        found += _find_refused(document, release)
+    if is_last or names & NEWEST.dialects:
+        found += find_faulty_templates(document)
+    found += _find_unread_lists(document, release, rubrics, views)
+    if not is_last:
+        found += _find_skipped(document, release, is_late="agentv-a6" in names)
+        found += _find_dropped(document, rubrics)
+    found += _find_elsewhere(document, is_last=is_last)
+    found += _find_in_turns(document)
+    firsts: dict[Path, Problem] = {}
+    for problem in found:
+        firsts.setdefault(problem.path, problem)
+    return list(firsts.values())
 
 
 def _find_misplaced(document: Document, path: Path, release: Release) -> Iterator[Problem]:
@@ -141,18 +156,20 @@ def _find_misplaced(document: Document, path: Path, release: Release) -> Iterato
     yield Problem("agentv-both-fields" if is_twice else "agentv-field", path, Part.KEY, values, repair=repair)
 
 
-def _find_empty(document: Document, taken: set[Path]) -> Iterator[Problem]:
-    """Find assertions whose type needs criteria but whose field for them is missing or empty."""
+def _find_empty(document: Document, judges: set[Path]) -> Iterator[Problem]:
+    """Find assertions whose type needs criteria but whose field for them is missing or empty; `judges` have some."""
     for path, assertion in find_assertions(document):
         kind = assertion["type"]
         wanted = CONTAINERS[kind]
-        if path in taken or FIELD in assertion:
+        if path in judges or FIELD in assertion:
             continue
         if wanted in assertion:
             if assertion[wanted] in (None, [], ""):
                 yield Problem("agentv-empty", (*path, wanted), Part.KEY, {"wanted": wanted, "type": kind})
-        elif near := [key for key in assertion if find_near(key, (wanted,))]:
-            place, values = (*path, near[0]), {"key": near[0], "wanted": wanted}
+            continue
+        similar = [key for key in assertion if find_near(key, (wanted,))]
+        if similar:
+            place, values = (*path, similar[0]), {"key": similar[0], "wanted": wanted}
             yield Problem("misnamed", place, Part.KEY, values, repair=rename_fields([(place, wanted)]))
         elif wanted != "value":
             values = {"wanted": wanted, "type": kind}
@@ -173,25 +190,31 @@ def _find_ignored(document: Document) -> Iterator[Problem]:
             if "score_ranges" in assertion:
                 yield Problem("agentv-score-ranges", (*path, "score_ranges"), Part.KEY)
         elif isinstance(value, dict) and "id" in value and value.keys() & {"criteria", "rubrics"}:
-            taken = "criteria" if "criteria" in value else "rubrics"
-            values = {"taken": taken, "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
-            yield Problem("agentv-one-criterion", (*place, taken), Part.KEY, values)
+            field = "criteria" if "criteria" in value else "rubrics"
+            values = {"taken": field, "dropped": "`id` and `outcome`" if "outcome" in value else "`id`"}
+            yield Problem("agentv-one-criterion", (*place, field), Part.KEY, values)
 
 
 def _find_refused(document: Document, release: Release) -> Iterator[Problem]:
     """Find lists and types of assertions that a release does not read."""
     for path, assertion, _ in find_typed(document):
         yield from _find_unread_type(path, assertion, release, _CRITERIA_FIELDS, "agentv-5-type")
-    for path, case in (((), document.data), *find_cases(document)):
-        owner = "test" if path else "suite"
-        for name in EVALUATORS if "id" in case or not path else ():
-            if (name,) not in release.lists[owner] and isinstance(case.get(name), list) and case[name]:
-                yield _refuse_list("agentv-5-list", (*path, name), case, release.lists[owner][0][-1], release)
-        for held, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
+    yield from _find_refused_lists((), document.data, release, "suite")
+    for path, case in find_cases(document):
+        if "id" in case or not path:
+            yield from _find_refused_lists(path, case, release, "test" if path else "suite")
+        for place, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
             wanted = release.lists["turn"][0][-1]
-            for name in EVALUATORS if wanted not in turn else ():
+            for name in ASSERTION_LISTS if wanted not in turn else ():
                 if turn.get(name):
-                    yield _refuse_list("agentv-5-turn", (*held, name), turn, wanted, release)
+                    yield _refuse_list("agentv-5-turn", (*place, name), turn, wanted, release)
+
+
+def _find_refused_lists(path: Path, owner: dict[str, Any], release: Release, kind: str) -> Iterator[Problem]:
+    """Find the lists of assertions of a suite or a test whose names a release does not have."""
+    for name in ASSERTION_LISTS:
+        if (name,) not in release.lists[kind] and isinstance(owner.get(name), list) and owner[name]:
+            yield _refuse_list("agentv-5-list", (*path, name), owner, release.lists[kind][0][-1], release)
 
 
 _CRITERIA_FIELDS = frozenset(find_fields("x-criteria").values())
@@ -239,19 +262,23 @@ def _find_texts(path: Path, entries: Any) -> list[Path]:
     return [(*path, at) for at, entry in enumerate(items) if isinstance(entry, str)]
 
 
-def _find_dropped(document: Document, taken: set[Path]) -> Iterator[Problem]:
+def _find_dropped(document: Document, rubrics: set[Path]) -> Iterator[Problem]:
     """Find criteria among the `rubrics` of a test without the only text that AgentV reads there, `outcome`."""
     for path, case in find_cases(document):
-        for held, entry in find_mappings((*path, FIELD), case.get(FIELD) if (*path, FIELD) in taken else None):
+        if (*path, FIELD) not in rubrics:
+            continue
+        for entry_path, entry in find_mappings((*path, FIELD), case.get(FIELD)):
             if "criteria" in entry and not entry.keys() & {"outcome", "score_ranges"}:
-                place = (*held, "criteria")
+                place = (*entry_path, "criteria")
                 yield Problem("agentv-4-dropped", place, Part.KEY, repair=rename_fields([(place, "outcome")]))
 
 
-def _find_unread_lists(document: Document, release: Release, taken: set[Path], views: list[View]) -> Iterator[Problem]:
+def _find_unread_lists(
+    document: Document, release: Release, rubrics: set[Path], views: list[View]
+) -> Iterator[Problem]:
     """Find the lists that a release does not read: some names in a suite, and all but the first list of a case."""
     read = {path[0] for path in release.lists["suite"]}
-    for name in EVALUATORS if next(find_cases(document), None) else ():
+    for name in ASSERTION_LISTS if next(find_cases(document), None) else ():
         if name not in read and any(view.path[:1] == (name,) for view in views):
             values = {"list": name, "wanted": release.assertions}
             yield Problem("agentv-4-evaluators", (name,), Part.KEY, values)
@@ -261,7 +288,8 @@ def _find_unread_lists(document: Document, release: Release, taken: set[Path], v
             value, place = look_up(case, steps), (*path, *steps)
             if value is None:
                 continue
-            if first and (_find_texts(place, value) or any(each[: len(place)] == place for each in taken)):
+            holds_rubric = any(rubric[: len(place)] == place for rubric in rubrics)
+            if first and (holds_rubric or _find_texts(place, value)):
                 yield Problem("agentv-second-list", place, Part.KEY, {"first": first})
             first = first or steps[-1]
 
@@ -272,7 +300,7 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
         for name, value in case.items() if FIELD not in case else ():
             if (
                 isinstance(value, list)
-                and name not in EVALUATORS
+                and name not in ASSERTION_LISTS
                 and uses_words(value, is_of_case=False)
                 and not find_near(name, (FIELD,))
             ):
@@ -285,33 +313,32 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
 def _find_in_turns(document: Document) -> Iterator[Problem]:
     """Find assertions of a turn that AgentV does not parse: all but strings."""
     for path, case in find_cases(document):
-        for held, turn in find_mappings((*path, "turns"), case.get("turns")):
+        for turn_path, turn in find_mappings((*path, "turns"), case.get("turns")):
             for name in ("assertions", "assert"):
-                for place, entry in find_mappings((*held, name), turn.get(name)):
+                for place, entry in find_mappings((*turn_path, name), turn.get(name)):
                     if isinstance(entry.get("type"), str):
                         yield Problem("agentv-turn", (*place, "type"))
 
 
 # Near misses: known forms of assertions that are not read.
 _LISTS = ("assertions", "assert")
-_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
-_JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
+_JUDGES = frozenset({*JUDGED_TYPES, *(f"not-{kind}" for kind in JUDGED_TYPES)})
 _MOVE = "put it in the `assert` of an entry of `tests`"
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
 
-def find_unread(document: Document, taken: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
-    """Find the rubrics of AgentV and promptfoo that are not among the paths `taken`, each with a message.
+def find_unread_assertions(document: Document, rubrics: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+    """Find the rubrics of AgentV and promptfoo that are not among the paths `rubrics`, each with a message.
 
     With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
     """
     for path, mapping in document.mappings:
         # promptfoo puts templates where a `$ref` names them.
-        if len(path) > 1 and path[-2] in (*EVALUATORS, "assertionTemplates"):
-            yield from _find_value(path, mapping, taken, of_agentv=is_of_agentv(document, path))
+        if len(path) > 1 and path[-2] in (*ASSERTION_LISTS, "assertionTemplates"):
+            yield from _find_value(path, mapping, rubrics, of_agentv=is_of_agentv(document, path))
         for name in _LISTS:
             value = mapping.get(name)
-            if (*path, name) not in taken and isinstance(value, list):
+            if (*path, name) not in rubrics and isinstance(value, list):
                 yield from _find_strings_among(path, name, value, mapping, of_agentv=of_agentv)
 
 
@@ -333,7 +360,7 @@ def find_graders(document: Document) -> Iterator[tuple[Path, str]]:
             yield path, f"OpenAI has deprecated its graders; {advice}"
 
 
-def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterator[tuple[Path, Part, str]]:
+def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterator[Blocker]:
     """Find what AgentV does not read of a suite whose rubrics are in these dialects, or that has none.
 
     Its release is AgentV 5 if the suite or one of its rubrics shows that, else AgentV 4.
@@ -344,85 +371,79 @@ def find_unloaded_parts(document: Document, dialects: frozenset[str]) -> Iterato
         if not dialects:
             is_new = any(kind in NEWEST.criteria_fields for *_, kind in find_typed(document))
             is_new = is_new or _has_fields_of(NEWEST, OLDEST, document)
-        for unmet in find_unloaded(document, NEWEST if is_new else find_release(document)):
-            yield unmet.path, unmet.part, unmet.reason
+        yield from find_unloaded(document, NEWEST if is_new else find_release(document))
 
 
 def _has_fields_of(release: Release, other: Release, document: Document) -> bool:
     """Return whether a suite has fields that only one of two releases reads, and none that only the other reads."""
-    own, others = (find_read(each.loaded["suite"]) for each in (release, other))
+    own, others = find_read(release.loaded["suite"]), find_read(other.loaded["suite"])
     fields = document.data.keys() if isinstance(document.data, dict) else set()
     return not fields.isdisjoint(own - others) and fields.isdisjoint(others - own)
 
 
 def _find_value(
-    path: Path, assertion: dict[str, Any], taken: set[Path], *, of_agentv: bool
+    path: Path, assertion: dict[str, Any], rubrics: set[Path], *, of_agentv: bool
 ) -> Iterator[tuple[Path, str]]:
     kind, value = assertion.get("type"), assertion.get("value")
     place = (*path, "value")
-    if not isinstance(kind, str) or kind not in _JUDGES or place in taken or path in taken:
+    if not isinstance(kind, str) or kind not in _JUDGES or place in rubrics or path in rubrics:
         return
+    reason = ""
     if isinstance(value, str):
-        is_read = path[:-1] in taken and not of_agentv
-        yield from ((place, reason) for reason in _tell_text(assertion, is_read=is_read, of_agentv=of_agentv))
+        is_read = path[:-1] in rubrics and not of_agentv
+        reason = _find_reason_of_text(assertion, is_read=is_read, of_agentv=of_agentv)
     elif isinstance(value, dict) and value.keys() & _ENTRY_FIELDS:
-        yield place, f"`value` of `{kind}` is one mapping, which only AgentV 5 reads; put a dash before it"
+        reason = f"`value` of `{kind}` is one mapping, which only AgentV 5 reads; put a dash before it"
     elif isinstance(value, list) and any(isinstance(entry, dict) and "criteria" in entry for entry in value):
-        yield (
-            place,
-            f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`",
-        )
+        reason = f"`value` of `{kind}` lists `criteria` alone, which AgentV does not read as criteria; write `outcome`"
     elif value and isinstance(value, list | dict):
-        # A rubric in it that is read, or an empty list that is told as one, is enough.
-        parts = value.items() if isinstance(value, dict) else ()
-        if any((*place, name) in taken or each == [] for name, each in parts):
-            return
-        yield place, f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
+        # A rubric in it that is read, or an empty list that is reported as one, is enough.
+        parts = value if isinstance(value, dict) else {}
+        if not any((*place, name) in rubrics or parts[name] == [] for name in parts):
+            reason = f"`value` of `{kind}` is {describe(value, '')}, which is not checked; write a string"
+    if reason:
+        yield place, reason
 
 
-def _tell_text(assertion: dict[str, Any], *, is_read: bool, of_agentv: bool) -> Iterator[str]:
-    """Yield why the string in a `value` is not checked; with `is_read`, it is one of the texts of promptfoo."""
+def _find_reason_of_text(assertion: dict[str, Any], *, is_read: bool, of_agentv: bool) -> str:
+    """Return why the string in a `value` is not checked; empty if it `is_read` as one of the texts of promptfoo."""
     from rubric_lint.formats.dialects.promptfoo import is_filled_in  # noqa: PLC0415  (most files have no such assertions)
 
     kind = assertion["type"]
     if is_filled_in(assertion["value"]):
-        yield f"`value` of `{kind}` is a file or a variable, whose text is not read; write the text here"
-    elif is_read:
-        return
-    elif "score_ranges" in assertion:
+        return f"`value` of `{kind}` is a file or a variable, whose text is not read; write the text here"
+    if is_read:
+        return ""
+    if "score_ranges" in assertion:
         where = "which only AgentV 5 reads, and this test is not AgentV's"
-        yield f"`{kind}` has `score_ranges` beside `value`, {where}; {_MOVE}"
-    elif of_agentv:
+        return f"`{kind}` has `score_ranges` beside `value`, {where}; {_MOVE}"
+    if of_agentv:
         where = "by which AgentV judges freely, and only lines for its levels or bands would be checked"
-        yield f"`value` of `{kind}` is a string {where}; list criteria, each with an `outcome`"
-    else:
-        where = "outside the `assert` of a suite for promptfoo, so it is not checked"
-        yield f"`value` of `{kind}` is a string {where}; {_MOVE}"
+        return f"`value` of `{kind}` is a string {where}; list criteria, each with an `outcome`"
+    where = "outside the `assert` of a suite for promptfoo, so it is not checked"
+    return f"`value` of `{kind}` is a string {where}; {_MOVE}"
 
 
-def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
+def find_misspelt_judges(document: Document) -> Iterator[tuple[Path, Part, str]]:
     """Find types that are nearly one of a judge, and lists of judges under a key that is nearly `assert`."""
     for path, mapping in document.mappings:
         kind = mapping.get("type")
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) and "value" in mapping:
+        if len(path) > 1 and path[-2] in ASSERTION_LISTS and isinstance(kind, str) and "value" in mapping:
             bare = kind.removeprefix("not-")
-            if bare not in _JUDGED and (near := find_near(bare, _JUDGED)):
-                said = f"the type `{shorten(kind)}` is not known, so its `value` is not checked"
-                yield (*path, "type"), Part.VALUE, f"{said}; {_ask(near)}"
+            similar = [] if bare in JUDGED_TYPES else find_near(bare, JUDGED_TYPES)
+            if similar:
+                reason = f"the type `{shorten(kind)}` is not known, so its `value` is not checked"
+                yield (*path, "type"), Part.VALUE, f"{reason}; did you mean `{similar[0]}`?"
         for key, value in mapping.items():
-            is_list = isinstance(value, list) and key not in EVALUATORS and any(map(_is_judge, value))
-            if is_list and (near := find_near(key, ("assert",))):
-                said = f"`{shorten(key)}` is not read, so its assertions are not checked"
-                yield (*path, key), Part.KEY, f"{said}; {_ask(near)}"
-
-
-def _ask(near: list[str]) -> str:
-    return f"did you mean `{near[0]}`?"
+            is_list = isinstance(value, list) and key not in ASSERTION_LISTS and any(map(_is_judge, value))
+            if is_list and find_near(key, ("assert",)):
+                reason = f"`{shorten(key)}` is not read, so its assertions are not checked"
+                yield (*path, key), Part.KEY, f"{reason}; did you mean `assert`?"
 
 
 def _is_judge(entry: Any) -> bool:
     kind = entry.get("type") if isinstance(entry, dict) else None
-    return isinstance(kind, str) and kind.removeprefix("not-") in _JUDGED
+    return isinstance(kind, str) and kind.removeprefix("not-") in JUDGED_TYPES
 
 
 def _find_strings_among(
@@ -430,8 +451,8 @@ def _find_strings_among(
 ) -> Iterator[tuple[Path, str]]:
     for place in _find_texts((*path, name), value)[:1]:
         if of_agentv:
-            told = "are checked only where AgentV reads them, in suites and their tests; move them there"
-            yield place, f"strings in `{name}` {told}"
+            reason = "are checked only where AgentV reads them, in suites and their tests; move them there"
+            yield place, f"strings in `{name}` {reason}"
         elif path[-2:-1] == ("tests",) and "id" in owner:
             reason = "but nothing shows that this suite is for AgentV; if it is, name the file NAME.eval.yaml"
             yield place, f"strings in `{name}` are criteria to AgentV, {reason}"

@@ -19,13 +19,14 @@ from rubric_lint.formats.search.locate import (
     holds_criteria,
     is_agentv,
 )
-from rubric_lint.model.finding import Problem, Step, Unread
+from rubric_lint.model.finding import NearMissStep, Problem, Unread
 from rubric_lint.model.messages import describe, find_near, join_words, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
     FIELD,
     OF_WHOLE,
     find_misspelt,
+    has_distinctive_field,
     has_own_words,
     holds_only_ours,
     holds_texts,
@@ -37,7 +38,6 @@ from rubric_lint.model.recognition import (
     is_reference,
     may_be_ours,
     repeat_in_cases,
-    tells,
 )
 from rubric_lint.model.repairs import rename_fields
 from rubric_lint.model.schema import schema_for, schema_of
@@ -46,12 +46,12 @@ from rubric_lint.model.version_3 import holds_rubric
 from rubric_lint.model.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path, part_of
+from rubric_lint.source.path import Part, Path, list_prefixes, part_of
 from rubric_lint.source.source import DATA, Kind, kind_of
 from rubric_lint.source.tree import parts_of
 
 if TYPE_CHECKING:
-    from rubric_lint.formats.search.home_made import Near
+    from rubric_lint.formats.search.home_made import NearRubric
 
 
 def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: bool) -> Iterator[Problem]:
@@ -63,7 +63,7 @@ def find_lost(document: Document, found: Search, *, in_suite: bool, of_agentv: b
     document, is_suite_of_3 = repeat_in_cases(document), find_claim(document) == SUITE_OF_3
     for path in found.leftovers:
         if path[-1] == CRITERIA and is_suite_of_3:
-            yield Problem("outside", path, Part.KEY, {"whole": _word_whole(document.value(path[:-1]))})
+            yield Problem("outside", path, Part.KEY, {"whole": _format_whole(document.value(path[:-1]))})
         elif is_place(path[:-1], in_suite=in_suite):
             yield from _find_leftover(document, path, of_agentv=of_agentv)
     if of_agentv:
@@ -86,11 +86,19 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
             values = {"key": key, "wanted": FIELD}
             yield Problem("misnamed", path, Part.KEY, values, repair=rename_fields([(path, FIELD)]))
     elif not value and not isinstance(value, bool | int | float):
-        yield Problem("empty", path, Part.KEY, {"empty": word_empty(value)})
+        yield Problem("empty", path, Part.KEY, {"empty": format_empty(value)})
     elif not isinstance(value, list | dict):
         if not (isinstance(value, str) and is_reference(value)):
             yield Problem("not-a-list", path, values={"found": describe(value, document.written_at(path))})
-    elif misspelt := list(find_misspelt(value, path, of_agentv=of_agentv)):
+    else:
+        yield from _find_no_criteria(document, path, of_agentv=of_agentv)
+
+
+def _find_no_criteria(document: Document, path: Path, *, of_agentv: bool) -> Iterator[Problem]:
+    """Find why the collection under `rubrics` is not read: a misspelt field, texts alone, or no criteria."""
+    value = document.value(path)
+    misspelt = list(find_misspelt(value, path, of_agentv=of_agentv))
+    if misspelt:
         yield describe_misspelt(misspelt[0])._replace(repair=rename_fields(misspelt))
     elif holds_texts(value) and document.number is not None and not of_agentv:
         yield Problem("texts", path, Part.KEY, {"advice": str(_declare(document, path))})
@@ -99,17 +107,19 @@ def _find_leftover(document: Document, path: Path, *, of_agentv: bool) -> Iterat
         yield Problem("no-criteria", path, Part.KEY, {"wanted": wanted})
 
 
-def _word_whole(owner: Mapping[str, Any]) -> str:
+def _format_whole(owner: Mapping[str, Any]) -> str:
     """Write the outline of the rubric whose fields a mapping has: `rubrics: {scale: ..., criteria: ...}`."""
     fields = [name for name in owner if name in OF_WHOLE or name in {CRITERIA, "grades", "levels"}]
     return f"{FIELD}: {{{', '.join(f'{name}: ...' for name in fields)}}}"
 
 
-def word_empty(value: Any) -> str:
+def format_empty(value: Any) -> str:
     """Describe an empty field: `is an empty list`."""
     if value is None:
         return "has no value"
-    return f"is an empty {'list' if isinstance(value, list) else 'mapping' if isinstance(value, dict) else 'string'}"
+    if isinstance(value, list):
+        return "is an empty list"
+    return "is an empty mapping" if isinstance(value, dict) else "is an empty string"
 
 
 def describe_misspelt(found: tuple[Path, str]) -> Problem:
@@ -127,77 +137,82 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     if is_description(document.data):
         return []
     document = repeat_in_cases(document)
-    taken = {location.path for location in found.rubrics}
-    of_others = [] if taken else _find_of_others(document, found)
+    rubrics = {location.path for location in found.rubrics}
+    of_others = [] if rubrics else _find_of_others(document, found)
     if of_others:
-        return of_others
-    noticed: list[tuple[Path, Part, str | _Advice, bool]] = []
-    for location in found.rubrics:
-        if location.view is None:
-            noticed += [(path, part_of(path), reason, True) for path, reason in location.around.doubts]
-        else:
-            noticed += _find_others(document, location.view)
-            view = location.view
-            noticed += [(path, part_of(path), reason, True) for path, reason in (*view.doubts, *view.unread)]
-    noticed += _find_unscaled(found)
-    told = {place[:length] for place in lost for length in range(1, len(place) + 1)}
-    home = [] if found.is_claimed or document.kind.is_program else _find_home(document, taken)
-    placed = {path for near in home for path in near.places}
-    around = {path[:length] for near in home for path in near.places for length in range(len(path) + 1)}
-    leftovers = _find_leftovers_to_tell(document, found, taken, told | around)
-    alike = {(len(path), path[-1]) for path in placed if path}  # the table is for those too
-    for path in (path for path in leftovers if (len(path), path[-1]) not in alike):
+        return [_make_unread(document, miss) for miss in of_others]
+    misses = [*_find_in_rubrics(document, found), *_find_unscaled(found)]
+    home = [] if found.is_claimed or document.kind.is_program else _find_home(document, rubrics)
+    for path in _find_leftovers(document, found, rubrics, lost, home):
         is_known = in_suite and is_place(path[:-1], in_suite=in_suite)
         if is_known or not _is_another_tools(document, path):
-            is_alone = not (taken or in_suite or lost)
-            reason = _word_leftover(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
-            noticed.append((path, Part.KEY, reason, is_known))
-    forms = _find_unread_forms(document, found, taken, of_agentv=of_agentv)
-    noticed += [(path, part, reason, True) for path, part, reason in forms if not _is_told(path, lost, told)]
-    noticed += _find_by_dialects(document, found, is_told=bool(taken or noticed))
-    if taken or not lost:
-        for (path, *_), reason, steps in home:
-            noticed.append((path, Part.KEY if path else Part.HEAD, _Advice(reason, steps), False))
-    if not taken and not noticed and not lost and not found.is_claimed:
-        noticed += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
-        noticed += _find_empty(document)
-    noticed = list({(path, str(reason)): each for each in noticed for path, _, reason, _ in (each,)}.values())
-    unread = [_make_unread(document, path, part, reason, is_known=known) for path, part, reason, known in noticed]
-    unread = list(dict.fromkeys(unread))  # aliases repeat some
-    is_said = bool(unread or taken or lost or found.is_claimed)
-    return unread if is_said else [*_find_prompts(document), *_find_texts_by_name(document)]
+            is_alone = not (rubrics or in_suite or lost)
+            reason = _find_reason(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
+            misses.append(_UnreadPlace(path, Part.KEY, reason, is_known))
+    misses += _find_unread_forms(document, found, rubrics, lost, of_agentv=of_agentv)
+    misses += _find_by_dialects(document, found, has_others=bool(rubrics or misses))
+    if rubrics or not lost:
+        for near in home:
+            part = Part.KEY if near.places[0] else Part.HEAD
+            misses.append(_UnreadPlace(near.places[0], part, _Advice(near.reason, near.steps), is_known=False))
+    if not (rubrics or misses or lost or found.is_claimed):
+        misses += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
+        misses += _find_empty(document)
+    by_reason = {(miss.path, str(miss.reason)): miss for miss in misses}
+    unread = [_make_unread(document, miss) for miss in by_reason.values()]
+    if unread or rubrics or lost or found.is_claimed:
+        return list(dict.fromkeys(unread))  # aliases repeat some
+    return [*_find_prompts(document), *_find_texts_by_name(document)]
 
 
-def _find_unscaled(found: Search) -> Iterator[tuple[Path, Part, str, bool]]:
+class _UnreadPlace(NamedTuple):
+    """A place that is not read and the reason. `is_known`: it is meant for us, or else its look alone says so."""
+
+    path: Path
+    part: Part
+    reason: "str | _Advice"
+    is_known: bool = True
+
+
+def _find_in_rubrics(document: Document, found: Search) -> Iterator[_UnreadPlace]:
+    """Find what is not read of the rubrics that are read."""
+    for location in found.rubrics:
+        places = location.around.doubts
+        if location.view is not None:
+            yield from _find_others(document, location.view)
+            places = location.view.doubts + location.view.unread
+        for path, reason in places:
+            yield _UnreadPlace(path, part_of(path), reason)
+
+
+def _find_unscaled(found: Search) -> Iterator[_UnreadPlace]:
     """Find the rubrics of teams of which nothing says the scale, the first for each reason."""
     views = [location.view for location in found.rubrics if location.view and location.view.dialect.name == "shape"]
     firsts = {view.unscorable: view.path for view in reversed(views) if view.unscorable}
-    yield from ((path, part_of(path), reason, True) for reason, path in firsts.items())
+    for reason, path in firsts.items():
+        yield _UnreadPlace(path, part_of(path), reason)
 
 
-def _find_of_others(document: Document, found: Search) -> list[Unread]:
-    """Return what is told of a file that another tool has, or of a system whose criteria are not read."""
+def _find_of_others(document: Document, found: Search) -> list[_UnreadPlace]:
+    """Find a file that is another tool's, and criteria of a system that are not read."""
     if found.is_foreign:
-        return [_make_unread(document, (), Part.HEAD, _word_foreign(document), is_known=True)]
+        return [_UnreadPlace((), Part.HEAD, _find_foreign(document))]
     if found.is_claimed or not has_words_of_named(document.quick_text):
         return []
     from rubric_lint.formats.search import named_misses  # noqa: PLC0415  (few files have the words)
 
-    named = [(path, _Advice(problem, (step,))) for path, problem, step in named_misses.find_named(document)]
-    return [_make_unread(document, path, Part.KEY, advice, is_known=True) for path, advice in named]
+    named = named_misses.find_named(document)
+    return [_UnreadPlace(path, Part.KEY, _Advice(problem, (step,))) for path, problem, step in named]
 
 
-def _is_told(path: Path, lost: set[Path], told: set[Path]) -> bool:
-    """Return whether a finding has said what is wrong with a value, with its list, or with the criteria beside it."""
-    return path in told or path[:-1] in lost or (path[-1:] == ("type",) and path[:-1] in told)
-
-
-def _find_empty(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+def _find_empty(document: Document) -> Iterator[_UnreadPlace]:
     """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
-    for key, value in document.data.items() if count_signs(document.source.name) and has_home_beside(document) else ():
+    if not count_signs(document.source.name) or not has_home_beside(document):
+        return
+    for key, value in document.data.items():
         if key in Containers.strong and value in (None, [], {}, ""):
             advice = "so nothing is judged by it; list its criteria or remove it"
-            yield (key,), Part.KEY, f"`{key}` {word_empty(value)}, {advice}", False
+            yield _UnreadPlace((key,), Part.KEY, f"`{key}` {format_empty(value)}, {advice}", is_known=False)
 
 
 def _find_prompts(document: Document) -> Iterator[Unread]:
@@ -210,13 +225,17 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     for name, text, start in _find_strings(document):
         place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
-            advice = _Advice(f"{place} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
+            advice = _Advice(
+                f"{place} has a scale of scores, which is not checked;", (NearMissStep("rewrite", _AS_LEVELS),)
+            )
         elif is_prompt(text):
-            advice = _Advice(f"{place} is a prompt, in which no criteria are checked;", (Step("rewrite", _AS_FILE),))
+            advice = _Advice(
+                f"{place} is a prompt, in which no criteria are checked;", (NearMissStep("rewrite", _AS_FILE),)
+            )
         else:
             continue
         line, column, _ = document.source.position(start)
-        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+        yield Unread(str(advice), line, column, is_known=False, evidence=1, steps=advice.steps)
 
 
 def _find_texts_by_name(document: Document) -> Iterator[Unread]:
@@ -226,13 +245,17 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
         return
     from rubric_lint.formats.home_made.places import find_texts_by_name  # noqa: PLC0415  (few files have the words)
 
-    if found := find_texts_by_name(document):
+    found = find_texts_by_name(document)
+    if found:
         names = join_words([f"`{name}`" for name in sorted(found)])
         hold = "hold" if len(found) > 1 else "holds"
         problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
-        steps = (Step("rewrite", "write them as a list `criteria`, each with a `description`"), Step("run", "adopt"))
+        steps = (
+            NearMissStep("rewrite", "write them as a list `criteria`, each with a `description`"),
+            NearMissStep("run", "adopt"),
+        )
         first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
-        yield _make_unread(document, first, Part.KEY, _Advice(problem, steps), is_known=False)
+        yield _make_unread(document, _UnreadPlace(first, Part.KEY, _Advice(problem, steps), is_known=False))
 
 
 _AS_FILE = "write them to a rubric file, as `rubric-lint init -` does"
@@ -254,57 +277,73 @@ def _find_strings(document: Document) -> Iterator[tuple[str, str, int]]:
                     yield str(key), text, document.span(place, Part.VALUE).start
 
 
-def _find_leftovers_to_tell(document: Document, found: Search, taken: set[Path], told: set[Path]) -> Iterator[Path]:
-    """Yield the near-rubrics that are not told already, and that are neither read elsewhere nor names."""
-    views = [location.view for location in found.rubrics if location.view] if found.leftovers else []
-    read = {place for view in views for place in view.sources}
-    borrowed = {id(document.value(path)) for path in taken} if found.leftovers and document.may_borrow else set()
+def _find_leftovers(
+    document: Document, found: Search, rubrics: set[Path], lost: set[Path], home: "list[NearRubric]"
+) -> Iterator[Path]:
+    """Find the near-rubrics that no finding and no home-made rubric covers, and that are not read elsewhere or names.
+
+    `rubrics` are the paths of the rubrics, `lost` those of what is a finding already.
+    """
+    if not found.leftovers:
+        return
+    covered = list_prefixes(lost)
+    alike: set[tuple[int, Any]] = set()  # the table of a home-made rubric is for those too
+    for near in home:
+        covered |= list_prefixes(near.places)
+        alike |= {(len(path), path[-1]) for path in near.places if path}
+    for location in found.rubrics:
+        if location.view:
+            covered |= location.view.sources
+    borrowed = {id(document.value(path)) for path in rubrics} if document.may_borrow else set()
     for path in found.leftovers:
         value = document.value(path)
-        if path in told or path in read or _is_name(path, value) or (taken and _is_metadata(value)):
+        is_metadata = bool(rubrics) and _is_metadata(value)
+        if path in covered or (len(path), path[-1]) in alike or _is_name(path, value) or is_metadata:
             continue
         if not (path[-1] == FIELD and isinstance(value, list | dict) and id(value) in borrowed):
             yield path  # an alias or a merge key would bring it to where it is read
 
 
-def _find_home(document: Document, taken: set[Path]) -> "list[Near]":
-    """Find what is nearly a home-made rubric, or is one beside the rubrics at the paths `taken`."""
-    if not (has_home_beside(document) if taken else has_signs_of_home(document)):
+def _find_home(document: Document, rubrics: set[Path]) -> "list[NearRubric]":
+    """Find what is nearly a home-made rubric, or is one beside the rubrics at some paths."""
+    if not (has_home_beside(document) if rubrics else has_signs_of_home(document)):
         return []
     from rubric_lint.formats.search import home_made  # noqa: PLC0415  (few files have the words)
 
-    return list(home_made.find_beside(document, taken) if taken else home_made.find_near(document))
+    return home_made.find_next_to(document, rubrics) if rubrics else home_made.find_near_rubrics(document)
 
 
-def _find_others(document: Document, view: View) -> Iterator[tuple[Path, Part, str, bool]]:
+def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
+    if not view.dialect.tells_others:
+        return
     schema, firsts = schema_of(view.schema), dict[str, Path]()
     known = schema.entry_fields
     patterns = "|".join(schema.definitions[schema.item].get("patternProperties", ())) or r"\Z."
     parts = {name for name, schema in known.items() if schema.get("$ref") == "#/definitions/rubrics"}
-    told = {path[-1] for path, _ in (*view.doubts, *view.unread) if path}
-    for index in range(len(view.data) if view.dialect.tells_others else 0):
+    reported = {path[-1] for path, _ in view.doubts + view.unread if path}
+    for index in range(len(view.data)):
         place = view.place((*view.path, index))
         entry = document.value(place)
         is_criterion = parts.issuperset(step for step in place[len(view.path) + 1 : -1] if isinstance(step, str))
         for name in entry if isinstance(entry, dict) and is_criterion else ():
-            if name not in known and name not in told and not re.search(patterns, name) and not find_near(name, known):
+            is_known = name in known or name in reported or re.search(patterns, name) or find_near(name, known)
+            if not is_known:
                 firsts.setdefault(name, (*place, name))
     if firsts:
-        names = quote_names(firsts)
-        reason = f"fields that {view.dialect.title} does not have are not read: {names}"
-        yield next(iter(firsts.values())), Part.KEY, reason, True
+        reason = f"fields that {view.dialect.title} does not have are not read: {quote_names(firsts)}"
+        yield _UnreadPlace(next(iter(firsts.values())), Part.KEY, reason)
 
 
-def word_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
+def list_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
     """Report the containers `lost` as near misses, without those whose rubrics are read all the same."""
-    taken = {location.path for location in found.rubrics}
-    above = {path[:length] for path in taken for length in range(len(path) + 1)}
+    rubrics = {location.path for location in found.rubrics}
+    above = list_prefixes(rubrics)
     for problem in lost:
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
-        if path not in above and not any(path[:length] in taken for length in range(len(path))):
+        if path not in above and not any(path[:length] in rubrics for length in range(len(path))):
             reason = _LOST.write(problem.code, problem.values)
-            yield _make_unread(document, problem.path, problem.part, reason, is_known=True)
+            yield _make_unread(document, _UnreadPlace(problem.path, problem.part, reason))
 
 
 _LOST = BY_NAME["lost-rubric"]
@@ -319,14 +358,14 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
-        return len(texts) > 1 and _are_texts(texts) and not tells(plain)
+        return len(texts) > 1 and _are_texts(texts) and not has_distinctive_field(plain)
     items = value if isinstance(value, list) else ()
     return any(isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in items)
 
 
 def _are_texts(texts: dict[str, Any]) -> bool:
     """Return whether a mapping holds strings only, at any depth, as translations do."""
-    return all(_are_texts(each) if isinstance(each, dict) else isinstance(each, str) for each in texts.values())
+    return all(_are_texts(text) if isinstance(text, dict) else isinstance(text, str) for text in texts.values())
 
 
 def _is_name(path: Path, value: Any) -> bool:
@@ -351,7 +390,8 @@ def _is_metadata(value: Any) -> bool:
     """Return whether a value only says which rubric others are the criteria of: its id, its version, its purpose."""
     if not isinstance(value, dict) or _METADATA.isdisjoint(value) or any(key in value for key in Containers.strong):
         return False
-    return not any(isinstance(each, list | dict) or (isinstance(each, str) and "\n" in each) for each in value.values())
+    parts = value.values()
+    return not any(isinstance(part, list | dict) or (isinstance(part, str) and "\n" in part) for part in parts)
 
 
 _METADATA = frozenset({"id", "name", "title", "version"})
@@ -361,7 +401,7 @@ class _Advice(NamedTuple):
     """The reason for a near miss, with the steps of what to do about it."""
 
     problem: str
-    steps: tuple[Step, ...]
+    steps: tuple[NearMissStep, ...]
 
     def __str__(self) -> str:
         *others, last = map(str, self.steps)
@@ -369,80 +409,86 @@ class _Advice(NamedTuple):
         return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
 
 
-def _find_by_dialects(
-    document: Document, found: Search, *, is_told: bool
-) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
-    """Find what only a dialect knows as a near miss; with `is_told`, something else of the file is read or told."""
-    is_of_skill = any(each.view and each.view.dialect.title == "Agent Skills" for each in found.rubrics)
+def _find_by_dialects(document: Document, found: Search, *, has_others: bool) -> Iterator[_UnreadPlace]:
+    """Find what only a dialect knows as a near miss; with `has_others`, the file has rubrics or other near misses."""
+    is_of_skill = any(location.view and location.view.dialect.title == "Agent Skills" for location in found.rubrics)
     if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
-        for path, problem, step in agent_skills.find_unread(document):
-            yield path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), False
+        for path, problem, step in agent_skills.find_unread_cases(document):
+            yield _UnreadPlace(
+                path, Part.HEAD, _Advice(f"{problem};", (NearMissStep("rewrite", step),)), is_known=False
+            )
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
-        for path in autoevals.find_unread(document):
-            problem = "the scores of OpenAI evals are read only if they are written out;"
-            yield (
-                path,
-                Part.KEY,
-                _Advice(problem, (Step("rewrite", "write a mapping from each choice to its score"),)),
-                False,
-            )
-    if not is_told and "guidance" in document.quick_text:
+        problem = "the scores of OpenAI evals are read only if they are written out;"
+        advice = _Advice(problem, (NearMissStep("rewrite", "write a mapping from each choice to its score"),))
+        for path in autoevals.find_unwritten_scores(document):
+            yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
+    if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
 
+        problem = "these criteria have the fields of harbor check and others; if a judge reads them,"
+        advice = _Advice(problem, (NearMissStep("file-name", "rubric.toml"),))
         for view in described.find(document, "harbor_check", is_named=True):
-            told = "these criteria have the fields of harbor check and others; if a judge reads them,"
-            yield view.path, Part.KEY, _Advice(told, (Step("file-name", "rubric.toml"),)), False
+            yield _UnreadPlace(view.path, Part.KEY, advice, is_known=False)
 
 
-def _make_unread(document: Document, path: Path, part: Part, reason: str | _Advice, *, is_known: bool) -> Unread:
-    line, column, _ = document.source.position(document.span(path, part).start)
+def _make_unread(document: Document, miss: _UnreadPlace) -> Unread:
+    line, column, _ = document.source.position(document.span(miss.path, miss.part).start)
     signs = 0
-    if not is_known:
-        # Parts like criteria; those of a judge's output have its reasons too.
-        value = document.value(path)
-        parts = parts_of(value)
-        reasons = ("reasoning", "reason", "satisfied")
-        has_criteria = any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
-        if any(isinstance(part, str) for part in parts):
-            has_criteria = isinstance(value, list)
-        signs = count_signs(document.source.name) + 2 * has_criteria
-    steps = reason.steps if isinstance(reason, _Advice) else ()
-    return Unread(str(reason), line, column, is_known, signs, steps)
+    if not miss.is_known:
+        signs = count_signs(document.source.name)
+        if _has_parts_like_criteria(document.value(miss.path)):
+            signs += 2
+    steps = miss.reason.steps if isinstance(miss.reason, _Advice) else ()
+    return Unread(str(miss.reason), line, column, miss.is_known, signs, steps)
 
 
-def _declare(document: Document, path: Path) -> Step:
-    """Return what to do so that the rubric at `path` is read, whatever its fields are."""
+def _has_parts_like_criteria(value: Any) -> bool:
+    """Return whether a value has parts like criteria; those of a judge's output have its reasons too."""
+    parts = parts_of(value)
+    if any(isinstance(part, str) for part in parts):
+        return isinstance(value, list)
+    reasons = ("reasoning", "reason", "satisfied")
+    return any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
+
+
+def _declare(document: Document, path: Path) -> NearMissStep:
+    """Return the step after which the rubric at `path` is read, whatever its fields are."""
     is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
-    version = VERSION_3 if holds_rubric(document.data if is_whole else document.value(path)) else CURRENT
+    value = document.data if is_whole else document.value(path)
+    version = VERSION_3 if holds_rubric(value) else CURRENT
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
     if document.kind is Kind.YAML:
-        return Step("comment", url)
+        return NearMissStep("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        return Step("key" if document.number is None else "key-of-lines", url)
-    return Step("setting", "versions")
+        return NearMissStep("key" if document.number is None else "key-of-lines", url)
+    return NearMissStep("setting", "versions")
 
 
 def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
-    """Return what to do so that the value at `path` is read: by a table of its format if that reads it, else as ours.
+    """Return the advice to have the value at `path` read: by a table of its format if that reads it, else as ours.
 
     `is_alone`: nothing else of the document is read, or else it can have no table. No key is renamed but one that
     nothing can read, because the author's program reads it.
     """
     value = document.value(path)
     if is_alone and _can_adopt(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("run", "adopt"),))
     if path[-1] != FIELD and is_ours(value, path[:-1]):
-        return _Advice(f"{problem};", (Step("rename", FIELD),))
+        return _Advice(f"{problem};", (NearMissStep("rename", FIELD),))
     if not is_alone and path[-1] != FIELD:
-        return _Advice(f"{problem}; if it is a rubric,", (Step("move", "to a file of its own"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("move", "to a file of its own"),))
     if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
         lack, step = _find_lack(value)
-        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (Step("rewrite", step),))
-    form = [] if isinstance(value, list) or holds_rubric(value) else [Step("rewrite", "put this criterion in a list")]
+        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NearMissStep("rewrite", step),))
+    form = (
+        []
+        if isinstance(value, list) or holds_rubric(value)
+        else [NearMissStep("rewrite", "put this criterion in a list")]
+    )
     return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
 
@@ -453,7 +499,7 @@ def _can_adopt(document: Document, path: Path) -> bool:
 
 
 def _find_lack(value: Any) -> tuple[str, str]:
-    """Return what a value lacks to be criteria, and the step to add it."""
+    """Return the reason why a value is no list of criteria, and the step to make it one."""
     if read_levels(value) is not None:
         step = "write a list with one criterion that has an `id` and these as its `levels`"
         return "it describes scores, and not what gets them", step
@@ -482,7 +528,8 @@ def _holds_prose(value: Any) -> bool:
     return is_prose(value) or any(map(_holds_prose, parts_of(value)))
 
 
-def _word_foreign(document: Document) -> _Advice:
+def _find_foreign(document: Document) -> _Advice:
+    """Return the advice for a file that has the name of a rubric file and the content of another tool."""
     data = document.data
     names = [f"`{shorten(key)}`" for key in data][:3] if isinstance(data, dict) and FIELD not in data else []
     content = f"no `{FIELD}`, but {join_words(names)}" if names else f"`{FIELD}` whose fields are unknown"
@@ -490,27 +537,21 @@ def _word_foreign(document: Document) -> _Advice:
     return _Advice(f"{named} ({content}); if it is for rubric-lint,", (_declare(document, (FIELD,)),))
 
 
-def _word_leftover(  # noqa: PLR0911 (one return a reason)
-    document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool
-) -> str | _Advice:
+def _find_reason(document: Document, path: Path, *, is_claimed: bool, is_alone: bool, of_agentv: bool) -> str | _Advice:
+    """Return why a near-rubric is not read."""
     value, key = document.value(path), str(path[-1])
     bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
     if isinstance(value, dict) and any(band <= value.keys() for band in bands):
-        return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
+        return _Advice(f"`{key}` is one band, not a list of bands;", (NearMissStep("rewrite", "put it in a list"),))
     if key != FIELD:
-        if isinstance(value, str) and value:
-            return _word_text(key)
-        if not (isinstance(value, list | dict) and value):
-            return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
-        if is_claimed:
-            return _Advice(f"`{key}` is not read;", (Step("rename", FIELD),))
-        return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
+        return _find_reason_of_other_name(document, path, is_claimed=is_claimed, is_alone=is_alone)
     if value is None or value in ([], {}, ""):
-        return f"`{FIELD}` {word_empty(value)}; list its criteria or remove it"
+        return f"`{FIELD}` {format_empty(value)}; list its criteria or remove it"
     if not isinstance(value, list | dict):
         found = describe(value, document.written_at(path))
         return f"`{FIELD}` is {found}, not a list of criteria; write one, as `rubric-lint init -` does"
-    if misspelt := next(find_misspelt(value, path, of_agentv=of_agentv), None):
+    misspelt = next(find_misspelt(value, path, of_agentv=of_agentv), None)
+    if misspelt:
         lost = describe_misspelt(misspelt)
         return _LOST.write(lost.code, lost.values)
     problem = f"`{FIELD}` has no field that only rubrics have, such as `expected_outcome`"
@@ -519,37 +560,45 @@ def _word_leftover(  # noqa: PLR0911 (one return a reason)
     return _advise(document, path, problem, is_alone=is_alone)
 
 
-def _word_text(key: str) -> str:
-    """Say that a rubric is one text, and what to do to have it checked."""
-    advice = "write its criteria to a rubric file, as `rubric-lint init -` does"
-    return f"`{shorten(key)}` is one text, which a judge reads as a whole, and only criteria are checked; {advice}"
+def _find_reason_of_other_name(document: Document, path: Path, *, is_claimed: bool, is_alone: bool) -> str | _Advice:
+    """Return why a near-rubric under a name that is not `rubrics` is not read."""
+    value, key = document.value(path), str(path[-1])
+    if isinstance(value, str) and value:
+        advice = "write its criteria to a rubric file, as `rubric-lint init -` does"
+        return f"`{shorten(key)}` is one text, which a judge reads as a whole, and only criteria are checked; {advice}"
+    if not (isinstance(value, list | dict) and value):
+        return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
+    if is_claimed:
+        return _Advice(f"`{key}` is not read;", (NearMissStep("rename", FIELD),))
+    return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
 
 
 _OF_CASES = frozenset({"input", "input_messages"})
 
 
-def _find_outside(document: Document) -> Iterator[tuple[Path, Part, str | _Advice, bool]]:
+def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
     """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
-        if not (_OF_CASES.isdisjoint(mapping) and tells(mapping) and all(map(may_be_ours, mapping))):
+        if not (_OF_CASES.isdisjoint(mapping) and has_distinctive_field(mapping) and all(map(may_be_ours, mapping))):
             continue  # a case has an `expected_outcome` too, beside fields of its own
         if all(isinstance(value, dict) for value in mapping.values()):
             continue  # the schema of a criterion
         siblings = document.value(path[:-1]) if path else None
         parts = siblings.values() if isinstance(siblings, dict) else ()
-        is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
+        is_map = bool(parts) and all(isinstance(part, dict) and has_distinctive_field(part) for part in parts)
         above = path[:-1] if is_map or isinstance(siblings, list) else path
         where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
         if _can_adopt(document, above):
-            yield path, Part.HEAD, _Advice(f"{where} if a judge reads them,", (Step("run", "adopt"),)), False
+            advice = _Advice(f"{where} if a judge reads them,", (NearMissStep("run", "adopt"),))
+            yield _UnreadPlace(path, Part.HEAD, advice, is_known=False)
         else:
-            yield path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", False
+            yield _UnreadPlace(path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", is_known=False)
         return
 
 
-def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, bool]]:
+def _find_in_other_kinds(document: Document) -> Iterator[_UnreadPlace]:
     """Find the first criterion of our format in a kind of file from which it is not read.
 
     In a program, the name of its list must be that of rubrics: fields alone may be part of anything.
@@ -561,19 +610,19 @@ def _find_in_other_kinds(document: Document) -> Iterator[tuple[Path, Part, str, 
                 "criteria of this format are read from YAML, JSON and JSON Lines only; "
                 f"move them to a YAML file, below `{FIELD}`"
             )
-            yield path, Part.HEAD, reason, False
+            yield _UnreadPlace(path, Part.HEAD, reason, is_known=False)
             return
     if document.kind.is_program and is_named_for_judges(document) and has_signs_of_home(document):
         from rubric_lint.formats.search import home_made  # noqa: PLC0415  (few programs are named for judges)
 
         for path, reason in home_made.find_in_program(document):
-            yield path, Part.HEAD, reason, False
+            yield _UnreadPlace(path, Part.HEAD, reason, is_known=False)
 
 
 def _find_unread_forms(
-    document: Document, search: Search, taken: set[Path], *, of_agentv: bool
-) -> list[tuple[Path, Part, str]]:
-    """Find rubrics in known forms that are not linted, each with the part to mark and a message; see `unread`."""
+    document: Document, search: Search, rubrics: set[Path], lost: set[Path], *, of_agentv: bool
+) -> list[_UnreadPlace]:
+    """Find rubrics in known forms that are not linted, where no finding says what is wrong; see `find_unread`."""
     if not (document.kind.is_program or has_signs_of_forms(document) or "evaluators" in document.quick_text):
         return []
     from rubric_lint.formats.search import lost_in_suites  # noqa: PLC0415  (most files have no assertions)
@@ -582,12 +631,21 @@ def _find_unread_forms(
     if document.kind.is_program:
         from rubric_lint.formats.dialects import deepeval, ragas  # noqa: PLC0415  (most files are data)
 
-        unread += [*deepeval.find_computed(document, taken), *ragas.find_computed(document, taken)]
-        return [(path, Part.VALUE, message) for path, message in unread]
-    unread += lost_in_suites.find_unread(document, taken, of_agentv=of_agentv)
+        unread += [*deepeval.find_computed(document, rubrics), *ragas.find_computed(document, rubrics)]
+        return [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread]
+    unread += lost_in_suites.find_unread_assertions(document, rubrics, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
-    untyped = {path[:-1] for path, *_ in unloaded if path[-1:] == ("type",)}
-    found = [(path, Part.VALUE, message) for path, message in unread if path[:-1] not in untyped]
-    found += [each for each in unloaded if each[0] not in taken]  # the rules on rubrics look at those
-    return found if of_agentv else [*found, *lost_in_suites.find_misspelt(document)]
+    untyped = {blocker.path[:-1] for blocker in unloaded if blocker.path[-1:] == ("type",)}
+    misses = [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread if path[:-1] not in untyped]
+    others = [blocker for blocker in unloaded if blocker.path not in rubrics]  # the rules on rubrics look at those
+    misses += [_UnreadPlace(blocker.path, blocker.part, blocker.reason) for blocker in others]
+    if not of_agentv:
+        misses += [_UnreadPlace(*misspelt) for misspelt in lost_in_suites.find_misspelt_judges(document)]
+    reported = list_prefixes(lost) - {()}
+    return [miss for miss in misses if not _is_reported(miss.path, lost, reported)]
+
+
+def _is_reported(path: Path, lost: set[Path], reported: set[Path]) -> bool:
+    """Return whether a finding has said what is wrong with a value, with its list, or with the criteria beside it."""
+    return path in reported or path[:-1] in lost or (path[-1:] == ("type",) and path[:-1] in reported)

@@ -14,23 +14,23 @@ from rubric_lint.model.messages import shorten
 from rubric_lint.source.source import Source
 
 
-class Place(NamedTuple):
+class CellPlace(NamedTuple):
     """A place in a table: `full` as messages begin, and `short` as messages refer to another place of the file."""
 
     full: str
     short: str
 
 
-def place_in(source: Source, offset: int) -> Place:
+def place_in(source: Source, offset: int) -> CellPlace:
     """Return the place of an offset in a text."""
     line, column, _ = source.position(offset)
-    return Place(f"{source.name}:{line}:{column}", f"line {line}")
+    return CellPlace(f"{source.name}:{line}:{column}", f"line {line}")
 
 
 class TableError(Exception):
     """Refuses a table, with the reason and its place."""
 
-    def __init__(self, place: Place, message: str) -> None:
+    def __init__(self, place: CellPlace, message: str) -> None:
         super().__init__(message)
         self.place = place
         self.message = message
@@ -40,13 +40,13 @@ class UnreadableError(TableError):
     """Refuses a file that cannot be read as its name says."""
 
 
-class Note(NamedTuple):
+class TableNote(NamedTuple):
     """Something about a table that the user should know: what is not read or was changed, and why.
 
     `is_loss`: cells with content are not read. `rows` are those that are not read.
     """
 
-    place: Place
+    place: CellPlace
     message: str
     is_loss: bool = False
     rows: "tuple[Row, ...]" = ()
@@ -56,7 +56,7 @@ class Cell(NamedTuple):
     """A cell: its text, and its place. `fault` says why its content cannot be used, if so."""
 
     text: str
-    place: Place
+    place: CellPlace
     fault: str = ""
 
     @property
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     """A row: its cells by column number, and its place. A missing cell is empty."""
 
     cells: dict[int, Cell]
-    place: Place
+    place: CellPlace
 
     def cell(self, column: int) -> Cell:
         """Return the cell in a column; an empty one at the place of the row if there is none."""
@@ -95,22 +95,22 @@ class Row(NamedTuple):
 Number = int | Decimal
 
 
-class Range(NamedTuple):
+class ScoreRange(NamedTuple):
     """The inclusive bounds of a band."""
 
     lower: Number
     upper: Number
 
 
-class Step(NamedTuple):
-    """The scores that a header or a cell names, which are equal for a single one, and the name beside them, if any."""
+class ScaleStep(NamedTuple):
+    """The scores that a header or a cell names, which are equal for a single one, and the name next to them, if any."""
 
-    range: Range
+    range: ScoreRange
     name: str = ""
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """The columns of a table: by field, those that are a step of a scale each, and notes on what is not read.
 
     `header` are the cells that name them; `used` the folded words of those that an option names. `unknown` are the
@@ -119,13 +119,13 @@ class Columns:
     """
 
     fields: Mapping[str, int]
-    steps: tuple[tuple[int, Step], ...]
+    steps: tuple[tuple[int, ScaleStep], ...]
     header: Row
-    notes: tuple[Note, ...] = ()
+    notes: tuple[TableNote, ...] = ()
     used: frozenset[str] = frozenset()
     faults: tuple[TableError, ...] = ()
     unknown: tuple[str, ...] = ()
-    shared: Range | None = None
+    shared: ScoreRange | None = None
 
     def has(self, *fields: str) -> bool:
         """Return whether there is a column for one of some fields."""
@@ -148,12 +148,17 @@ class Columns:
         cell = row.cell(self.fields[field])
         return None if cell.is_empty else cell
 
+    def cells(self, rows: Iterable[Row], field: str) -> list[Cell]:
+        """Return the cells of some rows for a field that are not empty."""
+        cells = [self.cell(row, field) for row in rows]
+        return [cell for cell in cells if cell]
+
     def head(self, field: str) -> Cell:
         """Return the header of a field."""
         return self.header.cell(self.fields[field])
 
 
-class Table(NamedTuple):
+class CellTable(NamedTuple):
     """A table: the name of its rubric, its header, and the rows below.
 
     `parts` are the scales of single criteria, by id, where a document has them apart, `texts` those of its case, by
@@ -163,10 +168,14 @@ class Table(NamedTuple):
     name: str
     header: Row
     rows: tuple[Row, ...]
-    notes: tuple[Note, ...] = ()
-    parts: "tuple[tuple[str, Table], ...]" = ()
+    notes: tuple[TableNote, ...] = ()
+    parts: "tuple[tuple[str, CellTable], ...]" = ()
     texts: tuple[tuple[str, Cell], ...] = ()
-    columns: Columns | None = None
+    columns: TableColumns | None = None
+
+    def with_notes(self, notes: Iterable[TableNote]) -> "CellTable":
+        """Return the table with notes before its own."""
+        return self._replace(notes=(*notes, *self.notes))
 
 
 _PLAIN = r"[+-]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})"
@@ -182,7 +191,7 @@ _DATE = re.compile(
 )
 _OF = re.compile(rf"(?P<number>{_PLAIN})\s+(?:of|/)\s+(?P<top>{_PLAIN})|(?P<short>{_PLAIN})/(?P<over>{_PLAIN})")
 ANSWERS = {"true": True, "yes": True, "false": False, "no": False}
-"""What cells say of whether a criterion is required."""
+"""The texts of cells that answer whether a criterion is required."""
 
 _WEIGHT = (
     r"(?:weight(?:ed|ing)?[ \t]*+[:=]?[ \t]*+)?[x\u00d7]?[ \t]*+"
@@ -225,10 +234,12 @@ def read_number(cell: Cell) -> Number:
 
 def _correct(text: str) -> str:
     """Say how to write a number that has a decimal comma or separators between thousands; else nothing."""
-    percent = "%" * text.endswith("%")
+    percent = "%" if text.endswith("%") else ""
     bare = text.removesuffix("%").strip()
     grouped = re.fullmatch(r"[+-]?[1-9]\d{0,2}(?P<mark>[.,'\s])\d{3}(?:(?P=mark)\d{3})*(?:[.,]\d+)?", bare)
-    whole = bare.replace(grouped["mark"], "").replace(",", ".") + percent if grouped else ""
+    whole = ""
+    if grouped:
+        whole = bare.replace(grouped["mark"], "").replace(",", ".") + percent
     if not re.fullmatch(r"[+-]?\d+,\d+", bare):
         return f"; write {whole}" if whole else ""
     point = bare.replace(",", ".") + percent
@@ -254,26 +265,28 @@ def split_weight(name: str) -> tuple[str, str]:
     return name[: found.start()].replace("**", "").strip(), found[1] or found[2]
 
 
-def find_range(text: str) -> Range | None:
+def find_range(text: str) -> ScoreRange | None:
     """Return the range that a whole text is, such as `0 to 3`, `0-3` or `[0, 3]`; else None."""
     found = _RANGE.fullmatch(text) or _LIST.fullmatch(text)
-    return Range(to_number(found["lower"]), to_number(found["upper"])) if found else None
+    return ScoreRange(to_number(found["lower"]), to_number(found["upper"])) if found else None
 
 
-def read_range(cell: Cell) -> Range:
+def read_range(cell: Cell) -> ScoreRange:
     """Return the range of scores in a cell; a single number is a band of one score.
 
     Raises:
         TableError: if there is none, or it is open at one end.
     """
     text = cell.value
-    if whole := find_range(text):
+    whole = find_range(text)
+    if whole:
         return whole
     if re.fullmatch(_PLAIN, text):
-        return Range(to_number(text), to_number(text))
+        return ScoreRange(to_number(text), to_number(text))
     advice = "expected a form such as `0 to 3`, `0-3` or `10`"
-    if found := _OPEN.fullmatch(text):
-        end = f"`{found['number'] or found['least']} to 10` or the end you mean"
+    open_range = _OPEN.fullmatch(text)
+    if open_range:
+        end = f"`{open_range['number'] or open_range['least']} to 10` or the end you mean"
         advice = f"it does not say where it ends; write {end}"
     elif is_date(text):
         advice = f"it looks like a date: {DATE_ADVICE}"
@@ -291,7 +304,8 @@ def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:
     text = cell.value
     if text.casefold() == MUST_BE_MET:
         return 10, True
-    if found := _OF.fullmatch(text):
+    found = _OF.fullmatch(text)
+    if found:
         over = found["top"] or found["over"]
         if top is None:
             lowest = found["number"] or found["short"]
@@ -306,10 +320,10 @@ def read_gate(cell: Cell, top: int | None) -> tuple[Number, bool]:
 
 
 def read_answer(cell: Cell) -> bool:
-    """Return what a cell says: true for `yes` or `true`, false for `no` or `false`.
+    """Return the answer in a cell: true for `yes` or `true`, false for `no` or `false`.
 
     Raises:
-        TableError: if it says something else.
+        TableError: if it is something else.
     """
     answer = ANSWERS.get(cell.value.casefold())
     if answer is None:
@@ -329,23 +343,23 @@ class Rescale(NamedTuple):
         return f"{self.lowest}..{self.highest}"
 
     def worth(self, score: int) -> Fraction:
-        """Return what a score from 0 to 10 is on this scale: `lowest + score * (highest - lowest) / 10`."""
+        """Return the score of this scale for one from 0 to 10: `lowest + score * (highest - lowest) / 10`."""
         return self.lowest + Fraction(score * (self.highest - self.lowest), HIGHEST)
 
     def nearest(self, score: int) -> int:
         """Return the whole score of this scale that is nearest to a score from 0 to 10; of two, the lower."""
         return math.ceil(self.worth(score) - Fraction(1, 2))
 
-    def spread(self, bands: Iterable[tuple[Range, Place]]) -> list[range]:
+    def spread(self, bands: Iterable[tuple[ScoreRange, CellPlace]]) -> list[range]:
         """Return the scores from 0 to 10 of each band: those whose nearest score of this scale is in the band.
 
         Raises:
             TableError: if a band leaves the scale or gets no score, or two share a score.
         """
-        taken: dict[int, Place] = {}
+        rows: dict[int, CellPlace] = {}  # by the score from 0 to 10 that they have
         found: list[range] = []
         for (lower, upper), place in bands:
-            label = word_range(lower, upper)
+            label = format_range(lower, upper)
             if not (self._has(lower) and self._has(upper) and lower <= upper):
                 raise TableError(place, f"{label} is not a range of whole scores from {self.lowest} to {self.highest}")
             scores = [score for score in SCORES if lower <= self.nearest(score) <= upper]
@@ -353,14 +367,14 @@ class Rescale(NamedTuple):
                 advice = f"join it with a neighbor: 0 to 10 has 11 scores, and {self.label} has more"
                 raise TableError(place, f"{label} of {self.label} lies between two scores from 0 to 10; {advice}")
             for score in scores:
-                if score in taken:
-                    message = f"{label} shares {self.nearest(score)} with another row ({taken[score].short})"
+                if score in rows:
+                    message = f"{label} shares {self.nearest(score)} with another row ({rows[score].short})"
                     raise TableError(place, f"{message}; end one where the other starts")
-                taken[score] = place
+                rows[score] = place
             found.append(range(scores[0], scores[-1] + 1))
         return found
 
-    def convert_gate(self, gate: Number, place: Place) -> int:
+    def convert_gate(self, gate: Number, place: CellPlace) -> int:
         """Return the lowest score from 0 to 10 that reaches a minimum of this scale.
 
         Raises:
@@ -370,13 +384,13 @@ class Rescale(NamedTuple):
             raise TableError(place, f"the minimum {gate} is not on the scale {self.label}")
         return next(score for score in SCORES if self.nearest(score) >= gate)
 
-    def word(self, source: Range, scores: range) -> str:
+    def format_change(self, source: ScoreRange, scores: range) -> str:
         """Say what becomes of a band, and what its scores are worth on this scale."""
-        new = word_range(scores[0], scores[-1])
-        worth = word_range(self.word_worth(scores[0]), self.word_worth(scores[-1]))
-        return f"{word_range(*source)} becomes {new} (worth {worth})"
+        new = format_range(scores[0], scores[-1])
+        worth = format_range(self.format_worth(scores[0]), self.format_worth(scores[-1]))
+        return f"{format_range(*source)} becomes {new} (worth {worth})"
 
-    def word_worth(self, score: int) -> str:
+    def format_worth(self, score: int) -> str:
         """Write what a score from 0 to 10 is on this scale."""
         number = self.worth(score)
         return f"{Decimal(number.numerator) / number.denominator:f}"
@@ -385,7 +399,7 @@ class Rescale(NamedTuple):
         return isinstance(score, int) and self.lowest <= score <= self.highest
 
 
-def word_range(lower: Number | str, upper: Number | str) -> str:
+def format_range(lower: Number | str, upper: Number | str) -> str:
     """Write a range: `3`, `0 to 3`."""
     return str(lower) if lower == upper else f"{lower} to {upper}"
 

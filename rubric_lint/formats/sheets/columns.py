@@ -11,13 +11,13 @@ from rubric_lint.formats.home_made.vocabulary import SETS, Fields, Headers, Leve
 from rubric_lint.formats.sheets.cells import (
     ANSWERS,
     Cell,
-    Columns,
-    Note,
-    Range,
+    CellTable,
     Rescale,
-    Step,
-    Table,
+    ScaleStep,
+    ScoreRange,
+    TableColumns,
     TableError,
+    TableNote,
     find_amount,
     find_range,
     is_date,
@@ -67,10 +67,16 @@ def fold(word: str) -> str:
     return re.sub(r"[\s_-]+", "_", word.strip(" \t\r\n*`_?:")).casefold()
 
 
-_MEANINGS: dict[str, list[str]] = {}
-for _field, _listed in WORDS.items():
-    for _word in dict.fromkeys(_listed):
-        _MEANINGS.setdefault(_word, []).append(_field)
+def _list_meanings() -> dict[str, list[str]]:
+    """Return the fields by the words in headers that name them."""
+    meanings: dict[str, list[str]] = {}
+    for field, words in WORDS.items():
+        for word in dict.fromkeys(words):
+            meanings.setdefault(word, []).append(field)
+    return meanings
+
+
+_MEANINGS = _list_meanings()
 _SCORED = frozenset(WORDS["score_range"])
 _HIGHEST = frozenset({"max", "maximum", "max_points", "max_score"})
 _TEXTS = ("expected_outcome", "what_is_judged")
@@ -83,7 +89,7 @@ _NO_TEXT = frozenset().union(*(SETS[name] for name in ("against", "notes", "apar
 
 
 class Choices(NamedTuple):
-    """What options say of a file: the fields of columns and the ignored ones, both by folded word, and the scale.
+    """The options for a file: the fields of columns and the ignored ones, both by folded word, and the scale.
 
     `only` names the one table to read; `header_row` is the row of the header.
     """
@@ -95,14 +101,13 @@ class Choices(NamedTuple):
     header_row: int | None = None
 
 
-def read_columns(table: Table, choices: Choices) -> Columns:
+def identify_columns(table: CellTable, choices: Choices) -> TableColumns:
     """Find out what each column of a table holds.
 
     Raises:
         TableError: if a cell has no header, or two headers are the same word.
     """
-    reader = _ColumnReader(table, choices)
-    return reader.read()
+    return _HeaderReader(table, choices).read()
 
 
 def is_level_word(title: str) -> bool:
@@ -127,35 +132,35 @@ def is_own(word: str) -> bool:
 
 def _find_meanings(word: str) -> list[str]:
     bare = word.partition("(")[0]
-    return _MEANINGS.get(fold(word)) or (_MEANINGS.get(fold(bare), []) if bare != word else [])
+    return _MEANINGS.get(fold(word)) or _MEANINGS.get(fold(bare), [])
 
 
-class _ColumnReader:
+class _HeaderReader:
     """Reads the header of one table: the fields of its columns, its steps, and what has no meaning yet."""
 
-    def __init__(self, table: Table, choices: Choices) -> None:
+    def __init__(self, table: CellTable, choices: Choices) -> None:
         self.table, self.header, self.choices = table, table.header, choices
         self.rows = [row for row in table.rows if not row.is_empty]
         self.fields: dict[str, int] = {}
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, ScaleStep] = {}
         self.unknown: list[int] = []
-        self.notes: list[Note] = []
+        self.notes: list[TableNote] = []
         self.faults: list[TableError] = []
         self.used: set[str] = set()
-        self.shared: Range | None = None  # the scale that each row says
+        self.shared: ScoreRange | None = None  # the scale that each row says
         self.settled: set[int] = set()  # columns of which an option says what they hold
 
-    def read(self) -> Columns:
+    def read(self) -> TableColumns:
         """Read the words of the header, then what they leave open from the cells."""
         self._read_words()
         self._read_marks()
         self._read_scores()
-        self._tell_labels()
+        self._name_labels()
         self._read_texts()
         self._note_unknown()
         unknown = tuple(self.header.cell(column).text.strip() for column in self.unknown)
         steps, notes, used, faults = tuple(self.steps.items()), tuple(self.notes), frozenset(self.used), self.faults
-        return Columns(self.fields, steps, self.header, notes, used, tuple(faults), unknown, self.shared)
+        return TableColumns(self.fields, steps, self.header, notes, used, tuple(faults), unknown, self.shared)
 
     # Words
 
@@ -176,36 +181,46 @@ class _ColumnReader:
                 several[column] = meanings
         # Words with one meaning come first, and those of our own before others.
         is_other = {column: fold(self.header.cell(column).text) not in WORDS for column in several}
-        for column in sorted(several, key=lambda each: (len(several[each]), is_other[each])):
+        for column in sorted(several, key=lambda column: (len(several[column]), is_other[column])):
             self._add(several[column], column)
 
-    def _find_meaning(self, column: int, word: str) -> tuple[list[str], Step | None]:
+    def _find_meaning(self, column: int, word: str) -> tuple[list[str], ScaleStep | None]:
         """Return the fields that a column may hold, or the step that it is; raise TableError if --map names neither."""
         cell = self.header.cell(column)
-        self.used.update({word} & (self.choices.fields.keys() | self.choices.ignored))
+        chosen = self.choices.fields.get(word)
+        if chosen is not None or word in self.choices.ignored:
+            self.used.add(word)
         if word in self.choices.ignored:
-            self.notes.append(Note(cell.place, f"column `{shorten(cell.value)}` is not read, as --ignore-column says"))
+            self._note(column, f"column `{shorten(cell.value)}` is not read, as --ignore-column says")
             return [], None
-        if asked := self.choices.fields.get(word):
-            asked_field = "score_range" if fold(asked) == "score" else fold(asked)
-            meanings = _MEANINGS.get(asked_field, [])
-            if meanings:
-                self.settled.add(column)
-                return meanings[:1], None
-            step = find_step(asked)
-            if step is None:
-                expected = f"{list_names(FIELDS, most=len(FIELDS))}, `level 4` or `score 0-3`"
-                raise TableError(cell.place, f"--map: `{asked}` is not a field; expected {expected}")
-            is_named = not step.name and find_step(cell.value) is None
-            return [], step._replace(name=" ".join(cell.value.split())) if is_named else step
+        if chosen:
+            return self._find_chosen(column, chosen)
         meanings = _find_meanings(cell.value)
         cells = self._cells(column)
-        if is_gate(word) and cells and all(each.text.strip().casefold() in ANSWERS for each in cells):
+        if is_gate(word) and cells and all(cell.text.strip().casefold() in ANSWERS for cell in cells):
             meanings = ["required"]
         step = None if meanings else find_step(cell.value)
         if not meanings and step is None:
             self.unknown.append(column)
         return meanings, step
+
+    def _find_chosen(self, column: int, chosen: str) -> tuple[list[str], ScaleStep | None]:
+        """Return the field, or else the step, that --map says for a column."""
+        cell = self.header.cell(column)
+        meanings = _MEANINGS.get("score_range" if fold(chosen) == "score" else fold(chosen), [])
+        if meanings:
+            self.settled.add(column)
+            return meanings[:1], None
+        step = find_step(chosen)
+        if step is None:
+            expected = f"{list_names(FIELDS, most=len(FIELDS))}, `level 4` or `score 0-3`"
+            raise TableError(cell.place, f"--map: `{chosen}` is not a field; expected {expected}")
+        if not step.name and find_step(cell.value) is None:
+            step = step._replace(name=" ".join(cell.value.split()))
+        return [], step
+
+    def _note(self, column: int, message: str) -> None:
+        self.notes.append(TableNote(self.header.cell(column).place, message))
 
     def _add(self, meanings: Sequence[str], column: int) -> None:
         """Give a column the first of its meanings that no other column has."""
@@ -218,7 +233,9 @@ class _ColumnReader:
     # Cells
 
     def _cells(self, column: int) -> list[Cell]:
-        return [cell for row in self.rows if not (cell := row.cell(column)).is_empty]
+        """Return the cells of a column that are not empty."""
+        cells = [row.cell(column) for row in self.rows]
+        return [cell for cell in cells if not cell.is_empty]
 
     def _move(self, field: str, to: str) -> None:
         self.fields[to] = self.fields.pop(field)
@@ -228,31 +245,35 @@ class _ColumnReader:
         if "share" in self.fields and "weight" not in self.fields:
             self._move("share", "weight")
         elif "share" in self.fields:
-            cell = self.header.cell(self.fields.pop("share"))
-            self.notes.append(Note(cell.place, f"column `{cell.value}` is not read: shares follow from the weights"))
+            share = self.fields.pop("share")
+            name = self.header.cell(share).value
+            self._note(share, f"column `{name}` is not read: shares follow from the weights")
         for field in ("level", "score_range"):
             column = self.fields.get(field)
             others = [self.fields[name] for name in ("level", "score_range", "weight") if name in self.fields]
-            has_others = any(each != column and self._is_scored(each) for each in others)
+            has_others = any(other != column and self._is_scored(other) for other in others)
             texts = [cell.text for cell in self._cells(column)] if column is not None else []
             if texts and has_others and not re.search(r"\d", "".join(texts)):
-                self._move(field, "name")  # `Good` beside the scores
+                self._move(field, "name")  # `Good` next to the scores
         for field in ("id", "expected_outcome"):
             column = self.fields.get(field)
             if column is not None and self.has("level") and fold(self.header.cell(column).text) == "name":
                 self._move(field, "name")
 
-    def _tell_labels(self) -> None:
+    def _name_labels(self) -> None:
         """Take the labels of scores for names where another column has their texts: `Score | Label | Meaning`."""
         labels = self.fields.get("expected_outcome")
         if labels is None or "name" in self.fields or not self.has("level", "score_range"):
             return
         is_label = fold(self.header.cell(labels).text) in LevelWords.named
-        texts = [each for each in self.unknown if "expected_outcome" in _find_meanings(self.header.cell(each).value)]
-        if is_label and texts:
-            self._move("expected_outcome", "name")
-            self.fields["expected_outcome"] = texts[0]
-            self.unknown.remove(texts[0])
+        if not is_label:
+            return
+        for column in self.unknown:
+            if "expected_outcome" in _find_meanings(self.header.cell(column).value):
+                self._move("expected_outcome", "name")
+                self.fields["expected_outcome"] = column
+                self.unknown.remove(column)
+                return
 
     def has(self, *fields: str) -> bool:
         """Return whether a column holds one of some fields."""
@@ -266,16 +287,15 @@ class _ColumnReader:
             return
         if self.fields.get("id", -1) > column and not self.has("number", *_TEXTS):
             self._move("id", "expected_outcome")  # `| Score | Criteria |`
-        cells = [cell for cell in self._cells(column) if not is_unscored(cell)]
-        ids = [cell.text for name in ("id", "number") if name in self.fields for cell in self._cells(self.fields[name])]
-        scores = [find_step(cell.text) for cell in cells]
+        ids: list[str] = []
+        for name in ("id", "number"):
+            if name in self.fields:
+                ids += [cell.text for cell in self._cells(self.fields[name])]
+        scores = [find_step(cell.text) for cell in self._cells(column) if not is_unscored(cell)]
         is_weight = now == "weight" or "weight" in _find_meanings(self.header.cell(column).text)
         is_weight = is_weight and "weight" not in self.fields.keys() - {now}
         if not ids:
-            ranges = {step.range for step in scores if step}
-            is_several = len(ranges) > 1 or any(each.lower < each.upper for each in ranges)
-            texts = [self.fields[name] for name in _TEXTS if name in self.fields]
-            is_scale = is_several and len(ranges) == len(scores) and all(column < each for each in texts)
+            is_scale = self._is_scale(column, scores)
             self._move(now, "weight" if is_weight and (self.steps or not is_scale) else "score_range")
         elif (len({*ids}) < len(ids) or self.choices.rescale) and not self.steps:
             self._move(now, "score_range")
@@ -294,17 +314,21 @@ class _ColumnReader:
             message += f" --map 'score_range={title}'"
             self.faults.append(TableError(cell.place, message))
 
-    def _share_scale(self, scores: list[Step | None]) -> bool:
+    def _is_scale(self, column: int, scores: list[ScaleStep | None]) -> bool:
+        """Return whether a column before the texts has several scores, a different one in each row."""
+        ranges = {step.range for step in scores if step}
+        is_several = len(ranges) > 1 or any(bounds.lower < bounds.upper for bounds in ranges)
+        texts = [self.fields[name] for name in _TEXTS if name in self.fields]
+        return is_several and len(ranges) == len(scores) and all(column < text for text in texts)
+
+    def _share_scale(self, scores: list[ScaleStep | None]) -> bool:
         """Read one range in all rows as the scale of each criterion, whose weight is elsewhere: `1-5`, `1-5`."""
         ranges = {step.range if step else None for step in scores}
         shared = next(iter(ranges)) if len(ranges) == 1 and len(scores) == len(self.rows) else None
-        is_scale = shared is not None and all(bound == int(bound) for bound in shared) and shared.lower < shared.upper
-        if (
-            not is_scale
-            or self.steps
-            or not self.has("weight")
-            or self.has("minimum", "required", "required_min_score", "required_min_level")
-        ):
+        has_gates = self.has("minimum", "required", "required_min_score", "required_min_level")
+        if shared is None or self.steps or has_gates or not self.has("weight"):
+            return False
+        if shared.lower >= shared.upper or not all(bound == int(bound) for bound in shared):
             return False
         self.shared = shared
         return True
@@ -339,29 +363,34 @@ class _ColumnReader:
             if 2 * len(texts) > len(self.rows) and not is_other:
                 lengths[column] = sum(len(cell.text) for cell in cells)
         if lengths:
-            column = max(lengths, key=lambda each: lengths[each])
+            column = max(lengths, key=lambda column: lengths[column])
             self.unknown.remove(column)
             self.fields["expected_outcome"] = column
-            cell = self.header.cell(column)
-            message = f"column `{shorten(cell.text)}` is read as the text of each criterion"
-            self.notes.append(Note(cell.place, message))
+            name = shorten(self.header.cell(column).text)
+            self._note(column, f"column `{name}` is read as the text of each criterion")
 
     def _read_ids(self) -> None:
         """Find the names that tell the criteria apart; next to weights or a scale, they may be under any header."""
         is_rated = bool(self.steps) or self.has("weight", "minimum", "required")
-        own = self.fields.get("id")
-        text = self.fields.get("expected_outcome")
-        for column in (own, text if own is not None else None, *self.unknown):
-            if column is None:
-                continue
+        has_ids = "id" in self.fields
+        candidates = [*self.unknown]
+        if has_ids:
+            own = [self.fields[name] for name in ("id", "expected_outcome") if name in self.fields]
+            candidates = own + candidates
+        for column in candidates:
             names = [cell.text for cell in self._cells(column)]
             may_be = "id" in _find_meanings(self.header.cell(column).text)
-            may_be = may_be or (is_rated and own is None and not any(map(find_amount, names)))
+            may_be = may_be or (is_rated and not has_ids and not any(map(find_amount, names)))
             if may_be and len({*names}) == len(names) == len(self.rows):
-                self.fields = {field: each for field, each in self.fields.items() if each != column}
-                self.unknown = [each for each in (*self.unknown, own) if each not in {None, column}]
-                self.fields["id"] = column
+                self._take_ids(column)
                 return
+
+    def _take_ids(self, column: int) -> None:
+        """Read a column as the ids, and not as anything else; the one that had them before is unknown."""
+        former = self.fields.get("id", column)
+        self.fields = {field: other for field, other in self.fields.items() if other != column}
+        self.fields["id"] = column
+        self.unknown = [other for other in [*self.unknown, former] if other != column]
 
     def _note_unknown(self) -> None:
         """Say which columns are not read; those that may bear on the score are faults."""
@@ -374,8 +403,9 @@ class _ColumnReader:
             cell = self.header.cell(column)
             name, cells = shorten(cell.text), self._cells(column)
             fault = ""
-            if near := find_near(cell.text, FIELDS):
-                fault = f"unknown column `{name}`; did you mean `{near[0]}`?"
+            similar = find_near(cell.text, FIELDS)
+            if similar:
+                fault = f"unknown column `{name}`; did you mean `{similar[0]}`?"
             elif (self.steps or len(names) > 1) and cell.text.strip() in names:
                 shown = quote_names(names)
                 fault = f"{shown} may name levels, and nothing says their scores; say them with --map 'level 3={name}'"
@@ -385,17 +415,16 @@ class _ColumnReader:
             if fault:
                 self.faults.append(TableError(cell.place, fault))
             else:
-                message = f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'"
-                self.notes.append(Note(cell.place, message))
+                self._note(column, f"column `{name}` is not read; say what it holds with --map 'FIELD={name}'")
 
     def _are_amounts(self, cells: Sequence[Cell]) -> bool:
         """Return whether most rows have a number; numbers that count the rows say nothing."""
-        numbers = [find_amount(cell.text) for cell in cells]
-        is_count = [each for each in numbers if each] == [str(number) for number in range(1, len(cells) + 1)]
-        return 2 * sum(each is not None for each in numbers) > len(self.rows) and not is_count
+        amounts = [amount for amount in (find_amount(cell.text) for cell in cells) if amount is not None]
+        is_count = amounts == [str(number) for number in range(1, len(cells) + 1)]
+        return 2 * len(amounts) > len(self.rows) and not is_count
 
 
-def _list_columns(table: Table) -> Iterator[int]:
+def _list_columns(table: CellTable) -> Iterator[int]:
     """Yield the columns that have a header; raise TableError if another column has content."""
     named = [column for column, cell in sorted(table.header.cells.items()) if not cell.is_empty]
     for row in table.rows:
@@ -405,10 +434,14 @@ def _list_columns(table: Table) -> Iterator[int]:
                 title = shorten(table.header.cell(named[0]).text.strip()) if named else ""
                 if len(named) == 1:
                     message += f"; if `{title}` is a title, name the row of the header with --header-row"
-                elif all(each.is_empty or is_known(each.text) or find_step(each.text) for each in row.cells.values()):
+                elif all(map(_may_be_header, row.cells.values())):
                     message += "; if the header has two rows, name the lower one with --header-row"
                 raise TableError(cell.place, message)
     yield from named
+
+
+def _may_be_header(cell: Cell) -> bool:
+    return cell.is_empty or is_known(cell.text) or find_step(cell.text) is not None
 
 
 _SCORE = re.compile(r"(?:scores?|points?)\s+(?=-?\d+\s*\D)", re.IGNORECASE)
@@ -422,15 +455,16 @@ def is_unscored(cell: Cell) -> bool:
     return not cell.fault and fold(cell.text) in {"n/a", "na", "not_applicable"}
 
 
-def find_step(text: str) -> Step | None:
+def find_step(text: str) -> ScaleStep | None:
     """Return the scores that a text names, such as `0 to 3`, `level 4`, `Good (4)` or `5 pts`; else None."""
     text = _OF_HIGHEST.sub("", " ".join(re.sub(r"[*`]", "", text).split()))
-    if found := find_range(_SCORE.sub("", text).removesuffix("%").rstrip()):
-        return Step(found)
+    whole = find_range(_SCORE.sub("", text).removesuffix("%").rstrip())
+    if whole:
+        return ScaleStep(whole)
     named = None if _OTHERS.match(text) or is_date(text) else split_score(text)
     if named and not named[1][:1].isdigit():
         number = to_number(str(named[0]))
-        return Step(Range(number, number), named[1])
+        return ScaleStep(ScoreRange(number, number), named[1])
     name, bracket, inside = text.removesuffix(")").rpartition("(")
     inner = find_step(inside) if text.endswith(")") and bracket and name.strip() else None
     if inner and not inner.name:

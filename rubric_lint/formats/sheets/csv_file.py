@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator
-from itertools import dropwhile
 
-from rubric_lint.formats.sheets.cells import Cell, Note, Row, Table, TableError, place_in
+from rubric_lint.formats.sheets.cells import Cell, CellTable, Row, TableError, TableNote, place_in
 from rubric_lint.formats.sheets.columns import Choices, find_step, fold, is_known
 from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.source.source import Source, stem_of
@@ -20,7 +19,7 @@ def is_formula(text: str) -> bool:
     return _FORMULA.match(text) is not None
 
 
-def armed(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return a text with an apostrophe before it if a spreadsheet could take it for a formula."""
     return f"'{text}" if is_formula(text) else text
 
@@ -29,7 +28,7 @@ _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENDS = "\r\n"
 
 
-def read_csv(source: Source, choices: Choices) -> list[Table]:
+def read_csv(source: Source, choices: Choices) -> list[CellTable]:
     """Return the one table of a CSV file.
 
     Commas, semicolons or tabs may separate its cells: the header shows which. If its rows end in CRLF, so do the lines
@@ -42,7 +41,7 @@ def read_csv(source: Source, choices: Choices) -> list[Table]:
     if "\0" in source.text:
         at = source.text.index("\0")
         raise TableError(place_in(source, at), "a null character, as in UTF-16 without a BOM; save the file as UTF-8")
-    notes: list[Note] = []
+    notes: list[TableNote] = []
     start, delimiter, header_row = 0, "", choices.header_row
     if header_row is not None:
         if header_row > source.line_count:
@@ -50,29 +49,35 @@ def read_csv(source: Source, choices: Choices) -> list[Table]:
             raise TableError(place_in(source, 0), message)
         start = source.line_span(header_row).start
         if source.text[:start].strip():
-            notes.append(Note(place_in(source, 0), f"not read: what is above line {header_row}, the header"))
-    if told := _EXCEL_MARK.match(source.text, start):
-        delimiter, start = told[1], told.end()
+            notes.append(TableNote(place_in(source, 0), f"not read: what is above line {header_row}, the header"))
+    mark = _EXCEL_MARK.match(source.text, start)
+    if mark:
+        delimiter, start = mark[1], mark.end()
     delimiter = delimiter or _find_delimiter(source, start, {*choices.fields, *choices.ignored})
     if delimiter != ",":
-        called = _DELIMITERS.get(delimiter, f"`{delimiter}`")
-        notes.append(Note(place_in(source, start), f"read with {called} between cells"))
-    rows = list(dropwhile(lambda row: row.is_empty, _read_rows(source, start, delimiter)))
+        name = _DELIMITERS.get(delimiter, f"`{delimiter}`")
+        notes.append(TableNote(place_in(source, start), f"read with {name} between cells"))
+    rows: list[Row] = []
+    for row in _read_rows(source, start, delimiter):
+        if rows or not row.is_empty:
+            rows.append(Row({at: _unescape(cell, notes) for at, cell in row.cells.items()}, row.place))
     if not rows:
         raise TableError(place_in(source, start), "nothing to read; expected a header and rows")
-    header, *others = [row._replace(cells={at: _disarm(cell, notes) for at, cell in row.cells.items()}) for row in rows]
-    return [Table(stem_of(source.name), header, tuple(others), tuple(notes))]
+    return [CellTable(stem_of(source.name), rows[0], tuple(rows[1:]), tuple(notes))]
 
 
 _EXCEL_MARK = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
 
 
-def _disarm(cell: Cell, notes: list[Note]) -> Cell:
+def _unescape(cell: Cell, notes: list[TableNote]) -> Cell:
+    """Return a cell without the apostrophe of `escape_formula`; note it, and what looks like a formula."""
     if cell.text.startswith("="):
-        notes.append(Note(cell.place, f"read as a text: `{shorten(cell.text)}` looks like a formula"))
+        notes.append(TableNote(cell.place, f"read as a text: `{shorten(cell.text)}` looks like a formula"))
     if not (cell.text.startswith("'") and is_formula(cell.text)):
         return cell
-    notes.append(Note(cell.place, "read without its first apostrophe, which keeps a spreadsheet from seeing a formula"))
+    notes.append(
+        TableNote(cell.place, "read without its first apostrophe, which keeps a spreadsheet from seeing a formula")
+    )
     return cell._replace(text=cell.text[1:])
 
 
@@ -93,7 +98,7 @@ def _find_delimiter(source: Source, start: int, mapped: Collection[str]) -> str:
         raise fault
     known = [delimiter for delimiter, is_sound in found.items() if is_sound] or [*found]
     if len(known) > 1:
-        names = join_words([_DELIMITERS[each] for each in known], "or")
+        names = join_words([_DELIMITERS[delimiter] for delimiter in known], "or")
         message = f"the cells of the header may be separated by {names}; put the words that hold them in quotes"
         raise TableError(place_in(source, start), message)
     return known[0] if known else ","
@@ -114,15 +119,18 @@ def _read_rows(source: Source, start: int, delimiter: str) -> Iterator[Row]:
             if found is None:
                 raise TableError(place_in(source, at), "this quote is never closed")
             content, end = found[int(is_quoted)], found.end()
-            if is_quoted and (rest := plain.match(text, end)):
-                if rest[0].strip(" "):
-                    told = "text after the closing quote of a cell; double inner quotes"
-                    raise TableError(place_in(source, end), told)
-                content, end = content.replace('""', '"'), rest.end()
-                content = content.replace("\r\n", "\n") if ends_in_crlf else content
+            if is_quoted:
+                rest = plain.match(text, end)
+                after = rest[0] if rest else ""
+                if after.strip(" "):
+                    message = "text after the closing quote of a cell; double inner quotes"
+                    raise TableError(place_in(source, end), message)
+                content, end = content.replace('""', '"'), end + len(after)
+                if ends_in_crlf:
+                    content = content.replace("\r\n", "\n")
             elif content.lstrip(" ").startswith('"'):
-                told = "white space before a quote; remove it, or quote the whole cell"
-                raise TableError(place_in(source, at), told)
+                message = "white space before a quote; remove it, or quote the whole cell"
+                raise TableError(place_in(source, at), message)
             cells[len(cells)] = Cell(content, place_in(source, at))
             at = end + 1
             if text[end:at] != delimiter:

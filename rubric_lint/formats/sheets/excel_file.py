@@ -9,7 +9,16 @@ from decimal import Decimal
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rubric_lint.formats.sheets.cells import DATE_ADVICE, Cell, Note, Place, Row, Table, TableError, UnreadableError
+from rubric_lint.formats.sheets.cells import (
+    DATE_ADVICE,
+    Cell,
+    CellPlace,
+    CellTable,
+    Row,
+    TableError,
+    TableNote,
+    UnreadableError,
+)
 from rubric_lint.model.messages import join_words, list_names, point_to_known
 from rubric_lint.model.suggest import word_need
 
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 
 
 NEEDS = word_need("excel")
-"""What a command says that reads or writes Excel files, where that package is not installed."""
+"""The message of a command that reads or writes Excel files, where that package is not installed."""
 
 LONGEST = 32_767
 """The number of UTF-16 units that a cell holds."""
@@ -45,7 +54,7 @@ XML_LIMIT = 10_000_000
 """The size limit in bytes of the XML in a workbook: openpyxl needs up to 50 times that in memory."""
 
 
-def read_excel(name: str, data: bytes, only: str | None = None, header_row: int | None = None) -> list[Table]:
+def read_excel(name: str, data: bytes, only: str | None = None, header_row: int | None = None) -> list[CellTable]:
     """Return the tables of a workbook: each visible sheet that has content, or only the sheet of this name.
 
     Cells with formulas and merged cells have a fault.
@@ -56,52 +65,53 @@ def read_excel(name: str, data: bytes, only: str | None = None, header_row: int 
     """
     import openpyxl  # noqa: F401, PLC0415  (an extra; a quarter of a second)
 
-    whole = Place(name, "the workbook")
+    whole = CellPlace(name, "the workbook")
     _check(data, whole)
     book = _load(data, whole)
     if only is not None and only not in book.sheetnames:
         raise TableError(whole, f"no sheet is named `{only}`; {point_to_known(only, book.sheetnames)}")
     tables, notes = [], []
     for sheet in book.worksheets:
-        at = Place(f"{name}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
+        at = CellPlace(f"{name}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
         if only not in {None, sheet.title} or not sheet._cells:
             continue
         if sheet.sheet_state != "visible" and only is None:
-            notes.append(Note(at, "not read, as it is hidden; show it", is_loss=True))
+            notes.append(TableNote(at, "not read, as it is hidden; show it", is_loss=True))
             continue
         table = _Sheet(name, sheet).read(header_row)
         if table:
             tables.append(table)
-    charts = [each for each in book.sheetnames if each not in {sheet.title for sheet in book.worksheets}]
-    notes += [Note(whole, f"not read: {list_names(charts)}, which hold charts")] if charts else []
+    titles = {sheet.title for sheet in book.worksheets}
+    charts = [title for title in book.sheetnames if title not in titles]
+    if charts:
+        notes.append(TableNote(whole, f"not read: {list_names(charts)}, which hold charts"))
     if not tables:
-        hidden = [note.message for note in notes]
-        raise TableError(whole, f"no sheet with a table{' is visible' if hidden else ''}")
-    return [tables[0]._replace(notes=(*notes, *tables[0].notes)), *tables[1:]]
+        raise TableError(whole, "no sheet with a table is visible" if notes else "no sheet with a table")
+    return [tables[0].with_notes(notes), *tables[1:]]
 
 
-def _check(data: bytes, whole: Place) -> None:
+def _check(data: bytes, whole: CellPlace) -> None:
     """Raise UnreadableError if a file is not a workbook, or too large."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            size = sum(each.file_size for each in archive.infolist())
-            contents = [archive.read(each) for each in archive.infolist()] if size <= LIMIT else []
+            size = sum(member.file_size for member in archive.infolist())
+            contents = [archive.read(member) for member in archive.infolist()] if size <= LIMIT else []
     except Exception as fault:  # zipfile raises many kinds of errors for damaged files
         raise UnreadableError(whole, f"cannot be read: it is damaged ({fault}); save it again") from None
     contents = [content for content in contents if content.lstrip()[:1] in _XML_STARTS]
     xml = sum(map(len, contents))
     if size > LIMIT or xml > XML_LIMIT:
-        told = f"unpacked, it has {size / 1e6:.1f} MB, {xml / 1e6:.1f} MB of that XML"
+        sizes = f"unpacked, it has {size / 1e6:.1f} MB, {xml / 1e6:.1f} MB of that XML"
         limits = f"the limits are {LIMIT / 1e6:.0f} MB and {XML_LIMIT / 1e6:.0f} MB"
         advice = "copy the table to a workbook of its own, or save it as .csv"
-        raise UnreadableError(whole, f"{told}, and {limits}; {advice}")
+        raise UnreadableError(whole, f"{sizes}, and {limits}; {advice}")
     if any(b"<!DOCTYPE" in content.replace(b"\0", b"") for content in contents):
         raise UnreadableError(whole, "cannot be read: its XML declares entities, which no spreadsheet program writes")
     if any(b"purl.oclc.org/ooxml/spreadsheetml" in content for content in contents):
         raise UnreadableError(whole, "cannot be read: it is a Strict Open XML workbook; save it as an Excel workbook")
 
 
-def _load(data: bytes, whole: Place) -> Any:
+def _load(data: bytes, whole: CellPlace) -> Any:
     from openpyxl import load_workbook  # noqa: PLC0415
 
     try:
@@ -109,9 +119,8 @@ def _load(data: bytes, whole: Place) -> Any:
             warnings.simplefilter("ignore")  # about pictures and validations, which are not read
             return load_workbook(io.BytesIO(data), keep_links=False)
     except Exception as fault:  # openpyxl raises many kinds of errors for damaged files
-        raise UnreadableError(
-            whole, f"cannot be read: it is damaged ({type(fault).__name__}: {fault}); save it again"
-        ) from None
+        reason = f"it is damaged ({type(fault).__name__}: {fault})"
+        raise UnreadableError(whole, f"cannot be read: {reason}; save it again") from None
 
 
 class _Sheet:
@@ -123,16 +132,17 @@ class _Sheet:
         self._name_column = get_column_letter
         self._file = file
         self._sheet = sheet
-        self._notes: list[Note] = []
-        self._whole = Place(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
+        self._notes: list[TableNote] = []
+        self._whole = CellPlace(f"{file}: sheet `{sheet.title}`", f"sheet `{sheet.title}`")
 
-    def read(self, header_row: int | None) -> Table | None:
+    def read(self, header_row: int | None) -> CellTable | None:
         """Return the table of the sheet; None if nothing is in its cells."""
         filled = self._fill()
         hidden_rows = {number for number, row in self._sheet.row_dimensions.items() if row.hidden}
         hidden_columns: set[int] = set()
-        for each in self._sheet.column_dimensions.values():
-            hidden_columns |= {*range(each.min or 1, min(each.max or 1, 16_384) + 1)} if each.hidden else set()
+        for columns_format in self._sheet.column_dimensions.values():
+            if columns_format.hidden:
+                hidden_columns.update(range(columns_format.min or 1, min(columns_format.max or 1, 16_384) + 1))
         used = {place for place, cell in filled.items() if not cell.is_empty}
         shown = {place for place in used if place[0] not in hidden_rows and place[1] not in hidden_columns}
         if not shown:
@@ -143,9 +153,10 @@ class _Sheet:
         below = tuple(self._read_row(filled, row, columns) for row in hidden if row > first)
         self._note_hidden("row", hidden, below)
         self._note_hidden("column", sorted({column for _, column in used} & hidden_columns))
-        if above := sorted({row for row, _ in shown if row < first}):
-            told = f"{'row' if len(above) == 1 else 'rows'} {join_words([str(row) for row in above[:20]])}"
-            self._notes.append(Note(self._place(above[0], 1), f"not read: {told}, above the header"))
+        above = sorted({row for row, _ in shown if row < first})
+        if above:
+            rows = f"{'row' if len(above) == 1 else 'rows'} {join_words([str(row) for row in above[:20]])}"
+            self._notes.append(TableNote(self._place(above[0], 1), f"not read: {rows}, above the header"))
         numbers = sorted({row for row, _ in shown if row >= first} | {first})
         if len(columns) * len(numbers) > 1_000_000:
             message = f"the table has {len(numbers):,} rows and {len(columns):,} columns, far more than a rubric"
@@ -153,13 +164,10 @@ class _Sheet:
         places = [at for at in sorted(shown) if at[0] >= first]
         cells = {at: self._sheet._cells[at] for at in places if at in self._sheet._cells}
         struck = [at for at, cell in cells.items() if cell.has_style and cell.font.strike]
-        commented = [at for at, cell in cells.items() if cell.comment]
-        for found, said in ((struck, "read although it is struck through:"), (commented, "not read: comments on")):
-            if found:
-                told = list_names([self._place(*at).short.removeprefix("cell ") for at in found])
-                self._notes.append(Note(self._place(*found[0]), f"{said} {told}"))
-        rows = {number: self._read_row(filled, number, columns) for number in numbers}
-        return Table(self._sheet.title, rows.pop(first), tuple(rows.values()), tuple(self._notes))
+        self._note_cells("read although it is struck through:", struck)
+        self._note_cells("not read: comments on", [at for at, cell in cells.items() if cell.comment])
+        header, *below_header = [self._read_row(filled, number, columns) for number in numbers]
+        return CellTable(self._sheet.title, header, tuple(below_header), tuple(self._notes))
 
     def _read_row(self, filled: dict[tuple[int, int], Cell], number: int, columns: list[int]) -> Row:
         cells = {column: filled.get((number, column)) or Cell("", self._place(number, column)) for column in columns}
@@ -198,16 +206,21 @@ class _Sheet:
             text = _WRITTEN.sub(lambda found: chr(int(found[1], 16)), str(value))
         return Cell(text, self._place(row, column), fault)
 
+    def _note_cells(self, message: str, cells: list[tuple[int, int]]) -> None:
+        if cells:
+            names = list_names([self._place(*at).short.removeprefix("cell ") for at in cells])
+            self._notes.append(TableNote(self._place(*cells[0]), f"{message} {names}"))
+
     def _note_hidden(self, what: str, numbers: list[int], rows: tuple[Row, ...] = ()) -> None:
         if numbers:
-            named = [str(number) if what == "row" else self._name_column(number) for number in numbers[:20]]
-            told = f"{what if len(numbers) == 1 else what + 's'} {join_words(named)}"
-            told += f", as {'it is' if len(numbers) == 1 else 'they are'} hidden; show what should be read"
-            self._notes.append(Note(self._whole, f"not read: {told}", is_loss=True, rows=rows))
+            names = join_words([str(number) if what == "row" else self._name_column(number) for number in numbers[:20]])
+            hidden = f"{what} {names}, as it is hidden" if len(numbers) == 1 else f"{what}s {names}, as they are hidden"
+            message = f"not read: {hidden}; show what should be read"
+            self._notes.append(TableNote(self._whole, message, is_loss=True, rows=rows))
 
-    def _place(self, row: int, column: int) -> Place:
+    def _place(self, row: int, column: int) -> CellPlace:
         cell = f"{self._name_column(column)}{row}"
-        return Place(f"{self._file}: cell {cell} of sheet `{self._sheet.title}`", f"cell {cell}")
+        return CellPlace(f"{self._file}: cell {cell} of sheet `{self._sheet.title}`", f"cell {cell}")
 
 
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\[\]]*\]')

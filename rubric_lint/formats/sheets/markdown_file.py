@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.formats.sheets.cells import Cell, Note, Row, TableError, place_in
+from rubric_lint.formats.sheets.cells import Cell, Row, TableError, TableNote, place_in
 from rubric_lint.model.criterion import Thresholds
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.source import Edit, Source, Span, splice
@@ -26,7 +26,14 @@ def unescape(text: str) -> str:
     A backslash before punctuation goes, and `<br>` is a line end.
     """
     # A backslash protects what follows it, so both are read from left to right.
-    return _UNSEEN.sub(lambda found: found[1] or "\n" * found[0].startswith("<"), text)
+    return _UNSEEN.sub(_show, text)
+
+
+def _show(unseen: re.Match[str]) -> str:
+    """Return what Markdown shows for an escape, a line break or a zero-width space."""
+    if unseen[1]:
+        return unseen[1]
+    return "\n" if unseen[0].startswith("<") else ""
 
 
 VERDICT = re.compile(
@@ -72,7 +79,7 @@ class Blocks(NamedTuple):
 
     headings: list[Heading]
     tables: list[FoundTable]
-    unread: list[Note]
+    unread: list[TableNote]
     text: str
 
 
@@ -84,14 +91,14 @@ _PASS_MARK = re.compile(
 """A sentence that names a pass mark: `Pass: 4`, `**Passing score**: 70%`."""
 
 
-def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> Iterator[Note]:
+def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> Iterator[TableNote]:
     """Find the thresholds that a document of ours names and the settings do not have."""
     for found in VERDICT.finditer(source.text):
         stated = Thresholds(Decimal(found[1]), Decimal(found[2] or found[1]))
         if stated != thresholds:
             asked = f"set {stated.as_settings} in the settings"
             message = f"not imported: the thresholds, which are not part of a rubric: {asked}"
-            yield Note(place_in(source, found.start()), message)
+            yield TableNote(place_in(source, found.start()), message)
     for number in range(1, source.line_count + 1):
         start, end = source.line_span(number)
         line = blocks.text[start:end]
@@ -99,7 +106,7 @@ def note_thresholds(source: Source, blocks: Blocks, thresholds: Thresholds) -> I
         if mark and not VERDICT.search(line):
             message = f"not imported: `{shorten(mark[0])}`, which is not part of a rubric: set `pass` and "
             message += "`borderline` in the settings, as parts of the scale from 0 to 1"
-            yield Note(place_in(source, start + mark.start()), message)
+            yield TableNote(place_in(source, start + mark.start()), message)
 
 
 def read_blocks(source: Source) -> Blocks:
@@ -135,7 +142,8 @@ def _lines_of(source: Source, token: "Token") -> list[Span]:
 def _read_texts(source: Source, lines: Iterable[Span]) -> Iterator[tuple[str, Cell]]:
     """Yield the texts of a case in a paragraph, by field."""
     for line in lines:
-        if found := _TEXT.fullmatch(source.slice(line)):
+        found = _TEXT.fullmatch(source.slice(line))
+        if found:
             name = next(name for name, word in CASE_TEXTS.items() if word == found[1])
             yield name, Cell(unescape(found[2]), place_in(source, line.start + found.start(2)))
 
@@ -145,14 +153,17 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def _hide(source: Source, tokens: Iterable["Token"]) -> Iterator[Edit]:
-    """Yield what puts blanks in the place of tables, code, comments and the settings above the text."""
-    if front := _FRONT.match(source.text):
+    """Yield the edits that put blanks in the place of tables, code, comments and the settings above the text."""
+    front = _FRONT.match(source.text)
+    front_end = front.end() if front else 0
+    if front:
         yield Edit(Span(*front.span()), _blank(front))
     for token in tokens:
-        is_in_front = front is not None and token.map is not None and _lines_of(source, token)[0].start < front.end()
-        if token.level == 0 and not is_in_front and token.type in {"fence", "code_block", "html_block", "table_open"}:
-            lines = _lines_of(source, token)
-            span = Span(lines[0].start, lines[-1].end)
+        if token.level or token.type not in {"fence", "code_block", "html_block", "table_open"}:
+            continue
+        lines = _lines_of(source, token)
+        span = Span(lines[0].start, lines[-1].end)
+        if span.start >= front_end:
             block = source.slice(span)
             yield Edit(span, _COMMENT.sub(_blank, block) if token.type == "html_block" else _blank(block))
 
@@ -164,7 +175,7 @@ _MARKERS = re.compile(r"(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)]))*[ \t]*")
 """What is before the text of a block in quotes and lists."""
 
 
-def _find_unread(source: Source, tokens: Iterable["Token"]) -> Iterator[Note]:
+def _find_unread(source: Source, tokens: Iterable["Token"]) -> Iterator[TableNote]:
     """Find the tables in other blocks and in HTML, which are not read."""
     for token in tokens:
         reason = ""
@@ -181,7 +192,7 @@ def _find_unread(source: Source, tokens: Iterable["Token"]) -> Iterator[Note]:
         if reason:
             line = _lines_of(source, token)[0]
             markers = _MARKERS.match(source.slice(line))
-            yield Note(place_in(source, line.start + (markers.end() if markers else 0)), f"not read: {reason}")
+            yield TableNote(place_in(source, line.start + (markers.end() if markers else 0)), f"not read: {reason}")
 
 
 def _blank(text: str | re.Match[str]) -> str:

@@ -7,9 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from rubric_lint.formats.search.scales_in_text import find_steps
-from rubric_lint.formats.sheets.cells import Cell, Columns, Note, Place, Row, Table, TableError, place_in, split_weight
-from rubric_lint.formats.sheets.columns import Choices, fold, is_points, read_columns
+from rubric_lint.formats.search.scales_in_text import find_labels
+from rubric_lint.formats.sheets.cells import (
+    Cell,
+    CellPlace,
+    CellTable,
+    Row,
+    TableColumns,
+    TableError,
+    TableNote,
+    place_in,
+    split_weight,
+)
+from rubric_lint.formats.sheets.columns import Choices, fold, identify_columns, is_points
 from rubric_lint.formats.sheets.markdown_file import VERDICT, Blocks, FoundTable, check_width
 from rubric_lint.formats.sheets.rubrics import is_total
 from rubric_lint.model.messages import list_names, point_to_known, shorten
@@ -36,7 +46,7 @@ class _ReadTable:
     """A table with what its columns hold."""
 
     found: FoundTable
-    columns: Columns
+    columns: TableColumns
     is_used: bool = False
 
     @property
@@ -49,8 +59,8 @@ class _ReadTable:
         """Whether its rows are criteria."""
         columns = self.columns
         is_named = columns.has("id") or (columns.has_text and columns.has("weight"))
-        is_said = columns.has_text or len(columns.steps) > 1 or columns.has("weight", "level", "score_range")
-        return is_named and is_said and not self.is_scale
+        is_described = columns.has_text or len(columns.steps) > 1 or columns.has("weight", "level", "score_range")
+        return is_named and is_described and not self.is_scale
 
     @property
     def has_points(self) -> bool:
@@ -64,13 +74,13 @@ class _ReadTable:
 
 
 @dataclass(eq=False)
-class _Section:
+class _DocumentSection:
     """A heading with what is below it up to the next one; `text` has blanks in the place of its tables and of code."""
 
     title: str
-    place: Place
+    place: CellPlace
     depth: int
-    parent: "_Section | None"
+    parent: "_DocumentSection | None"
     at: int
     text: str
     tables: list[_ReadTable] = field(default_factory=list)
@@ -88,38 +98,44 @@ class _Section:
 
     @property
     def name(self) -> str:
-        """What a rubric is called that it holds."""
+        """The name of a rubric that it holds."""
         bare = "" if self.is_own else _NUMBERING.sub("", self.title, count=1).strip()
         return bare or self.title
 
 
-class _Criterion(NamedTuple):
+class _SectionCriterion(NamedTuple):
     """A criterion that a section describes."""
 
     name: Cell
     text: Cell
     weight: Cell
     scale: _ReadTable | None
-    section: _Section
+    section: _DocumentSection
+
+    def mark_used(self) -> None:
+        """Mark the section, and the table of its scale, as read."""
+        self.section.is_used = True
+        if self.scale:
+            self.scale.is_used = True
 
 
-class _Group(NamedTuple):
+class _SectionGroup(NamedTuple):
     """Criteria that are one rubric, and the section that names it."""
 
-    section: _Section
-    criteria: list[_Criterion]
+    section: _DocumentSection
+    criteria: list[_SectionCriterion]
 
 
-def read_outline(source: Source, blocks: Blocks, choices: Choices) -> list[Table]:
+def read_outline(source: Source, blocks: Blocks, choices: Choices) -> list[CellTable]:
     """Return the rubrics of a document as tables with known columns, in the order of the document.
 
     Raises:
         TableError: if it has none, or their parts have no single meaning.
     """
-    return _Outline(source, blocks, choices).read()
+    return _OutlineReader(source, blocks, choices).read()
 
 
-class _Outline:
+class _OutlineReader:
     """Finds the criteria of a document and puts them together to rubrics."""
 
     def __init__(self, source: Source, blocks: Blocks, choices: Choices) -> None:
@@ -132,12 +148,12 @@ class _Outline:
             section = self._sections[bisect_right(starts, found.at) - 1]
             section.tables.append(_ReadTable(found, _read_columns(found, choices)))
 
-    def read(self) -> list[Table]:
+    def read(self) -> list[CellTable]:
         """Return the rubrics; the first one has the notes on the document."""
         self._refuse_prose()
         groups = list(self._group_sections())
-        made: list[tuple[int, Table]] = []
-        plain: list[tuple[_Section, _ReadTable]] = []
+        made: list[tuple[int, CellTable]] = []
+        plain: list[tuple[_DocumentSection, _ReadTable]] = []
         for section in self._sections:
             for table in section.tables:
                 if _OF_RESULTS.search(section.title) and not table.columns.has("id"):
@@ -161,22 +177,21 @@ class _Outline:
             if not tables:
                 message = f"no rubric is under `{shorten(self._only)}`; {point_to_known(self._only, names)}"
                 raise TableError(place_in(self._source, 0), message)
-        notes = (*self._notes, *self._note_unread())
-        return [tables[0]._replace(notes=(*notes, *tables[0].notes)), *tables[1:]]
+        return [tables[0].with_notes([*self._notes, *self._note_unread()]), *tables[1:]]
 
     def _share_scale(
         self,
-        groups: list[_Group],
-        plain: Sequence[tuple[_Section, _ReadTable]],
-        made: list[tuple[int, Table]],
-    ) -> list[_Group]:
+        groups: list[_SectionGroup],
+        plain: Sequence[tuple[_DocumentSection, _ReadTable]],
+        made: list[tuple[int, CellTable]],
+    ) -> list[_SectionGroup]:
         """Add the tables of criteria without a scale, with the one scale for all if there is one.
 
         Return the groups that are rubrics by themselves; raise TableError for a scale whose criteria are not known.
         """
         shared = [group for group in groups if _is_shared(group)]
         others = [group for group in groups if group not in shared]
-        common: _Group | None = None
+        common: _SectionGroup | None = None
         is_unclear = any(table.has_points or not table.columns.has("id") for _, table in plain)
         is_alone = not (plain or others or made)
         is_of_all = len(shared) == 1 and bool(_OF_ALL.search(shared[0].criteria[0].section.text))
@@ -192,7 +207,7 @@ class _Outline:
     def _refuse_prose(self) -> None:
         """Refuse a scale that is written in lines, such as `5: ...`."""
         for section in self._sections:
-            lines = find_steps(section.text)
+            lines = find_labels(section.text)
             is_scale = len(lines) > 2 or (len(lines) == 2 and bool(_split_title(section)[2].text))
             if is_scale and not _OF_RESULTS.search(section.title):
                 advice = "write a table with the columns `score` and `outcome`"
@@ -203,32 +218,27 @@ class _Outline:
         if self._notes:
             return TableError(self._notes[0].place, self._notes[0].message)
         tables = [table for section in self._sections for table in section.tables]
-        expected = "expected a table with columns such as `criterion`, `weight` and `description`, or headings with a"
-        expected += " weight such as `### Tone (40%)`"
+        expected = (
+            "expected a table with columns such as `criterion`, `weight` and `description`, or headings with a weight "
+            "such as `### Tone (40%)`"
+        )
         if not tables:
             return TableError(place_in(self._source, 0), f"no criteria found; {expected}")
         columns = tables[0].columns
         if columns.faults and (not columns.fields or columns.has("id")):
             return columns.faults[0]
         heads = list_names([cell.text for cell in columns.header.cells.values()], most=5)
-        reason = (
-            f"no criteria found: nothing says that the columns {heads} describe some; {expected}, or say what a column"
-        )
-        return TableError(columns.header.cell(0).place, f"{reason} holds with --map")
+        reason = f"no criteria found: nothing says that the columns {heads} describe some"
+        advice = f"{expected}, or say what a column holds with --map"
+        return TableError(columns.header.cell(0).place, f"{reason}; {advice}")
 
     # Sections
 
-    def _group_sections(self) -> Iterator[_Group]:
+    def _group_sections(self) -> Iterator[_SectionGroup]:
         """Yield the sections that are a criterion each, by the section around them."""
         titles = Counter(section.title for section in self._sections)
-        ids = {
-            row.cell(table.columns.fields["id"]).text
-            for section in self._sections
-            for table in section.tables
-            if table.is_list and table.columns.has("id")
-            for row in table.found.rows
-        }
-        found: dict[int, list[tuple[_Section, _Section]]] = {}
+        ids = self._list_ids()
+        found: dict[int, list[tuple[_DocumentSection, _DocumentSection]]] = {}
         for section in self._sections:
             named = section
             if section.scale and titles[section.title] > 1 and section.parent and section.title not in ids:
@@ -238,19 +248,30 @@ class _Outline:
                 key = section if section.is_own else named.parent
                 found.setdefault(id(key), []).append((section, named))
         for pairs in found.values():
-            kept = [pair for pair in pairs if pair[0].scale] or pairs
-            for section, _ in pairs:
-                if kept[0][0].scale and not section.scale:
+            scaled = [pair for pair in pairs if pair[0].scale]
+            for section, _ in pairs if scaled else ():
+                if not section.scale:
                     reason = f"`{shorten(section.title)}` has no scale, and the criteria next to it have one"
-                    self._notes.append(Note(section.place, f"not read: {reason}"))
-            if len(kept) > 1 or kept[0][0].scale:
+                    self._notes.append(TableNote(section.place, f"not read: {reason}"))
+            kept = scaled or pairs
+            if len(kept) > 1 or scaled:
                 criteria = [self._make_criterion(section, named) for section, named in kept]
-                yield _Group((len(kept) > 1 and kept[0][1].parent) or kept[0][1], criteria)
+                first = kept[0][1]
+                yield _SectionGroup(first.parent if len(kept) > 1 and first.parent else first, criteria)
 
-    def _make_criterion(self, section: _Section, named: _Section) -> _Criterion:
+    def _list_ids(self) -> set[str]:
+        """Return the ids in the tables of criteria."""
+        ids: set[str] = set()
+        for section in self._sections:
+            for table in section.tables:
+                if table.is_list and table.columns.has("id"):
+                    ids |= {row.cell(table.columns.fields["id"]).text for row in table.found.rows}
+        return ids
+
+    def _make_criterion(self, section: _DocumentSection, named: _DocumentSection) -> _SectionCriterion:
         """Return the criterion of a section; `named` has its name, where the section only holds the scale."""
         scale = section.scale
-        name, said, weight = _split_title(named)
+        name, description, weight = _split_title(named)
         if named is not section and not weight.text:
             weight = _split_title(section)[2]
         start = len(section.text)
@@ -260,38 +281,37 @@ class _Outline:
             rest = below.strip(" \t\r\n-*_")
             if rest:
                 place = place_in(self._source, scale.found.end + below.index(rest))
-                self._notes.append(Note(place, f"not read: the text below the scale of `{shorten(name.text)}`"))
+                self._notes.append(TableNote(place, f"not read: the text below the scale of `{shorten(name.text)}`"))
         above = named.text if named is not section else ""
         text = f"{above}\n{section.text[:start]}".strip()
         text = _LABEL.sub("", re.sub(r"\A[-*+]\s+", "", text), count=1)
         if re.search(r"\w", text):
-            said = Cell(" ".join(text.split()), named.place)
-        return _Criterion(name, said, weight, scale, section)
+            description = Cell(" ".join(text.split()), named.place)
+        return _SectionCriterion(name, description, weight, scale, section)
 
     # Rubrics as tables
 
-    def _make_group(self, group: _Group) -> Table:
+    def _make_group(self, group: _SectionGroup) -> CellTable:
         """Return the table of criteria that are sections, or of the one scale of a rubric that we wrote."""
         first = group.criteria[0]
         name, place = group.section.name, first.name.place
         if first.section.is_own and first.scale:
-            first.section.is_used = first.scale.is_used = True
+            first.mark_used()
             return _as_table(name, first.scale)
-        parts = []
+        parts, rows = [], []
         for criterion in group.criteria:
-            criterion.section.is_used = True
+            criterion.mark_used()
             if criterion.scale:
-                criterion.scale.is_used = True
                 parts.append((criterion.name.text, _as_table(criterion.name.text, criterion.scale)))
-        rows = []
-        for criterion in group.criteria:
             text = criterion.text if criterion.text.text or criterion.scale else criterion.name
             rows.append(Row({0: criterion.name, 1: text, 2: criterion.weight}, criterion.name.place))
-        columns = Columns({"id": 0, "what_is_judged": 1, "weight": 2}, (), Row({}, place))
-        return Table(name, columns.header, tuple(rows), parts=tuple(parts), columns=columns)
+        columns = TableColumns({"id": 0, "what_is_judged": 1, "weight": 2}, (), Row({}, place))
+        return CellTable(name, columns.header, tuple(rows), parts=tuple(parts), columns=columns)
 
     @staticmethod
-    def _find_group(section: _Section, table: _ReadTable, groups: Sequence[_Group]) -> _Group | None:
+    def _find_group(
+        section: _DocumentSection, table: _ReadTable, groups: Sequence[_SectionGroup]
+    ) -> _SectionGroup | None:
         """Return the sections that hold the scales of the criteria in a table, those below it first."""
         if not table.is_plain or "id" not in table.columns.fields:
             return None
@@ -301,7 +321,7 @@ class _Outline:
                 return group
         return None
 
-    def _make_list(self, section: _Section, table: _ReadTable, group: _Group | None = None) -> Table:
+    def _make_list(self, section: _DocumentSection, table: _ReadTable, group: _SectionGroup | None = None) -> CellTable:
         """Return a table of criteria, with the scales that a group of sections has for them, or one for all."""
         section.is_used = table.is_used = True
         made = _as_table(section.name, table)
@@ -318,20 +338,20 @@ class _Outline:
             if criterion is None or criterion.scale is None:
                 if not is_total(name.text):
                     reason = f"this row, as no section describes `{shorten(name.text)}`"
-                    notes.append(Note(row.place, f"not read: {reason}"))
+                    notes.append(TableNote(row.place, f"not read: {reason}"))
                 continue
-            criterion.section.is_used = criterion.scale.is_used = True
+            criterion.mark_used()
             rows.append(Row({**row.cells, column: criterion.text}, row.place))
             parts.append((name.value, _as_table(name.text, criterion.scale)))
         if is_shared:
             reason = f"the scale under `{shorten(group.criteria[0].section.title)}` is read for each criterion"
-            notes.append(Note(place, f"{reason} of `{shorten(made.name)}`"))
+            notes.append(TableNote(place, f"{reason} of `{shorten(made.name)}`"))
         columns = table.columns
         if not (columns.has_text or is_shared):
             columns = replace(columns, fields={**columns.fields, "what_is_judged": column})
         return made._replace(rows=tuple(rows), parts=tuple(parts), notes=tuple(notes), columns=columns)
 
-    def _note_unread(self) -> Iterator[Note]:
+    def _note_unread(self) -> Iterator[TableNote]:
         """Say which tables and sections are not read."""
         for section in self._sections:
             for table in section.tables:
@@ -339,48 +359,49 @@ class _Outline:
                     head = table.found.header
                     heads = list_names([cell.text for cell in head.cells.values()], most=5)
                     reason = f"the table with the columns {heads}, under `{shorten(section.title)}`"
-                    yield Note(head.place, f"not read: {reason}")
-        left = [each for each in self._sections if not each.is_used and each.depth and each.text.strip()]
-        if left:
-            reason = list_names([section.title for section in left], most=20)
-            yield Note(left[0].place, f"not read: the text under {reason}")
+                    yield TableNote(head.place, f"not read: {reason}")
+        unread = [section for section in self._sections if not section.is_used and section.depth]
+        unread = [section for section in unread if section.text.strip()]
+        if unread:
+            titles = list_names([section.title for section in unread], most=20)
+            yield TableNote(unread[0].place, f"not read: the text under {titles}")
 
 
-def _read_columns(found: FoundTable, choices: Choices) -> Columns:
+def _read_columns(found: FoundTable, choices: Choices) -> TableColumns:
     """Return what the columns of a table hold; one that cannot be read is no reason to refuse the others."""
     try:
         check_width(found)
-        return read_columns(Table("", found.header, found.rows), choices)
+        return identify_columns(CellTable("", found.header, found.rows), choices)
     except TableError as fault:
-        return Columns({}, (), found.header, faults=(fault,))
+        return TableColumns({}, (), found.header, faults=(fault,))
 
 
-def _list_sections(source: Source, blocks: Blocks) -> Iterator[_Section]:
+def _list_sections(source: Source, blocks: Blocks) -> Iterator[_DocumentSection]:
     """Yield the sections of a document; the first is what is above all headings."""
     heads = [head for head in blocks.headings if blocks.text[head.at : head.end].strip()]
     ends = [*(head.at for head in heads), len(blocks.text)]
-    section = _Section(stem_of(source.name), place_in(source, 0), 0, None, 0, blocks.text[: ends[0]])
+    section = _DocumentSection(stem_of(source.name), place_in(source, 0), 0, None, 0, blocks.text[: ends[0]])
     yield section
     for head, end in zip(heads, ends[1:], strict=True):
-        parent: _Section | None = section
+        parent: _DocumentSection | None = section
         while parent and parent.depth >= head.depth:
             parent = parent.parent
         text = blocks.text[head.end : end]
-        section = _Section(head.title, place_in(source, head.at), head.depth, parent, head.end, text)
+        section = _DocumentSection(head.title, place_in(source, head.at), head.depth, parent, head.end, text)
         yield section
 
 
-def _split_title(section: _Section) -> tuple[Cell, Cell, Cell]:
-    """Return the name of a criterion, what the title says of it, and its weight."""
+def _split_title(section: _DocumentSection) -> tuple[Cell, Cell, Cell]:
+    """Return the name of a criterion in the title of a section, the description behind it, and the weight."""
     title = _NUMBERING.sub("", section.title.replace("**", "").replace("`", ""), count=1).strip()
     title, weight = split_weight(title)
     title = _SCALE_AFTER.sub("", title)
-    name, _, said = title.partition(" — ")
+    name, _, description = title.partition(" — ")
     place = section.place
-    return Cell(name.strip(), place), Cell(said.strip(), place), Cell(weight, place)
+    return Cell(name.strip(), place), Cell(description.strip(), place), Cell(weight, place)
 
 
-def _is_shared(group: _Group) -> bool:
+def _is_shared(group: _SectionGroup) -> bool:
     """Return whether the one scale of a group is for criteria elsewhere, or for a result of all of them."""
     (first, *others) = group.criteria
     title = first.section.title
@@ -389,12 +410,12 @@ def _is_shared(group: _Group) -> bool:
     return bool(_OF_SCALES.search(title) or _OF_RESULTS.search(title))
 
 
-def _is_of_results(group: _Group) -> bool:
+def _is_of_results(group: _SectionGroup) -> bool:
     """Return whether the scale of a group says what the result of all criteria means."""
     return _OF_RESULTS.search(group.criteria[0].section.title) is not None
 
 
-def _refuse_shared(groups: Sequence[_Group]) -> None:
+def _refuse_shared(groups: Sequence[_SectionGroup]) -> None:
     """Refuse a scale that is for criteria elsewhere, if nothing says how the two go together."""
     for group in groups:
         section = group.criteria[0].section
@@ -403,6 +424,6 @@ def _refuse_shared(groups: Sequence[_Group]) -> None:
             raise TableError(section.place, f"this scale is for criteria that stand elsewhere; {advice}")
 
 
-def _as_table(name: str, table: _ReadTable) -> Table:
+def _as_table(name: str, table: _ReadTable) -> CellTable:
     found = table.found
-    return Table(name, found.header, found.rows, texts=tuple(found.texts.items()), columns=table.columns)
+    return CellTable(name, found.header, found.rows, texts=tuple(found.texts.items()), columns=table.columns)

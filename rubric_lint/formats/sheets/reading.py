@@ -4,7 +4,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 
-from rubric_lint.formats.sheets.cells import Place, Table, TableError, UnreadableError
+from rubric_lint.formats.sheets.cells import CellPlace, CellTable, TableError, UnreadableError
 from rubric_lint.formats.sheets.columns import Choices
 from rubric_lint.formats.sheets.csv_file import read_csv
 from rubric_lint.formats.sheets.excel_file import NEEDS, has_openpyxl
@@ -45,7 +45,7 @@ _INSIDE: Mapping[str, str] = {
 }
 
 
-def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds: Thresholds) -> list[Table]:
+def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds: Thresholds) -> list[CellTable]:
     """Return the tables of a file with at least one; `name` is what messages call it, `path` selects its kind.
 
     `thresholds` are those of the settings.
@@ -54,7 +54,7 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
         UnreadableError: if it is of another kind, or damaged.
         TableError: if it has no table.
     """
-    whole = Place(name, "the file")
+    whole = CellPlace(name, "the file")
     kind = _identify(path, data, whole)
     if kind == "Excel":
         from rubric_lint.formats.sheets.excel_file import read_excel  # noqa: PLC0415  (with a library that few need)
@@ -64,7 +64,7 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
         source = Source.from_bytes(name, data)
     except UndecodableError as fault:
         position = fault.source.position(fault.span.start)
-        raise UnreadableError(Place(f"{name}:{position.line}:{position.column}", ""), fault.message) from None
+        raise UnreadableError(CellPlace(f"{name}:{position.line}:{position.column}", ""), fault.message) from None
     if kind == "CSV":
         tables = read_csv(source, choices)
         if choices.only not in {None, tables[0].name}:
@@ -75,7 +75,7 @@ def read_tables(name: str, path: str, data: bytes, choices: Choices, thresholds:
         raise TableError(whole, "--header-row does not apply: the header of a Markdown table is above its dashes")
     blocks = read_blocks(source)
     first, *others = read_outline(source, blocks, choices)
-    return [first._replace(notes=(*note_thresholds(source, blocks, thresholds), *first.notes)), *others]
+    return [first.with_notes(note_thresholds(source, blocks, thresholds)), *others]
 
 
 def count_criteria(source: Source) -> tuple[int, int]:
@@ -85,11 +85,12 @@ def count_criteria(source: Source) -> tuple[int, int]:
         TableError: if it has none, or they have no single meaning.
     """
     rubrics = [read_rubric(table, Choices()) for table in read_outline(source, read_blocks(source), Choices())]
-    lines = [int(each.entries.place.full.rsplit(":", 2)[1]) for each in rubrics]
-    return sum(len(each.entries.value) for each in rubrics if isinstance(each.entries.value, list)), lines[0]
+    line = int(rubrics[0].entries.place.full.rsplit(":", 2)[1])
+    lists = [rubric.entries.value for rubric in rubrics]
+    return sum(len(entries) for entries in lists if isinstance(entries, list)), line
 
 
-def _identify(path: str, data: bytes, whole: Place) -> str:
+def _identify(path: str, data: bytes, whole: CellPlace) -> str:
     """Return the kind of a file by its name; raise UnreadableError if its first bytes do not confirm it."""
     kind = next((kind for suffix, kind in KINDS.items() if path.lower().endswith(suffix)), "")
     head = data[:200].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -99,10 +100,10 @@ def _identify(path: str, data: bytes, whole: Place) -> str:
         raise UnreadableError(whole, f"reading an Excel file {NEEDS}")
     holds_markup = kind == "Markdown" and not path.lower().endswith(".txt")
     if found and found != kind and not (holds_markup and found in {"HTML", "XML"}):
-        is_excel = found == "Excel"
-        told = f"{found}; save it as .xlsx or .csv"
-        told = "an Excel file, whatever its name says; rename it to .xlsx" if is_excel else told
-        raise UnreadableError(whole, f"cannot be read: it is {told}")
+        advice = "save it as .xlsx or .csv"
+        if found == "Excel":
+            found, advice = "an Excel file, whatever its name says", "rename it to .xlsx"
+        raise UnreadableError(whole, f"cannot be read: it is {found}; {advice}")
     if not kind:
         hint = "; say what it is with --stdin-filename" if path.startswith("<") else ""
         if path.lower().endswith(SUFFIXES):

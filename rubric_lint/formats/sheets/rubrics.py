@@ -11,16 +11,16 @@ from typing import NamedTuple
 from rubric_lint.formats.home_made.scores import find_other_kind, is_statement
 from rubric_lint.formats.sheets.cells import (
     Cell,
-    Columns,
-    Note,
+    CellPlace,
+    CellTable,
     Number,
-    Place,
-    Range,
     Rescale,
     Row,
-    Step,
-    Table,
+    ScaleStep,
+    ScoreRange,
+    TableColumns,
     TableError,
+    TableNote,
     find_amount,
     find_range,
     read_answer,
@@ -33,11 +33,11 @@ from rubric_lint.formats.sheets.columns import (
     Choices,
     find_step,
     fold,
+    identify_columns,
     is_level_word,
     is_own,
     is_points,
     is_unscored,
-    read_columns,
 )
 from rubric_lint.model.criterion import HIGHEST, LOWEST
 from rubric_lint.model.messages import join_words, list_names, shorten
@@ -46,34 +46,40 @@ from rubric_lint.rules.weight import RULE as WEIGHT
 Scalar = str | int | Decimal | tuple[int | Decimal, ...]
 
 
-class Part(NamedTuple):
+class SourcedValue(NamedTuple):
     """A value with its place: a scalar, the bounds of a band, a list of parts, or fields that are parts."""
 
-    value: "Scalar | list[Part] | dict[str, Part]"
-    place: Place
+    value: "Scalar | list[SourcedValue] | dict[str, SourcedValue]"
+    place: CellPlace
 
 
-class Draft(NamedTuple):
+class RubricJson(NamedTuple):
     """A rubric file as JSON, and the place in the table of each of its lines."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[CellPlace, ...]
 
 
-def write_draft(entries: Part) -> Draft:
+def write_json(entries: SourcedValue) -> RubricJson:
     """Return a rubric file with `rubrics`; each value that has a place of its own begins a line."""
-    lines = [*_write(Part({"rubrics": entries}, entries.place))]
-    return Draft("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
+    lines = [*_write(SourcedValue({"rubrics": entries}, entries.place))]
+    return RubricJson("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
 
 
-def _write(part: Part, before: str = "") -> Iterator[tuple[str, Place]]:
+def _write(part: SourcedValue, before: str = "") -> Iterator[tuple[str, CellPlace]]:
     value = part.value
-    if isinstance(value, list | dict):
-        yield f"{before}{'[' if isinstance(value, list) else '{'}", part.place
-        parts = value.items() if isinstance(value, dict) else (("", item) for item in value)
-        for number, (name, item) in enumerate(parts):
-            yield from _write(item, "," * (number > 0) + (f"{json.dumps(name)}: " if name else ""))
-        yield "]" if isinstance(value, list) else "}", part.place
+    if isinstance(value, dict):
+        yield f"{before}{{", part.place
+        comma = ""
+        for name, item in value.items():
+            yield from _write(item, f"{comma}{json.dumps(name)}: ")
+            comma = ","
+        yield "}", part.place
+    elif isinstance(value, list):
+        yield f"{before}[", part.place
+        for number, item in enumerate(value):
+            yield from _write(item, "," if number else "")
+        yield "]", part.place
     elif isinstance(value, tuple):
         yield f"{before}[{', '.join(map(str, value))}]", part.place
     else:
@@ -98,8 +104,8 @@ class TableRubric(NamedTuple):
     """
 
     name: str
-    entries: Part
-    notes: tuple[Note, ...]
+    entries: SourcedValue
+    notes: tuple[TableNote, ...]
     used: frozenset[str]
     texts: Mapping[str, str] = {}
     rows: int = 0
@@ -113,24 +119,24 @@ class TableRubric(NamedTuple):
 class ScaleRow(NamedTuple):
     """A band or a level as a table has it: its scores with their place, its name and its outcome."""
 
-    range: Range
-    place: Place
+    range: ScoreRange
+    place: CellPlace
     name: str
     outcome: Cell
 
 
-def read_rubric(table: Table, choices: Choices) -> TableRubric:
+def read_rubric(table: CellTable, choices: Choices) -> TableRubric:
     """Return the rubric that a table holds.
 
     Raises:
         TableError: if its columns, or what is in a cell, have no single meaning.
     """
-    columns = table.columns or read_columns(table, choices)
-    reader = _Reader(table, columns, choices.rescale, [*table.notes, *columns.notes])
+    columns = table.columns or identify_columns(table, choices)
+    reader = _TableReader(table, columns, choices.rescale, [*table.notes, *columns.notes])
     return reader.read()
 
 
-def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list[ScaleRow]:
+def read_scale(rows: Sequence[Row], columns: TableColumns, notes: list[TableNote]) -> list[ScaleRow]:
     """Return the bands or levels of rows that are one each; note the rows for answers to which no score applies.
 
     Raises:
@@ -145,7 +151,7 @@ def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list
     for row in rows:
         cell = row.cell(columns.fields["level" if is_level else "score_range"])
         if is_unscored(cell):
-            notes.append(Note(row.place, "not read: this row, which has no score"))
+            notes.append(TableNote(row.place, "not read: this row, which has no score"))
             continue
         if cell.is_empty:
             raise TableError(cell.place, "this row does not say its score or level")
@@ -156,7 +162,7 @@ def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list
             raise TableError(cell.place, message)
         if step is None:
             number = read_number(cell) if is_level else None
-            step = Step(read_range(cell) if number is None else Range(number, number))
+            step = ScaleStep(read_range(cell) if number is None else ScoreRange(number, number))
         own_name = columns.cell(row, "name")
         called = own_name.value if own_name else step.name
         found.append(ScaleRow(step.range, cell.place, called, row.cell(columns.fields[text])))
@@ -165,7 +171,7 @@ def read_scale(rows: Sequence[Row], columns: Columns, notes: list[Note]) -> list
     return found
 
 
-class _Criterion(NamedTuple):
+class _CriterionRows(NamedTuple):
     """The rows of a criterion, and its bands or levels if it has some."""
 
     rows: list[Row]
@@ -173,16 +179,16 @@ class _Criterion(NamedTuple):
 
 
 @dataclass
-class _Reader:
+class _TableReader:
     """Reads one table whose columns are known; `rescaled` are the changes of scale already noted.
 
     `scale` is that of all criteria if it is not 0 to 10, which only version 3 says. So it is with weights below 0.
     """
 
-    table: Table
-    columns: Columns
+    table: CellTable
+    columns: TableColumns
     rescale: Rescale | None
-    notes: list[Note]
+    notes: list[TableNote]
     factor: int = 1
     are_levels: bool = False
     says_level: bool = False  # whether the table of a criterion has a column of levels
@@ -203,17 +209,19 @@ class _Reader:
         self._settle([row for criterion in criteria for row in criterion.scale])
         if self.columns.shared:
             lowest, highest = map(int, self.columns.shared)
-            self._take_scale(lowest, highest, self.table.header.place)
+            self._set_scale(lowest, highest, self.table.header.place)
         is_whole = self.columns.has_scale and not self.columns.has("id")
         if is_whole and not self.are_levels:
-            self._refuse_of_criteria("it is the scale of the whole answer")
+            self._refuse_fields_of_criteria()
             entries = [*self._bands(criteria[0].scale)]
         else:
             entries = [self._write_criterion(criterion) for criterion in criteria]
-        whole = Part(entries, self.table.header.place)
-        if self.scale or self.has_penalties:
-            scale = {"scale": Part(self.scale, whole.place)} if self.scale else {}
-            whole = Part({**scale, "criteria": whole}, whole.place)
+        whole = SourcedValue(entries, self.table.header.place)
+        if self.scale:
+            scale = SourcedValue(self.scale, whole.place)
+            whole = SourcedValue({"scale": scale, "criteria": whole}, whole.place)
+        elif self.has_penalties:
+            whole = SourcedValue({"criteria": whole}, whole.place)
         texts = {name: cell.text for name, cell in self.table.texts}
         return TableRubric(self.table.name, whole, tuple(self.notes), self.columns.used, texts, len(rows))
 
@@ -231,7 +239,7 @@ class _Reader:
                 message = "this row looks like the header of another table; put that on a sheet or in a file of its own"
                 raise TableError(row.place, message)
             if len(words) > 1 and is_total(words[0]) and self._has_no_text(row, cells[0]):
-                self.notes.append(Note(row.place, f"not read: the row `{shorten(words[0])}`"))
+                self.notes.append(TableNote(row.place, f"not read: the row `{shorten(words[0])}`"))
             elif words:
                 yield row
 
@@ -255,34 +263,35 @@ class _Reader:
         if self.rescale and not (columns.steps or columns.has_scale or self.table.parts):
             raise TableError(columns.header.place, "--rescale has no scores to change: this table is a checklist")
         if not (columns.has_text or columns.steps or self.table.parts or columns.has_scale):
-            names = [name for row in rows if (name := columns.cell(row, "id"))]
+            names = columns.cells(rows, "id")
             if 2 * sum(is_statement(name.text) for name in names) <= len(rows):
                 message = "no column says what earns a criterion its score, and their names do not"
-                message += f"; {list_names(columns.unknown)} may, and is not read" if columns.unknown else ""
+                if columns.unknown:
+                    message += f"; {list_names(columns.unknown)} may, and is not read"
                 advice = "name the column with --map expected_outcome=COLUMN, or write a column `description`"
                 raise TableError(columns.header.place, f"{message}; {advice}")
 
-    def _group(self, rows: list[Row]) -> list[_Criterion]:
+    def _group(self, rows: list[Row]) -> list[_CriterionRows]:
         """Return the criteria, each with its rows and its scale."""
         columns = self.columns
         parts = dict(self.table.parts)
         if parts:
-            return [_Criterion([row], self._read_part(parts.get(self._identify(row)))) for row in rows]
+            return [_CriterionRows([row], self._read_part(parts.get(self._identify(row)))) for row in rows]
         if columns.steps:
-            return [_Criterion([row], self._read_wide(row)) for row in rows]
+            return [_CriterionRows([row], self._read_wide(row)) for row in rows]
         if not columns.has_scale:
-            return [_Criterion([row], []) for row in rows]
+            return [_CriterionRows([row], []) for row in rows]
         if not columns.has("id"):
-            return [_Criterion(rows, read_scale(rows, columns, self.notes))]
-        found: list[_Criterion] = []
-        seen: dict[str, Place] = {}
+            return [_CriterionRows(rows, read_scale(rows, columns, self.notes))]
+        found: list[_CriterionRows] = []
+        seen: dict[str, CellPlace] = {}
         for identifier, group in groupby(rows, self._identify):
             own = list(group)
             if identifier in seen:
                 message = f"criterion `{shorten(identifier)}` is also at {seen[identifier].short}, with others between"
                 raise TableError(own[0].cell(columns.fields["id"]).place, f"{message}; put its rows together")
             seen[identifier] = own[0].place
-            found.append(_Criterion(own, read_scale(own, columns, self.notes)))
+            found.append(_CriterionRows(own, read_scale(own, columns, self.notes)))
         return found
 
     def _read_wide(self, row: Row) -> list[ScaleRow]:
@@ -290,10 +299,10 @@ class _Reader:
         for column, step in self.columns.steps:
             cell = row.cell(column)
             found.append(ScaleRow(step.range, cell.place, step.name, cell))
-        numbers = all(each.range.lower == each.range.upper for each in found)
-        return sorted(found, key=lambda each: each.range, reverse=numbers)  # the order of columns says nothing
+        are_numbers = all(scores.range.lower == scores.range.upper for scores in found)
+        return sorted(found, key=lambda scores: scores.range, reverse=are_numbers)  # the order of columns says nothing
 
-    def _read_part(self, part: Table | None) -> list[ScaleRow]:
+    def _read_part(self, part: CellTable | None) -> list[ScaleRow]:
         """Read the scale of a criterion that is a table of its own."""
         rows = [row for row in part.rows if not row.is_empty] if part else []
         if part is None or part.columns is None:
@@ -315,7 +324,7 @@ class _Reader:
         """Decide for the whole table whether its scores are levels or bands, and of which scale."""
         if not scale:
             return
-        digits = max(len(str(bound).partition(".")[2].rstrip("0")) for row in scale for bound in row.range)
+        digits = max(max(map(_count_decimals, row.range)) for row in scale)
         self.factor = 10**digits  # the smallest that makes integers of the scores, as of 0.5 and 1.0
         ranges = {row.range for row in scale}
         first_range = next((row for row in scale if row.range.lower != row.range.upper), None)
@@ -331,14 +340,14 @@ class _Reader:
             if len(numbers) > 1 and any(later - earlier > 1 for earlier, later in pairwise(numbers)):
                 message = f"read as the levels {join_words([*map(str, numbers)])}"
                 message += ": a judge picks one of them, and none between"
-                self.notes.append(Note(scale[0].place, message))
+                self.notes.append(TableNote(scale[0].place, message))
         elif not is_own_scale:
-            bounds = [self._scale_up(bound) for each in ranges for bound in each]
-            lowest, highest = min(bounds), max(bounds)
+            lowest = self._scale_up(min(min(scores) for scores in ranges))
+            highest = self._scale_up(max(max(scores) for scores in ranges))
             if digits and lowest < highest:
                 self.rescale = Rescale(lowest, highest)
             elif lowest < highest and (lowest, highest) != (LOWEST, HIGHEST):
-                self._take_scale(lowest, highest, scale[0].place)
+                self._set_scale(lowest, highest, scale[0].place)
         elif digits:
             self.factor = 1
         else:
@@ -346,105 +355,122 @@ class _Reader:
 
     def _note_beyond(self, scale: list[ScaleRow]) -> None:
         """Say how to write another scale than ours, for the first score that is above it."""
-        for row in [row for row in scale if max(row.range) > HIGHEST][:1]:
+        row = next((row for row in scale if max(row.range) > HIGHEST), None)
+        if row:
             title = shorten(self.columns.head("score_range").text)
             message = f"scores above {HIGHEST}: for another scale, call column `{title}` `Score`"
-            self.notes.append(Note(row.place, message))
+            self.notes.append(TableNote(row.place, message))
 
-    def _take_scale(self, lowest: int, highest: int, place: Place) -> None:
-        """Note the scale of all criteria, which only version 3 of the format has."""
+    def _set_scale(self, lowest: int, highest: int, place: CellPlace) -> None:
+        """Set the scale of all criteria, which only version 3 of the format has, and note it."""
         self.scale = lowest, highest
-        self.notes.append(Note(place, f"read as the scale {lowest} to {highest}, so the file follows version 3"))
+        self.notes.append(TableNote(place, f"read as the scale {lowest} to {highest}, so the file follows version 3"))
 
     def _scale_up(self, score: Number) -> int:
         return int(score * self.factor)
 
-    def _write_scale(self, scale: list[ScaleRow], place: Place) -> dict[str, Part]:
+    def _write_scale(self, scale: list[ScaleRow], place: CellPlace) -> dict[str, SourcedValue]:
         if not scale:
             return {}
         if not self.are_levels:
-            return {"score_ranges": Part([*self._bands(scale)], place)}
-        levels: list[Part] = []
+            return {"score_ranges": SourcedValue([*self._bands(scale)], place)}
+        levels: list[SourcedValue] = []
         for row in scale:
-            named = {"name": Part(row.name, row.place)} if row.name else {}
-            number = Part(self._scale_up(row.range.lower) if self.factor > 1 else row.range.lower, row.place)
-            levels.append(Part({"level": number, **named, "expected_outcome": _text(row.outcome)}, row.place))
-        return {"levels": Part(levels, place)}
+            number = self._scale_up(row.range.lower) if self.factor > 1 else row.range.lower
+            level = {"level": SourcedValue(number, row.place)}
+            if row.name:
+                level["name"] = SourcedValue(row.name, row.place)
+            level["expected_outcome"] = _text(row.outcome)
+            levels.append(SourcedValue(level, row.place))
+        return {"levels": SourcedValue(levels, place)}
 
-    def _bands(self, scale: list[ScaleRow]) -> Iterator[Part]:
+    def _bands(self, scale: list[ScaleRow]) -> Iterator[SourcedValue]:
         """Yield the bands, or what becomes of them on another scale; their names go into their texts."""
-        ranges = [row.range for row in scale]
-        if all(each.lower >= each.upper for each in ranges):  # written from the highest score down
-            ranges = [Range(each.upper, each.lower) for each in ranges]
-        if self.factor > 1:
-            ranges = [Range(self._scale_up(each.lower), self._scale_up(each.upper)) for each in ranges]
-        new = [(each.lower, each.upper) for each in ranges]
-        if self.rescale:
-            spread = self.rescale.spread((each, row.place) for each, row in zip(ranges, scale, strict=True))
-            change = "; ".join(self.rescale.word(each, scores) for each, scores in zip(ranges, spread, strict=True))
-            if change not in self.rescaled:
-                self.rescaled.add(change)
-                self.notes.append(Note(scale[0].place, f"--rescale {self.rescale.label}: {change}"))
-            new = [(scores[0], scores[-1]) for scores in spread]
-        pairs = list(zip(new, scale, strict=True))
-        for bounds, row in sorted(pairs, key=lambda pair: pair[0]) if self.rescale or self.scale else pairs:
+        bands = list(zip(self._list_bounds(scale), scale, strict=True))
+        if self.rescale or self.scale:
+            bands.sort(key=lambda band: band[0])
+        for bounds, row in bands:
             text = _text(row.outcome)
             outcome = text._replace(value=f"{row.name}: {text.value}") if row.name else text
-            yield Part({"score_range": Part(bounds, row.place), "expected_outcome": outcome}, row.place)
+            yield SourcedValue({"score_range": SourcedValue(bounds, row.place), "expected_outcome": outcome}, row.place)
+
+    def _list_bounds(self, scale: list[ScaleRow]) -> list[ScoreRange]:
+        """Return the bounds of bands, in their order; those on another scale are noted once."""
+        ranges = [row.range for row in scale]
+        if all(lower >= upper for lower, upper in ranges):  # written from the highest score down
+            ranges = [ScoreRange(upper, lower) for lower, upper in ranges]
+        if self.factor > 1:
+            ranges = [ScoreRange(self._scale_up(lower), self._scale_up(upper)) for lower, upper in ranges]
+        if not self.rescale:
+            return ranges
+        spread = self.rescale.spread(zip(ranges, [row.place for row in scale], strict=True))
+        change = "; ".join(map(self.rescale.format_change, ranges, spread))
+        if change not in self.rescaled:
+            self.rescaled.add(change)
+            self.notes.append(TableNote(scale[0].place, f"--rescale {self.rescale.label}: {change}"))
+        return [ScoreRange(scores[0], scores[-1]) for scores in spread]
 
     # Parts of a criterion
 
-    def _write_criterion(self, criterion: _Criterion) -> Part:
+    def _write_criterion(self, criterion: _CriterionRows) -> SourcedValue:
         rows, scale = criterion
         fields = self._fields(rows, has_scale=bool(scale)) | self._write_scale(scale, rows[0].place)
-        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else Part(fields, rows[0].place)
+        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else SourcedValue(fields, rows[0].place)
 
-    def _fields(self, rows: list[Row], *, has_scale: bool) -> dict[str, Part]:
+    def _fields(self, rows: list[Row], *, has_scale: bool) -> dict[str, SourcedValue]:
         """Return the fields of a criterion, which its rows repeat or leave empty."""
-        found: dict[str, Part] = {}
+        found: dict[str, SourcedValue] = {}
         cell = self._agreed(rows, "id")
         if cell:
             found["id"] = _text(cell)
-        # In a row for one band, the outcome is that of the band.
-        outcomes = ("what_is_judged",) if self.columns.has_scale else ("what_is_judged", "expected_outcome")
-        texts = [text for name in outcomes if (text := self._agreed(rows, name))]
-        if len(texts) > 1:
-            message = "`what is judged` and `expected_outcome` are one field where a row is a criterion; leave one out"
-            raise TableError(texts[1].place, message)
-        if not texts and cell and not has_scale and not self.columns.has_text:
-            texts = [cell]
-        if texts:
-            found["expected_outcome"] = _text(texts[0])
+        text = self._find_text(rows)
+        if not text and not has_scale and not self.columns.has_text:
+            text = cell
+        if text:
+            found["expected_outcome"] = _text(text)
         weight = self._agreed(rows, "weight")
         if cell and not self.columns.has("weight") and fold(self.columns.head("id").text) != "id":
             name, share = split_weight(cell.text)
             if share:
-                found["id"], weight = Part(name, cell.place), cell._replace(text=share)
+                found["id"], weight = SourcedValue(name, cell.place), cell._replace(text=share)
         if weight:
             amount = None if weight.fault else find_amount(weight.text)
             number = read_number(weight._replace(text=amount or weight.text))
             if number < 0 and not self.has_penalties:
                 self.has_penalties = True
-                self.notes.append(Note(weight.place, "a weight below 0, so the file follows version 3"))
-            found["weight"] = Part(number, weight.place)
+                self.notes.append(TableNote(weight.place, "a weight below 0, so the file follows version 3"))
+            found["weight"] = SourcedValue(number, weight.place)
         return found | self._gate(rows, has_scale=has_scale)
+
+    def _find_text(self, rows: list[Row]) -> Cell | None:
+        """Return the text of a criterion; in a row for one band, the outcome is that of the band."""
+        text = self._agreed(rows, "what_is_judged")
+        outcome = None if self.columns.has_scale else self._agreed(rows, "expected_outcome")
+        if text and outcome:
+            message = "`what is judged` and `expected_outcome` are one field where a row is a criterion; leave one out"
+            raise TableError(outcome.place, message)
+        return text or outcome
 
     def _agreed(self, rows: list[Row], name: str) -> Cell | None:
         """Return the cell of a field that the rows of a criterion share; None if it is empty in all."""
-        cells = [cell for row in rows if (cell := self.columns.cell(row, name))]
+        cells = self.columns.cells(rows, name)
         for cell in cells[1:]:
             if cell.value != cells[0].value:
                 message = f"`{shorten(cell.value)}` differs from `{shorten(cells[0].value)}` ({cells[0].place.short})"
                 raise TableError(cell.place, f"{message} for the same criterion; write one of them in each row")
         return cells[0] if cells else None
 
-    def _gate(self, rows: list[Row], *, has_scale: bool) -> dict[str, Part]:
+    def _gate(self, rows: list[Row], *, has_scale: bool) -> dict[str, SourcedValue]:
         name, cell = self._find_gate(rows, has_scale=has_scale)
         if cell is None:
             return {}
-        top: int | None = self.rescale.highest if self.rescale else self.scale[1] if self.scale else HIGHEST
+        top: int | None = HIGHEST
         if self.are_levels:
             top = None
+        elif self.rescale:
+            top = self.rescale.highest
+        elif self.scale:
+            top = self.scale[1]
         gate, is_met_or_not = read_gate(cell, top)
         if is_met_or_not and has_scale:
             raise TableError(cell.place, f"`{cell.value}` is for criteria without a scale; write a number")
@@ -454,14 +480,18 @@ class _Reader:
             gate = self._scale_up(gate)
         if self.rescale:
             new = self.rescale.convert_gate(gate, cell.place)
-            change = f"the minimum {gate} becomes {new} (worth {self.rescale.word_worth(new)})"
-            self.notes.append(Note(cell.place, f"--rescale {self.rescale.label}: {change}"))
+            change = f"the minimum {gate} becomes {new} (worth {self.rescale.format_worth(new)})"
+            self.notes.append(TableNote(cell.place, f"--rescale {self.rescale.label}: {change}"))
             gate = new
-        return {name: Part(gate, cell.place)}
+        return {name: SourcedValue(gate, cell.place)}
 
     def _find_gate(self, rows: list[Row], *, has_scale: bool) -> tuple[str, Cell | None]:
         """Return the field and the cell of the minimum of a criterion; None if it has none."""
-        found = [(name, cell) for name in _GATES if (cell := self._agreed(rows, name))]
+        found: list[tuple[str, Cell]] = []
+        for name in _GATES:
+            cell = self._agreed(rows, name)
+            if cell:
+                found.append((name, cell))
         answer = self._agreed(rows, "required")
         if answer and has_scale:
             message = "`required` is for criteria without a scale; write the lowest score that passes as `minimum`"
@@ -480,7 +510,7 @@ class _Reader:
 
         Rounding explains up to 1 % a row.
         """
-        cells = [cell for row in rows if (cell := self.columns.cell(row, "weight"))]
+        cells = self.columns.cells(rows, "weight")
         if not cells:
             return
         texts = [find_amount(cell.value) or cell.value for cell in cells]
@@ -498,24 +528,37 @@ class _Reader:
                 raise TableError(cells[0].place, f"{message}; write a column for each score, and none for the scale")
             fields = {name: column for name, column in self.columns.fields.items() if name != "weight"}
             self.columns = replace(self.columns, fields=fields)
-            self._take_scale(int(first.lower), int(first.upper), cells[0].place)
+            self._set_scale(int(first.lower), int(first.upper), cells[0].place)
             return
         if is_points(title):
             message = f"column `{shorten(title)}` is read as the weight"
-            message += "" if has_scale else ", and each criterion is met or not"
-            self.notes.append(Note(self.columns.head("weight").place, message))
+            if not has_scale:
+                message += ", and each criterion is met or not"
+            self.notes.append(TableNote(self.columns.head("weight").place, message))
         if texts[0].endswith("%") and not self.columns.has_scale:
-            total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
-            if abs(total - 100) > len(cells):
-                self.notes.append(Note(cells[0].place, f"the weights add up to {total.normalize():f}%, not to 100%"))
+            self._note_percents(cells, texts)
 
-    def _refuse_of_criteria(self, reason: str) -> None:
-        for name in ("id", *_OF_CRITERIA):
+    def _note_percents(self, cells: list[Cell], texts: list[str]) -> None:
+        """Note percents of another whole."""
+        total = sum((Decimal(read_number(Cell(text, cells[0].place))) for text in texts), Decimal(0)) * 100
+        if abs(total - 100) > len(cells):
+            message = f"the weights add up to {total.normalize():f}%, not to 100%"
+            self.notes.append(TableNote(cells[0].place, message))
+
+    def _refuse_fields_of_criteria(self) -> None:
+        """Refuse the fields of criteria in a table that is the scale of the whole answer."""
+        for name in ["id", *_OF_CRITERIA]:
             if self.columns.has(name):
+                reason = "it is the scale of the whole answer"
                 message = f"`{name}` is a field of a criterion, and this table names none: {reason}"
                 raise TableError(self.columns.head(name).place, message)
 
 
-def _text(cell: Cell) -> Part:
+def _count_decimals(number: Number) -> int:
+    """Return how many digits a number has after the point, without zeros at the end."""
+    return len(str(number).partition(".")[2].rstrip("0"))
+
+
+def _text(cell: Cell) -> SourcedValue:
     """Return the text of a cell without white space around it; raise TableError if its content cannot be used."""
-    return Part(cell.value, cell.place)
+    return SourcedValue(cell.value, cell.place)

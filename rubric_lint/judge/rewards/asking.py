@@ -19,7 +19,7 @@ from rubric_lint.lint.project.api_key import KEY, ApiKeyError, read_key
 from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.output import RecordResult, parse_output, reader_of
 from rubric_lint.scoring.records.decoding import OutputError
-from rubric_lint.scoring.records.verdict import read_quotable
+from rubric_lint.scoring.records.quotes import read_quotable
 
 if TYPE_CHECKING:
     from rubric_lint.judge.endpoint import Endpoint

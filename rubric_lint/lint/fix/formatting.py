@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
-from rubric_lint.lint.fix.new_findings import DataChange
+from rubric_lint.lint.fix import Applied, Fixed
+from rubric_lint.lint.fix.new_findings import DataChange, find_new, format_new_finding, list_edits
 from rubric_lint.lint.fix.proof import ParsedText, compare
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
@@ -42,7 +42,8 @@ _EntryKey = tuple[int, Path]
 """An entry of a rubric, by the number of its document and its path."""
 
 
-class _CollectionChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CollectionChange:
     """A change of one collection; `at` is the offset to report if it cannot be made."""
 
     title: str
@@ -131,9 +132,10 @@ def _format(reading: ParsedText, parts: frozenset[_EntryKey] | None) -> tuple[So
                 raise _FormatRefusedError(refusal.reason, None) from None
         changes = [change for _, change in chosen]
         source = reading.source
-        text = splice(source.text, dict.fromkeys(edit for change in changes for edit in change.edits))
+        text = splice(source.text, dict.fromkeys(list_edits(changes)))
         new = ParsedText(source._replace(text=text), reading.settings)
-        if doubt := compare(reading, new, changes):
+        doubt = compare(reading, new, changes)
+        if doubt:
             raise _FormatRefusedError(doubt, None)
         reading = new
         applied += [Applied(FORMATTING, title) for title, _ in chosen]
@@ -228,20 +230,16 @@ def _find_entries(rubric: Rubric, data: Any) -> tuple[Path, list[Any]]:
     return home, entries if isinstance(entries, list) else []
 
 
-def _place(rubric: Rubric, path: Path) -> Path:
-    """Return where a part of the model is written."""
-    return rubric.view.place(path) if rubric.view else path
-
-
 def _list_ranges(rubric: Rubric) -> Iterator[Path]:
     """Yield the path of each range that is written as a list."""
     for entry in rubric.entries:
         for band in entry.scale.bands if entry.scale is not None else ():
             if band.path[-1] == "score_range" and band.lower is not None and band.upper is not None:
-                yield _place(rubric, band.path)
+                yield rubric.place(band.path)
 
 
-class _RubricNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _RubricNode:
     """A mapping that is a rubric, a group or a criterion; `height` is the number of nodes below it, one in another."""
 
     height: int
@@ -259,8 +257,10 @@ def _walk(value: Any, path: Path, *, has_groups: bool) -> Iterator[_RubricNode]:
         for index, item in enumerate(value):
             yield from _walk(item, (*path, index), has_groups=has_groups)
     elif isinstance(value, dict):
-        criteria = value.get(CRITERIA) if has_groups else ()
-        below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups)) if isinstance(criteria, list) else []
+        criteria = value.get(CRITERIA) if has_groups else None
+        below: list[_RubricNode] = []
+        if isinstance(criteria, list):
+            below = list(_walk(criteria, (*path, CRITERIA), has_groups=has_groups))
         yield from below
         yield _RubricNode(1 + max((node.height for node in below), default=-1), path, value)
 
@@ -282,7 +282,7 @@ def _sort_scales(rubric: Rubric, _data: Any) -> Iterator[_Ordering]:
     for scale in rubric.scales:
         if scale.bands and scale.path != rubric.path:
             path, steps = _sort(scale)
-            yield _place(rubric, path), steps
+            yield rubric.place(path), steps
 
 
 def _order_nodes(rubric: Rubric, data: Any, height: int) -> Iterator[_Ordering]:
@@ -315,16 +315,13 @@ def _list_orderings(reading: ParsedText) -> list[_OrderingsOf]:
 
     Innermost collections come first; none that one of them finds is inside another.
     """
-    read = zip(reading.documents, reading.rubrics, strict=True)
-    nodes = [
-        node
-        for document, own in read
-        for rubric in own
-        if not rubric.dialect
-        for node in _list_nodes(rubric, document.data)
-    ]
-    heights = range(1 + max((node.height for node in nodes), default=0))
-    of_nodes = [partial(_order_nodes, height=height) for height in heights]
+    highest = 0
+    for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
+        for rubric in rubrics:
+            if not rubric.dialect:
+                heights = (node.height for node in _list_nodes(rubric, document.data))
+                highest = max(highest, *heights, 0)
+    of_nodes = [partial(_order_nodes, height=height) for height in range(highest + 1)]
     return [_order_items, _sort_scales, *of_nodes[:1], _sort_entries, *of_nodes[1:], _order_root]
 
 
@@ -377,6 +374,7 @@ def _compare(before: Result, after: Result, changes: Sequence[DataChange]) -> st
     """Return why the findings differ apart from those about order; empty if they do not."""
     for finding in find_new(before, after, changes):
         return format_new_finding(after, finding)
-    then, now = (Counter(finding.rule for finding in result.findings) for result in (before, after))
+    then = Counter(finding.rule for finding in before.findings)
+    now = Counter(finding.rule for finding in after.findings)
     lost = sorted(set(then - now) - _ORDER_RULES)
     return f"a finding of {lost[0]} would be lost" if lost else ""

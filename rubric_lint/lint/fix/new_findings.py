@@ -4,18 +4,21 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import attrgetter
 from typing import NamedTuple
 
-from rubric_lint.model.finding import Finding
+from rubric_lint.model.finding import Finding, Result, Severity
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import is_placeholder
-from rubric_lint.source.edits.intents import Intent, RenameKey
+from rubric_lint.source.edits.intents import Fix, Intent, MoveItems, RenameKey, WrapText
 from rubric_lint.source.scalar import read_scalar
 from rubric_lint.source.source import Edit
 
 
-class DataChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DataChange:
     """The purpose of a fix: its intents on the document at `pointer`; without intents, its edits."""
 
     pointer: str
@@ -27,6 +30,21 @@ class DataChange(NamedTuple):
     def adds_document(self) -> bool:
         """Whether it puts a new document at the end of the file."""
         return any(intent.adds_document for intent in self.intents)
+
+
+def describe_change(finding: Finding, fix: Fix) -> DataChange:
+    """Describe what the fix of a finding does."""
+    return DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
+
+
+def list_intents(changes: Iterable[DataChange]) -> list[Intent]:
+    """List the intents of all changes, in their order."""
+    return [*chain.from_iterable(change.intents for change in changes)]
+
+
+def list_edits(changes: Iterable[DataChange]) -> list[Edit]:
+    """List the edits of all changes by their places; those at one place stay in their order."""
+    return sorted(chain.from_iterable(change.edits for change in changes), key=attrgetter("span"))
 
 
 class Identity(NamedTuple):
@@ -42,7 +60,7 @@ Subjects = tuple[tuple[Identity, ...], ...]
 
 
 def identify(finding: Finding, renames: Mapping[str, str]) -> Subjects:
-    """Return what a finding is about.
+    """Find the subjects of a finding.
 
     The values name fields by their new names. What they call another criterion, and its line, may change with an id or
     a place.
@@ -53,7 +71,8 @@ def identify(finding: Finding, renames: Mapping[str, str]) -> Subjects:
         texts = re.findall(r"\d+", values["starts"])
     if renames:
         texts = [_WORD.sub(lambda word: renames.get(word[0], word[0]), text) for text in texts]
-    return tuple(tuple(Identity(finding.rule, text, sign) for sign in finding.criterion or ("",)) for text in texts)
+    signs = finding.criterion or ("",)
+    return tuple([tuple([Identity(finding.rule, text, sign) for sign in signs]) for text in texts])
 
 
 _OTHER = re.compile(r"^(?:criterion (?:`.*`|\d+)|rubric-\d+)$")  # a label, or an id made from the place
@@ -62,7 +81,7 @@ _WORD = re.compile(r"\w+")
 
 def list_renames(changes: Iterable[DataChange]) -> dict[str, str]:
     """Return the new names of the fields that changes rename."""
-    intents = (intent for change in changes for intent in change.intents if isinstance(intent, RenameKey))
+    intents = [intent for intent in list_intents(changes) if isinstance(intent, RenameKey)]
     return {str(intent.path[-1]): intent.name for intent in intents if intent.name.isidentifier()}
 
 
@@ -73,15 +92,41 @@ def find_added(before: Iterable[Finding], after: Iterable[Finding], changes: Seq
     change another. A placeholder that a fix writes is meant to be reported until it is replaced.
     """
     renames = list_renames(changes)
-    left = Counter(one for finding in before for subject in identify(finding, renames) for one in subject)
-    written = {text for change in changes for intent in change.intents for text in _list_placeholders(intent)}
+    left: Counter[Identity] = Counter()
+    for finding in before:
+        left.update(chain.from_iterable(identify(finding, renames)))
+    written = set(chain.from_iterable(map(_list_placeholders, list_intents(changes))))
     for finding in after:
         if finding.rule == "placeholder" and finding.values["text"] in written:
             continue
         subjects = identify(finding, renames)
-        if not all(any(left[one] > 0 for one in subject) for subject in subjects):
+        is_known = all(any(left[identity] > 0 for identity in subject) for subject in subjects)
+        if not is_known:
             yield finding
-        left.subtract(one for subject in subjects for one in subject)
+        left.subtract(chain.from_iterable(subjects))
+
+
+def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> Iterator[Finding]:
+    """Find the new findings after some changes.
+
+    A text that is put where it belongs may be warned of, as it is read now, and so may what a field with a new name
+    decides, or a scale in a rubric of its own, as it decides a verdict now.
+    """
+    intents = list_intents(changes)
+    is_moved = any(isinstance(intent, MoveItems) for intent in intents)
+    names = {*list_renames(changes).values(), *(intent.name for intent in intents if isinstance(intent, WrapText))}
+    for finding in find_added(before.findings, after.findings, changes):
+        steps = chain(finding.pointer.split("/"), *(place.path for place in finding.related))
+        is_read_now = is_moved or not names.isdisjoint(steps)
+        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
+        if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
+            yield finding
+
+
+def format_new_finding(after: Result, finding: Finding) -> str:
+    """Describe a new finding."""
+    line = after.source.position(finding.span.start).line
+    return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
 
 
 def _list_placeholders(intent: Intent) -> Iterator[str]:

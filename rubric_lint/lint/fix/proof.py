@@ -5,17 +5,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import Examined, build_rubrics
-from rubric_lint.lint.fix.new_findings import DataChange, Offsets
+from rubric_lint.lint.fix.new_findings import DataChange, Offsets, list_edits, list_intents
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import LOWEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.document import Document
-from rubric_lint.source.edits.intents import AddField, Fix, Intent, MoveItems, change_all
+from rubric_lint.source.edits.intents import AddField, Intent, MoveItems, change_all
 from rubric_lint.source.lines import line_start
 from rubric_lint.source.patch import explain_text
 from rubric_lint.source.path import Part, Path, pointer
@@ -44,33 +44,33 @@ class ParsedText:
     @cached_property
     def models(self) -> list[Any]:
         """For each document all that scores and verdicts depend on, in a comparable form."""
-        return [
-            [
-                (
-                    *(rubric.path, rubric.shape),
-                    [(group.id, group.weight, group.gate, group.applies_if) for group in rubric.groups],
-                    [(entry.path, describe(entry)) for entry in rubric.entries],
-                )
-                for rubric in rubrics
-            ]
-            for rubrics in self.rubrics
-        ]
+        return [[_describe_model(rubric) for rubric in rubrics] for rubrics in self.rubrics]
 
     @cached_property
     def outdented(self) -> int:
         """The number of flow collections that go on at or before the column of their key or dash: no YAML 1.2."""
         count = 0
         for document in self.documents:
-            code = document.tree.code
             for node, path in document.paths.items():
                 if path and node.flow_style and not document.is_flow(path):
-                    span = document.span(path)
-                    is_field = isinstance(path[-1], str)
-                    own = document.span(path, Part.KEY).start if is_field else code.rfind("-", 0, span.start)
-                    column = own - line_start(code, own)
-                    _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
-                    count += any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
+                    count += _is_outdented(document, path)
         return count
+
+
+def _is_outdented(document: Document, path: Path) -> bool:
+    code, span = document.tree.code, document.span(path)
+    is_field = isinstance(path[-1], str)
+    start = document.span(path, Part.KEY).start if is_field else code.rfind("-", 0, span.start)
+    column = start - line_start(code, start)
+    _, *lines = re.split(r"\r\n|\r|\n", code[span.start : span.end])
+    return any(line.strip() and len(line) - len(line.lstrip(" \t")) <= column for line in lines)
+
+
+def _describe_model(rubric: Rubric) -> tuple[Path, Shape | None, list[Any], list[Any]]:
+    """Return all that scores and verdicts of a rubric depend on: its path, shape, groups and entries."""
+    groups = [(group.id, group.weight, group.gate, group.applies_if) for group in rubric.groups]
+    entries = [(entry.path, describe(entry)) for entry in rubric.entries]
+    return rubric.path, rubric.shape, groups, entries
 
 
 def describe(criterion: Criterion) -> Any:
@@ -93,7 +93,8 @@ def compare(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]
     return next((doubt.reason for doubt in find_proof_failures(before, after, changes)), "")
 
 
-class ProofFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProofFailure:
     """Why changes must not be made, and the places in the text before them that this is about, if they are known."""
 
     reason: str
@@ -103,8 +104,8 @@ class ProofFailure(NamedTuple):
 def find_proof_failures(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> Iterator[ProofFailure]:
     """Find the reasons why `after` is not what `changes` should make of `before`."""
     if _lines(before) != _lines(after):
-        edits = sorted((edit for change in changes for edit in change.edits), key=attrgetter("span"))
-        starts = (Offsets(edits).find_old(fault.span.start) for fault in after.faults[:1])
+        offsets = Offsets(list_edits(changes))
+        starts = [offsets.find_old(fault.span.start) for fault in after.faults[:1]]
         yield ProofFailure("it would have a syntax error", tuple(Span(at, at) for at in starts))
         return
     if after.source.text[:1] == "\ufeff":
@@ -114,9 +115,10 @@ def find_proof_failures(before: ParsedText, after: ParsedText, changes: Sequence
     if len(before.documents) + added != len(after.documents):
         yield ProofFailure("the number of documents would change")
         return
-    comments = _edited_comments(before, changes), [after.source.slice(span) for span in _comments(after)]
-    is_moved = any(intent.moves_comments for change in changes for intent in change.intents)
-    if comments[0] != comments[1] and not (is_moved and sorted(comments[0]) == sorted(comments[1])):
+    expected = _edited_comments(before, changes)
+    found = [after.source.slice(span) for span in _comments(after)]
+    may_move = any(intent.moves_comments for intent in list_intents(changes))
+    if expected != found and not (may_move and sorted(expected) == sorted(found)):
         yield ProofFailure("a comment would be lost")
         return
     if after.outdented > before.outdented:
@@ -125,47 +127,45 @@ def find_proof_failures(before: ParsedText, after: ParsedText, changes: Sequence
     yield from _compare_all(before, after, changes)
 
 
-def renumber(fix: Fix, others: int) -> Fix:
-    """Return a fix that adds its document after those that others add at the same time."""
-    intents = [
-        intent.replace(number=intent.number + others) if isinstance(intent, MoveItems) and not intent.holder else intent
-        for intent in fix.intents
-    ]
-    return fix.with_intents(tuple(intents))
-
-
 def _compare_all(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> Iterator[ProofFailure]:
     """Find where the documents, or a new one, are not what the changes should make of them."""
-    parts: dict[int, list[DataChange]] = {}
+    by_document: dict[int, list[DataChange]] = {}
     for change in changes if len(before.documents) > 1 else ():
-        parts.setdefault(int(change.pointer.split("/")[1]) if change.intents else 0, []).append(change)
-    for place, then in enumerate(before.documents):
-        now, mine = after.documents[place], changes if then.number is None else parts.get(then.number, ())
-        intents = [intent for change in mine for intent in change.intents]
-        moves = [intent for intent in intents if isinstance(intent, MoveItems)]
-        wanted = [*_describe_parts(before.rubrics[place], moves)] if moves else []
-        adding = [intent for intent in moves if not intent.holder]
-        expected = [intent.split_off(then) for intent in adding]
-        added = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
-        is_different = False
-        changed = _apply(then, intents)
-        for path in find_differences(changed, now, added):
-            yield ProofFailure(_explain(changed, now, path), _find_places(then, path))
-            is_different = True
-        if is_different:
-            continue
-        if all(change.safe for change in mine) and before.models[place] != after.models[place]:
-            for path in _find_rescored(before.models[place], after.models[place]):
-                yield ProofFailure("a rubric would be scored differently", _find_places(then, path))
-        for data, intent in zip(expected, adding, strict=True):
-            for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):
-                reason = f"the value at `{pointer(path)}` of the new document would not be as intended"
-                yield ProofFailure(reason, _find_places(then, intent.path))
-        copies = (intent.number for intent in adding)
-        rubrics = [rubric for number in (place, *copies) for rubric in after.rubrics[number]] if moves else []
-        found = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
-        if any(part not in found for part in wanted):
-            yield ProofFailure("some criteria would not be recognized as those of a rubric any more")
+        number = int(change.pointer.split("/")[1]) if change.intents else 0
+        by_document.setdefault(number, []).append(change)
+    for place, document in enumerate(before.documents):
+        mine = changes if document.number is None else by_document.get(document.number, ())
+        yield from _compare_document(before, after, place, mine)
+
+
+def _compare_document(
+    before: ParsedText, after: ParsedText, place: int, changes: Sequence[DataChange]
+) -> Iterator[ProofFailure]:
+    """Find where a document, by its place among others, and those split off it are not what the changes should make."""
+    document, intents = before.documents[place], list_intents(changes)
+    moves = [intent for intent in intents if isinstance(intent, MoveItems)]
+    adding = [intent for intent in moves if not intent.holder]
+    parts = [*_describe_parts(before.rubrics[place], moves)] if moves else []
+    split_off = [intent.split_off(document) for intent in adding]
+    added_fields = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
+    expected, found = _apply(document, intents), after.documents[place]
+    differences = [*find_differences(expected, found, added_fields)]
+    for path in differences:
+        yield ProofFailure(_explain(expected, found, path), _find_places(document, path))
+    if differences:
+        return
+    if all(change.safe for change in changes) and before.models[place] != after.models[place]:
+        for path in _find_rescored(before.models[place], after.models[place]):
+            yield ProofFailure("a rubric would be scored differently", _find_places(document, path))
+    rubrics = [*after.rubrics[place]] if moves else []
+    for data, intent in zip(split_off, adding, strict=True):
+        rubrics += after.rubrics[intent.number]
+        for path in _find_differences(data, after.documents[intent.number].data, frozenset(), frozenset()):
+            reason = f"the value at `{pointer(path)}` of the new document would not be as intended"
+            yield ProofFailure(reason, _find_places(document, intent.path))
+    described = [_describe_rubric(rubric, rubric.entries) for rubric in rubrics]
+    if any(part not in described for part in parts):
+        yield ProofFailure("some criteria would not be recognized as those of a rubric any more")
 
 
 def _explain(expected: Document, found: Document, path: Path) -> str:
@@ -206,7 +206,7 @@ def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> It
 
 
 def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
-    """Return all of some criteria that decides their scores, without the ids that their places give them."""
+    """Return what decides the scores of some criteria, without the ids that their places give them."""
     described = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
     return rubric.version, rubric.dialect, described
 
@@ -222,7 +222,7 @@ def _comments(reading: ParsedText) -> list[Span]:
 
 def _edited_comments(reading: ParsedText, changes: Iterable[DataChange]) -> list[str]:
     """Return the comments of a text after the changes without intents, which edit comments."""
-    edits = sorted(edit for change in changes if not change.intents for edit in change.edits)
+    edits = sorted(list_edits([change for change in changes if not change.intents]))
     starts, ends = [edit.span.start for edit in edits], [edit.span.end for edit in edits]
     comments = []
     for start, end in _comments(reading):
@@ -244,7 +244,7 @@ def _apply(document: Document, intents: Sequence[Intent]) -> Document:
 
 def find_differences(expected: Document, found: Document, added: frozenset[str]) -> Iterator[Path]:
     """Find where the data of two documents differs: in a value, its type, or the order of fields except `added`."""
-    merging = frozenset(id(value) for document in (expected, found) for value in document.merging.values())
+    merging = frozenset(map(id, [*expected.merging.values(), *found.merging.values()]))
     return _find_differences(expected.data, found.data, merging, added)
 
 

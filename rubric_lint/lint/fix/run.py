@@ -24,6 +24,7 @@ from rubric_lint.lint.run.summary import (
     format_open,
     format_skipped,
     format_unsafe,
+    join_notes,
 )
 from rubric_lint.model.finding import LIST_CHOICES, Finding, Severity
 from rubric_lint.model.messages import counted, join_words
@@ -54,18 +55,31 @@ class FixOutcome:
 
 
 @dataclass(slots=True)
-class FixTotals:
+class _RunTotals:
+    """Counts over the files of a run; `crashes` counts our bugs, and `scope` is what the run read."""
+
+    files: int = 0
+    changed: int = 0
+    crashes: int = 0
+    skipped: Skipped = field(default_factory=Skipped)
+    scope: RunScope = field(default_factory=RunScope)
+
+    def format_progress(self, changed: str = "changed") -> str:
+        """Say how many files an interrupted run has changed."""
+        return f"after {counted(self.files, 'file')}: {self.changed} {changed}; the other files were not read"
+
+
+@dataclass(slots=True)
+class FixTotals(_RunTotals):
     """Counts over the files of a run.
 
     `remaining` counts the findings that the linter reports afterwards. Of these, `blocked` ones have a fix that cannot
     be made, `unsafe` ones one that may change the meaning, and `open` ones wait for a choice. `unmet` counts what is in
     the way of a target. `unreadable` files could not be read or written, `broken` ones have syntax errors,
     `faults` were left unchanged because of doubt or a crash, and `crashes` are the latter. `suites` counts those that a
-    target could have by what became of them. `scope` is what the run read.
+    target could have by what became of them.
     """
 
-    files: int = 0
-    changed: int = 0
     remaining: int = 0
     blocked: int = 0
     unmet: int = 0
@@ -74,12 +88,9 @@ class FixTotals:
     unreadable: int = 0
     broken: int = 0
     faults: int = 0
-    crashes: int = 0
     rubrics: int = 0
     fixes: Counter[str] = field(default_factory=Counter)
     suites: Counter[str] = field(default_factory=Counter)
-    skipped: Skipped = field(default_factory=Skipped)
-    scope: RunScope = field(default_factory=RunScope)
 
     def add(self, outcome: FixOutcome) -> None:
         """Count one file."""
@@ -100,7 +111,7 @@ class FixTotals:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
 
     def _name_state(self, outcome: FixOutcome) -> str:
-        """Return what became of a suite."""
+        """Name what became of a suite."""
         fixed = outcome.fixed
         if fixed.unmet or fixed.doubt or outcome.failure or fixed.is_kept_back:
             return "in the way"
@@ -135,19 +146,20 @@ class FixTotals:
         remain = "remains" if remaining == 1 else "remain"
         if is_dry:
             remain = "would remain"
-        more = [
-            (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
-            (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
-            (remaining, f"{counted(remaining, 'finding')} {remain}"),
-            (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
-            (self.unsafe, f"up to {format_unsafe(self.unsafe, self.scope)}"),  # not proved yet
-            (self.open, format_open(self.open, self.scope)),
-            *format_skipped(self.skipped),
-            *self.format_unreadable(),
-            (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
-            (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
-        ]
-        notes = "; ".join(note for count, note in more if count)
+        notes = join_notes(
+            [
+                (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
+                (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
+                (remaining, f"{counted(remaining, 'finding')} {remain}"),
+                (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
+                (self.unsafe, f"up to {format_unsafe(self.unsafe, self.scope)}"),  # not proved yet
+                (self.open, format_open(self.open, self.scope)),
+                *format_skipped(self.skipped),
+                *self.format_unreadable(),
+                (doubts, f"{counted(doubts, 'file')} left unchanged because the proof of the fixes failed"),
+                (self.crashes, f"{counted(self.crashes, 'file')} left unchanged because rubric-lint crashed"),
+            ]
+        )
         if not self.files:
             text = format_nothing_read("read", self.scope, has_notes=bool(notes))
         elif self.changed:
@@ -159,7 +171,8 @@ class FixTotals:
         elif self.unmet:
             text = f"Nothing rewritten in {read}."
         else:
-            text = f"Nothing to fix{' safely' if self.unsafe or self.open else ''} in {read}."
+            safely = " safely" if self.unsafe or self.open else ""
+            text = f"Nothing to fix{safely} in {read}."
         return text + (f"\n{notes[0].upper()}{notes[1:]}." if notes else "")
 
     def _format_changes(self, read: str, *, is_dry: bool) -> str:
@@ -227,19 +240,19 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             SettingsError: if the settings for stdin are invalid.
         """
         self.run_over(paths, stdin_name, finder)
-        lists = LIST_CHOICES in self._wish.choices
-        wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
-        self._totals.scope = self.scope._replace(wish=wish) if self._is_dry or "-" in paths else self.scope
+        self._totals.scope = self.scope
+        if self._is_dry or "-" in paths:
+            lists = LIST_CHOICES in self._wish.choices
+            wish = {"unsafe_fixes": self._wish.unsafe, "choose": lists or self._wish.choices}
+            self._totals.scope = self.scope._replace(wish=wish)
         self._totals.unreadable += len(self.unreadable)
         self._totals.faults += self.crashes
         self._totals.crashes = self.crashes
         return self._totals
 
     def format_progress(self) -> str:
-        """Return how many files an interrupted run has changed."""
-        done = "would change" if self._is_dry else "changed"
-        files = counted(self._totals.files, "file")
-        return f"after {files}: {self._totals.changed} {done}; the other files were not read"
+        """Say how many files an interrupted run has changed."""
+        return self._totals.format_progress("would change" if self._is_dry else "changed")
 
     def process(self, stdin: list[File], found: Iterable[FoundFile]) -> Iterator[Done[tuple[bytes, Fixed]]]:
         """Fix the files one by one, and for a release, those that belong together before the first of them."""
@@ -269,12 +282,15 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
             if isinstance(file, Unreadable) or isinstance(outcome, Unreadable | Exception):
                 failed.append(file.path if isinstance(file, Unreadable) else file.name)
                 yield file, outcome
-            elif reason := _find_lock(file, outcome[1]):
+                continue
+            data, fixed = outcome
+            reason = _find_lock(file, fixed)
+            if reason:
                 failed.append(file.name)
                 yield file, Unreadable(file.name, reason)
             else:
-                bytes_of[file.name] = outcome[0]
-                converted.append((file, outcome[1]))
+                bytes_of[file.name] = data
+                converted.append((file, fixed))
         for member, fixed in convert_together(converted, self._target, failed):
             yield member, (bytes_of[member.name], fixed)
 
@@ -323,31 +339,27 @@ def _find_lock(file: File, fixed: Fixed) -> str:
 
 
 @dataclass(slots=True)
-class SilenceTotals:
+class SilenceTotals(_RunTotals):
     """Counts over the files of a run, and the severities of the findings that no comment silences.
 
-    `refused` has the names of the files that could not be read or written; `crashes` counts our bugs.
+    `refused` has the names of the files that could not be read or written.
     """
 
-    files: int = 0
-    changed: int = 0
     findings: int = 0
     comments: int = 0
     left: int = 0
-    crashes: int = 0
     severities_left: set[Severity] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
-    skipped: Skipped = field(default_factory=Skipped)
-    scope: RunScope = field(default_factory=RunScope)
 
     def format(self) -> str:
         """Return a summary of all files, and a second line with what was left or skipped."""
-        more = [
-            (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
-            *format_skipped(self.skipped),
-            (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
-        ]
-        notes = "; ".join(note for count, note in more if count)
+        notes = join_notes(
+            [
+                (self.left, f"{counted(self.left, 'finding')} left that no comment silences"),
+                *format_skipped(self.skipped),
+                (len(self.refused), f"{counted(len(self.refused), 'file')} could not be read or written"),
+            ]
+        )
         if self.changed:
             done = f"Silenced {counted(self.findings, 'finding')} by {counted(self.comments, 'comment')}"
             text = f"{done} in {self.changed} of {counted(self.files, 'file')}."
@@ -377,9 +389,8 @@ class SilenceRun(FileRun[tuple[bytes, Silenced]]):
         return self._totals
 
     def format_progress(self) -> str:
-        """Return how many files an interrupted run has changed."""
-        files = counted(self._totals.files, "file")
-        return f"after {files}: {self._totals.changed} changed; the other files were not read"
+        """Say how many files an interrupted run has changed."""
+        return self._totals.format_progress()
 
     def work(self, file: File, data: bytes) -> tuple[bytes, Silenced]:
         """Silence the findings of one file; return what it was, too."""

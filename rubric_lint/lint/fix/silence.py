@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.fix import Left
 from rubric_lint.lint.fix.proof import find_differences
-from rubric_lint.lint.ignore_comments import Entries, Ignore, find_ignores, is_alone
+from rubric_lint.lint.ignore_comments import EntriesByLine, Ignore, find_ignores, is_alone
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.source.document import Document
@@ -29,7 +28,8 @@ _LEVELS = 10
 """The number of entries around a finding that are tried, from the innermost outwards."""
 
 
-class CommentPlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
     """A place for an ignore comment, or an existing one: `at` its end, `reach` the range in which it silences.
 
     Text at a new place goes between `before` and `after`, and is of a `kind`. With `is_wide`, it reaches beyond its own
@@ -71,20 +71,27 @@ class CommentPlaces:
     def around(self, finding: Finding) -> Iterator[CommentPlace]:
         """Yield places where a comment may silence the finding; the caller must try them."""
         if finding.rule == "unused-ignore":
-            yield from (_in(ignore) for ignore in self._ignores if any(n.span == finding.span for n in ignore.names))
+            for ignore in self._ignores:
+                if any(name.span == finding.span for name in ignore.names):
+                    yield _in(ignore)
             return
         line = self._line(finding.span.start)
         last = self._line(max(finding.span.start, finding.span.end - 1))
         suits = {number: self._suits(number) for number in (line, last)}
-        yield from self._behind(line) if suits[line] else ()
+        if suits[line]:
+            yield from self._behind(line)
         yield from self._above(line, finding)
-        yield from self._behind(last) if suits[last] and last != line else ()
-        around = (place for above in range(line - 1, 0, -1) for place in self._above(above, finding))
+        if suits[last] and last != line:
+            yield from self._behind(last)
+        around = chain.from_iterable(self._above(above, finding) for above in range(line - 1, 0, -1))
         yield from islice(around, _LEVELS)
-        yield from (place for number in suits if not suits[number] for place in self._behind(number))
+        for number, is_suitable in suits.items():
+            if not is_suitable:
+                yield from self._behind(number)
         everywhere = Span(0, len(self._source.text) + 1)
-        if ignore := self._standing.get(everywhere):
-            yield _in(ignore, is_wide=True)
+        ignore_of_file = self._standing.get(everywhere)
+        if ignore_of_file:
+            yield _in(ignore_of_file, is_wide=True)
             return
         start = line_start(self._source.text, self._documents[0].preamble.end if self._documents else 0)
         yield CommentPlace(start, everywhere, "", self._new_line(start), "ignore-file", is_wide=True)
@@ -105,13 +112,14 @@ class CommentPlaces:
         # In a scalar, a comment would be text, or follow the `|` of a block scalar.
         if not code.strip() or (number >= 0 and end < ends[number]):
             return
-        if ignore := self._trailing.get(line):
+        ignore = self._trailing.get(line)
+        if ignore:
             yield _in(ignore)
             return
         text = self._source.text[start:end]
         blanks = len(text) - len(text.rstrip())
-        has_comment = code != text
-        yield CommentPlace(end, Span(start, end + 1), " " * max((1 if has_comment else 2) - blanks, 0), kind="ignore")
+        wanted = 2 if code == text else 1  # before a second comment one blank is enough
+        yield CommentPlace(end, Span(start, end + 1), " " * max(wanted - blanks, 0), kind="ignore")
 
     def _above(self, line: int, finding: Finding) -> Iterator[CommentPlace]:
         """Yield the place above the entry that begins on `line`, if the finding is in it."""
@@ -139,8 +147,8 @@ class CommentPlaces:
         return [start for start, _ in spans], ends
 
     @cached_property
-    def _entries(self) -> Entries:
-        return Entries(self._source, self._documents)
+    def _entries(self) -> EntriesByLine:
+        return EntriesByLine(self._source, self._documents)
 
     @cached_property
     def _unfinished(self) -> set[int]:
@@ -302,7 +310,8 @@ class _PlaceChoice:
 
     def make(self) -> dict[CommentPlace, set[str]]:
         """Return places and the rules to name there; wide places first, because one may be enough for many findings."""
-        pairs = [(place, finding) for finding in self._wanted if (place := self._candidate(finding))]
+        candidates = ((self._candidate(finding), finding) for finding in self._wanted)
+        pairs = [(place, finding) for place, finding in candidates if place]
         chosen: dict[CommentPlace, set[str]] = {}
         wide: dict[str, list[Span]] = {}  # disjoint and in order
         for place, finding in sorted(pairs, key=lambda pair: pair[0].reach.start - pair[0].reach.end):
@@ -334,8 +343,8 @@ def only_comments_differ(old: Source, new: Source) -> bool:
     (before, faults), (after, new_faults) = read_documents(old), read_documents(new)
     if faults or new_faults or len(before) != len(after):
         return False
-    if any(True for pair in zip(before, after, strict=True) for _ in find_differences(*pair, frozenset())):
-        return False
-    return [document.tree.code.split() for document in before[:1]] == [
-        document.tree.code.split() for document in after[:1]
-    ]
+    for one, other in zip(before, after, strict=True):
+        if any(True for _ in find_differences(one, other, frozenset())):
+            return False
+    # All documents of a text have the same tree.
+    return not before or before[0].tree.code.split() == after[0].tree.code.split()

@@ -8,9 +8,9 @@ from rubric_lint.formats.agentv.files import (
     OtherFile,
     find_other_files,
     find_values,
-    word_unread,
+    format_unread,
 )
-from rubric_lint.formats.agentv.parts import CASES
+from rubric_lint.formats.agentv.suites import CASES
 from rubric_lint.lint.fix import Fixed, Left, Note
 from rubric_lint.lint.project.files import File
 from rubric_lint.model.finding import Finding, Severity
@@ -29,7 +29,7 @@ def convert_together(
 
     `failed` has the names of those that cannot be read, or that made the tool crash.
     """
-    completed = [(file, _tell(file, fixed, target)) for file, fixed in files]
+    completed = [(file, _resolve_others(file, fixed, target)) for file, fixed in files]
     blocked = [*failed, *(file.name for file, fixed in completed if _is_blocked(fixed))]
     if not blocked or len(completed) + len(failed) < 2:
         return completed
@@ -58,8 +58,8 @@ def _leave(fixed: Fixed) -> Fixed:
     return replace(fixed, applied=(), unmet=(), result=result)
 
 
-def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
-    """Replace what is said of other files by what becomes of each."""
+def _resolve_others(file: File, fixed: Fixed, target: str) -> Fixed:
+    """Replace the notes and blockers about other files by what becomes of each of these files."""
     documents = _read(fixed.before, file)
     others = _list_others(documents)
     places = {document.span(other.path).start for document, other in others}
@@ -72,15 +72,15 @@ def _tell(file: File, fixed: Fixed, target: str) -> Fixed:
             notes.append(Note(reason, document.span(other.path).start))
     if _is_blocked(fixed):
         documents = _read(fixed.result.source, file)
-    left = [*_find_left(file, fixed, target, documents)]
-    if left:
+    blockers = [*_find_blockers(file, fixed, target, documents)]
+    if blockers:
         fixed = replace(fixed, applied=()) if _is_blocked(fixed) else _leave(fixed)
-    known = {word_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
+    known = {format_unread(other, unfollowed[other.text]) for _, other in others if other.text in unfollowed}
     unread = tuple(place for place in fixed.result.unread if place.reason not in known)
     return replace(
         fixed,
         result=fixed.result._replace(unread=unread),
-        unmet=tuple(sorted((*fixed.unmet, *left), key=lambda blocker: blocker.finding.span)),
+        unmet=tuple(sorted([*fixed.unmet, *blockers], key=lambda blocker: blocker.finding.span)),
         notes=tuple(notes),
         is_suite=fixed.is_suite and not file.settings.part,
     )
@@ -94,11 +94,14 @@ def _read(source: Source, file: File) -> list[Document]:
 
 
 def _list_others(documents: Sequence[Document]) -> list[tuple[Document, OtherFile]]:
-    return [(document, other) for document in documents for other in find_other_files(document)]
+    others: list[tuple[Document, OtherFile]] = []
+    for document in documents:
+        others += ((document, other) for other in find_other_files(document))
+    return others
 
 
-def _find_left(file: File, fixed: Fixed, target: str, documents: Sequence[Document]) -> Iterator[Left]:
-    """Find the files that are in the way, and cases in a form that is; what is a finding already is told."""
+def _find_blockers(file: File, fixed: Fixed, target: str, documents: Sequence[Document]) -> Iterator[Left]:
+    """Find the files that block the conversion, and cases in a form that does, unless they are findings already."""
     reported = {left.finding.pointer for left in fixed.unmet}
     unfollowed = {named.text: named for named in file.settings.unfollowed}
     found: list[tuple[Document, Path, Part, str]] = []
@@ -110,7 +113,7 @@ def _find_left(file: File, fixed: Fixed, target: str, documents: Sequence[Docume
             reason = BY_NAME["lost-rubric"].write("agentv-file", find_values(other, why))
             found.append((document, other.path, Part.VALUE, reason))
         elif why.effect is not Effect.ONLY_NEW:
-            found.append((document, other.path, Part.VALUE, word_unread(other, why)))
+            found.append((document, other.path, Part.VALUE, format_unread(other, why)))
         elif target == "agentv-4":
             reason = f"AgentV 4 does not read {other.holds} from `{other.text}`"
             found.append((document, other.path, Part.VALUE, reason))

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
-from rubric_lint.lint.project.settings import NAMES, read_table, shorten
+from rubric_lint.lint.project.settings import NAMES, read_table, shorten_path
 from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
 from rubric_lint.model.messages import UserError
 
@@ -44,10 +44,13 @@ def name_files(names: Iterable[str], settings_file: str) -> list[str]:
         path = os.path.relpath(os.path.abspath(name), root)
         if path.startswith(os.pardir):
             raise AdoptionError(
-                f"{name}: is outside {shorten(root) or '.'}, the folder of the settings; run this there"
+                f"{name}: is outside {shorten_path(root) or '.'}, the folder of the settings; run this there"
             )
         found.setdefault((os.path.dirname(path), os.path.splitext(path)[1]), []).append(path)
-    return [pattern for (folder, suffix), paths in found.items() for pattern in _name_in(root, folder, suffix, paths)]
+    patterns: list[str] = []
+    for (folder, suffix), paths in found.items():
+        patterns += _name_in(root, folder, suffix, paths)
+    return patterns
 
 
 def _name_in(root: str, folder: str, suffix: str, paths: Sequence[str]) -> list[str]:
@@ -62,17 +65,19 @@ def write_tables(tables: Iterable[SettingsTable], settings_file: str) -> str:
     """Return tables as the text of settings."""
     is_project = os.path.basename(settings_file) == "pyproject.toml"
     head = "[[tool.rubric-lint.shape]]" if is_project else "[[shape]]"
-    return "\n".join(
-        "".join(f"{line}\n" for line in (head, *(f"{key} = {write_value(value)}" for key, value in table.items())))
-        for table in tables
-    )
+    written: list[str] = []
+    for table in tables:
+        lines = [head, *(f"{key} = {write_value(value)}" for key, value in table.items())]
+        written.append("\n".join(lines) + "\n")
+    return "\n".join(written)
 
 
 def write_value(value: Any) -> str:
     """Return a value as TOML."""
     match value:
         case Mapping():
-            return f"{{ {', '.join(f'{_write_key(key)} = {write_value(item)}' for key, item in value.items())} }}"
+            fields = [f"{_write_key(key)} = {write_value(item)}" for key, item in value.items()]
+            return f"{{ {', '.join(fields)} }}"
         case list() | tuple():
             return f"[{', '.join(map(write_value, value))}]"
         case Decimal():
@@ -92,12 +97,12 @@ def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
         AdoptionError: if it cannot be written, or would not have them and all else as before.
         SettingsError: if it is invalid.
     """
-    shown = shorten(settings_file)
+    shown = shorten_path(settings_file)
     try:
         if not os.path.lexists(settings_file):
             write_file(settings_file, write_tables(tables, settings_file).encode())
             return
-        before = read_table(settings_file, shown) or {}
+        before = read_table(settings_file) or {}
         old = read_file(settings_file, SMALL_LIMIT)
         newline = "\r\n" if b"\r\n" in old else "\n"
         known = {table["name"]: table for table in before.get("shape", ())}
@@ -108,8 +113,9 @@ def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
                 replaced = write_tables([known[table["name"]]], settings_file).replace("\n", newline)
                 new = new.replace(replaced, text, 1)
             else:
-                gap = "" if not new.strip() else newline if new.endswith("\n") else newline * 2
-                new += gap + text
+                if new.strip():  # a blank line above the table
+                    new += newline if new.endswith("\n") else newline * 2
+                new += text
             shapes[table["name"]] = table
         if not _holds(new.encode(), settings_file, list(shapes.values()), before):
             reason = "the tables cannot be added, or replace what was edited by hand; write them yourself:"

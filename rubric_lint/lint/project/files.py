@@ -193,7 +193,11 @@ def read(file: File, *, may_be_stdin: bool = True) -> bytes | Unreadable:
         except RefusedFileError as refused:
             if refused.size and not file.settings.is_named and not _could_hold_rubrics(read_head(name, LIMIT), name):
                 return b""
-            advice = "; split it into smaller ones" if refused.size else "; use `-` for stdin" if may_be_stdin else ""
+            advice = ""
+            if refused.size:
+                advice = "; split it into smaller ones"
+            elif may_be_stdin:
+                advice = "; use `-` for stdin"
             return Unreadable(name, explain_os_error(name, refused) + advice)
     except (OSError, ValueError) as fault:
         return Unreadable(name, explain_os_error(name, fault))
@@ -250,8 +254,8 @@ class FileSearch:
                 self._skipped.exclude(name, is_folder=is_folder)
             elif is_folder:
                 yield from self._search(name)
-            elif (kind := name_other_kind(name)) and not self._is_included(name) and not self._is_document(name):
-                self._skipped.other_kinds.append((name, kind))
+            elif self._is_other_kind(name):
+                self._skipped.other_kinds.append((name, name_other_kind(name)))
                 self._skipped.note(name, _OTHER)
             else:
                 real = os.path.realpath(name) if os.path.islink(name) else self._folders.locate(name)
@@ -261,14 +265,14 @@ class FileSearch:
         except (OSError, ValueError) as fault:
             yield _refuse(name, fault)
 
-    def _is_included(self, name: str) -> bool:
-        """Return whether the settings include a file whatever its suffix."""
+    def _is_other_kind(self, name: str) -> bool:
+        """Return whether a file is of a kind that is not read, unless it describes a rubric or the settings name it."""
+        if not name_other_kind(name):
+            return False
         settings = self._finder.for_folder(os.path.dirname(name))
-        return settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed
-
-    def _is_document(self, name: str) -> bool:
-        """Return whether a file is a document that may describe a rubric."""
-        return is_document(name) and not self._judge_signs(name)
+        if settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed:
+            return False
+        return not is_document(name) or bool(self._find_exclusion(name))
 
     def _search(self, name: str) -> Iterator[_Reached]:
         path = os.path.join(os.path.abspath(name), "")
@@ -310,16 +314,16 @@ class FileSearch:
         for entry in entries.values():
             name = entry.name
             if not entry.is_dir(follow_symlinks=False):
-                yield from self._judge_file(entry, here, settings)
+                yield from self._check_file(entry, here, settings)
             elif name not in _VCS_FOLDERS and not self._is_left_out(prefix + name, here, settings, is_folder=True):
                 below = name + os.sep
                 yield _Folder(prefix + below, path + below, real + below, ignores, root, here.is_foreign)
 
-    def _judge_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
+    def _check_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
         path = parent.path + entry.name
         name = parent.prefix + entry.name
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
-            reason = _FOREIGN if parent.is_foreign else self._judge_signs(name)
+            reason = _FOREIGN if parent.is_foreign else self._find_exclusion(name)
             if reason:
                 self._skipped.note(name, _LINKED if entry.is_symlink() and os.path.isdir(path) else reason)
                 return
@@ -347,7 +351,7 @@ class FileSearch:
                 yield _refuse(name, fault)
 
     @staticmethod
-    def _judge_signs(name: str) -> str:
+    def _find_exclusion(name: str) -> str:
         """Return why a file is left out; empty if its bytes show that it may hold a rubric."""
         if is_document(name):
             if os.path.lexists(name_successor(name)):
@@ -366,7 +370,7 @@ class FileSearch:
         if is_ignored(path, parent.ignores, is_folder=is_folder):
             self._skipped.note(name + os.sep * is_folder, "ignored by Git")
             return True
-        if settings.exclude.judge(path, is_folder=is_folder):
+        if settings.exclude.match(path, is_folder=is_folder):
             self._skipped.exclude(name, is_folder=is_folder)
             return True
         return False

@@ -6,7 +6,7 @@
 import glob
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.formats.agentv.files import (
     Effect,
@@ -51,9 +51,9 @@ def refuse_all(file: File, data: bytes, reason: str) -> File:
 
 
 def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
-    """Return what a suite, or a part of one, names, and whether it is for AgentV 5.
+    """List the files that a suite, or a part of one, names, and return whether it is for AgentV 5.
 
-    A file that cannot be read names nothing: linting it tells why.
+    A file that cannot be read names nothing: linting it reports why.
     """
     others: list[OtherFile] = []
     is_for_five = file.settings.is_for_five
@@ -69,7 +69,8 @@ def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
     return others, is_for_five
 
 
-class _FileToFollow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _FileToFollow:
     """A file to look at: the folder from which it names others, and the files that led to it."""
 
     identity: object
@@ -125,7 +126,7 @@ class Following:
         suite = self._file(task.identity)
         try:
             others, is_for_five = _list_named(suite, read_file(suite.name, LIMIT))
-        except (OSError, ValueError):  # reading it again tells why
+        except (OSError, ValueError):  # reading it again reports why
             return []
         unfollowed: dict[Unfollowed, None] = {}
         more: list[_FileToFollow] = []
@@ -193,8 +194,10 @@ def _locate(other: OtherFile, folder: str) -> list[str]:
         _refuse_kinds(text, is_included=isinstance(other.path[-1], str) and other.path[-1] == "include")
     path = os.path.normpath(os.path.join(folder, text))
     if os.path.isdir(path):
-        cases = (os.path.join(path, name, case) for name in sorted(os.listdir(path)) for case in CASE_FILES)
-        found = [case for case in cases if os.path.isfile(case)]
+        found: list[str] = []
+        for name in sorted(os.listdir(path)):
+            cases = (os.path.join(path, name, case) for case in CASE_FILES)
+            found += filter(os.path.isfile, cases)
         if not found:
             raise _NotReadError(Effect.LOST, "has no folder with a `case.yaml`")
         return found

@@ -1,8 +1,8 @@
 """Match paths against .gitignore patterns as git does; pathspec translates each pattern.
 
-Its GitIgnoreSpec judges the whole path of a file, where git judges each folder on the way: `*`, `!*/` and `!*.yaml` let
-it find nothing. And 5 stars in a pattern keep it busy for 20 seconds with one long name: a pattern of others could stop
-a run.
+Its GitIgnoreSpec matches the whole path of a file, where git matches each folder on the way: `*`, `!*/` and `!*.yaml`
+let it find nothing. And 5 stars in a pattern keep it busy for 20 seconds with one long name: a pattern of others could
+stop a run.
 """
 
 # Paths are str, see lint/project/settings.py.
@@ -12,6 +12,7 @@ import codecs
 import os
 import re
 import stat
+import warnings
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
@@ -37,10 +38,10 @@ class Patterns(NamedTuple):
     @classmethod
     def parse(cls, root: str, lines: Iterable[str], folders: frozenset[str] = frozenset()) -> "Patterns":
         """Parse one pattern per line; like git, skip lines that are not patterns."""
-        patterns = [pattern for line in lines if (pattern := _parse(line)) is not None]
+        patterns = [pattern for pattern in map(_parse, lines) if pattern is not None]
         return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)), folders)
 
-    def judge(self, path: str, *, is_folder: bool) -> bool | None:
+    def match(self, path: str, *, is_folder: bool) -> bool | None:
         """Return whether the absolute `path` is ignored (True), kept (False) or not matched (None).
 
         The folders above it are not matched: a search never enters an ignored folder.
@@ -57,12 +58,12 @@ class Patterns(NamedTuple):
         if not file.startswith(self.root):
             return False
         ends = (end for end in range(len(self.root), len(file)) if file[end] == os.sep)
-        return any(self.judge(file[:end], is_folder=True) for end in ends) or bool(self.judge(file, is_folder=False))
+        return any(self.match(file[:end], is_folder=True) for end in ends) or bool(self.match(file, is_folder=False))
 
 
 def is_ignored(path: str, ignores: Iterable[Patterns], *, is_folder: bool) -> bool:
     """Return whether the absolute `path` is ignored by the first of `ignores` that matches it."""
-    verdicts = (patterns.judge(path, is_folder=is_folder) for patterns in ignores)
+    verdicts = (patterns.match(path, is_folder=is_folder) for patterns in ignores)
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
@@ -133,8 +134,6 @@ def _parse(line: str) -> _Pattern | None:
 
 def _translate(glob: str) -> re.Pattern[str] | None:
     """Return the expression whose full matches are the paths that `glob` names; None if it can name none."""
-    import warnings  # noqa: PLC0415
-
     from pathspec import GitIgnoreSpec  # noqa: PLC0415  (most folders have no patterns)
 
     with warnings.catch_warnings():
@@ -162,9 +161,8 @@ def _commit(source: str) -> str:
     No other match can be better, because what follows has a fixed number of characters or folders. This saves trying
     the others, of which there are as many as ways to divide a name among the stars.
     """
-    first, *rest = source.split(_FOLDERS)
-    parts = [_commit_stars(part) for part in (first, *rest)]
-    if not rest:
+    parts = [_commit_stars(part) for part in source.split(_FOLDERS)]
+    if len(parts) == 1:
         return parts[0]
     if parts[0].startswith(_FOLDERS_FIRST):
         parts[0] = f"^(?>(?:.+?/)??{parts[0].removeprefix(_FOLDERS_FIRST)}(?=/))"

@@ -6,7 +6,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.model.messages import join_words, list_names
 
@@ -20,7 +20,8 @@ PACKED = (".gz", ".zst")
 """The suffixes that may follow those."""
 
 
-class InputFiles(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InputFiles:
     """The names of files, notes on what is not read, and names that stand for no file, each with the reason.
 
     `others` has the paths in folders that are not read.
@@ -44,11 +45,12 @@ def find_inputs(names: Iterable[str]) -> InputFiles:
             found.files.append(name)
             continue
         matches = [name] if is_folder else sorted(glob.glob(name, recursive=True))
-        reached = [file for match in matches for file in (_search(match, found) if os.path.isdir(match) else [match])]
+        reached: list[str] = []
+        for match in matches:
+            reached += _search(match, found) if os.path.isdir(match) else [match]
         if not reached:
-            found.missing.append(
-                f"{name}: {'no files with outputs in this folder' if is_folder else 'no file matches'}"
-            )
+            reason = "no files with outputs in this folder" if is_folder else "no file matches"
+            found.missing.append(f"{name}: {reason}")
         found.files[:] = dict.fromkeys([*found.files, *reached])
     return found
 

@@ -91,7 +91,7 @@ def stat_path(path: str) -> os.stat_result:
 
     Raises:
         RefusedFileError: if no file can have this path.
-        OSError: if the system cannot tell.
+        OSError: if the system does not know.
     """
     try:
         return os.stat(path)
@@ -115,7 +115,10 @@ def _too_large(path: str, size: int, limit: int) -> RefusedFileError:
 
 
 def _read_on(descriptor: int, chunk: int, limit: int) -> Iterator[bytes]:
-    while limit > 0 and (data := os.read(descriptor, min(chunk, limit))):
+    while limit > 0:
+        data = os.read(descriptor, min(chunk, limit))
+        if not data:
+            return
         limit -= len(data)
         yield data
 

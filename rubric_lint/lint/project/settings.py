@@ -3,21 +3,18 @@
 # Paths are str here and in files.py: pathlib would cost a large run more than reading its files does.
 # ruff: noqa: PTH100, PTH109, PTH112, PTH113, PTH118, PTH120
 
-import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.lint.project.gitignore import Patterns
-from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark
 from rubric_lint.model.finding import Severity
-from rubric_lint.model.messages import UserError, find_near, join_words
+from rubric_lint.model.messages import UserError
 from rubric_lint.source.deadline import TIME_LIMIT
-from rubric_lint.source.source import Source, UndecodableError
 
 if TYPE_CHECKING:
     from rubric_lint.formats.agentv.files import Unfollowed
@@ -25,15 +22,6 @@ if TYPE_CHECKING:
 
 NAMES = ("rubric-lint.toml", "pyproject.toml")
 """The names of settings files; if a folder has both, the first is used."""
-
-_TYPES = {"array": "a list", "boolean": "true or false", "number": "a number", "object": "a table"}
-
-
-class SettingFault(NamedTuple):
-    """An error in the settings: the path of the setting, and the message."""
-
-    way: tuple[str, ...]
-    text: str
 
 
 class SettingsError(UserError):
@@ -45,192 +33,18 @@ class SettingsError(UserError):
         self.faults = faults
 
 
-def read_table(path: str, shown: str) -> Mapping[str, Any] | None:
+def read_table(path: str) -> Mapping[str, Any] | None:
     """Return the settings in a file; None for a pyproject.toml without our table. Numbers with a point are Decimals.
 
     Raises:
         SettingsError: if the file cannot be read, is not TOML, or has an invalid setting.
     """
-    table: Any = _parse(path, shown)
-    label = ""
-    if os.path.basename(path) == "pyproject.toml":  # noqa: PTH119 (paths are str, see settings.py)
-        label = "[tool.rubric-lint]"
-        tools = table.get("tool")
-        if not isinstance(tools, dict) or "rubric-lint" not in tools:
-            return None
-        table = tools["rubric-lint"]
-    faults = [(" ".join(filter(None, (label, _dot(way)))), text) for way, text in find_faults(table)]
-    if faults:
-        raise SettingsError(shown, *(f"{place}: {text}" if place else text for place, text in faults))
-    return table  # type: ignore[no-any-return]
-
-
-def find_unknown_rules(names: Iterable[str]) -> Iterator[str]:
-    """Yield a message for each name that is not a rule."""
-    from rubric_lint.rules import BY_NAME, find_near_rules  # noqa: PLC0415  (they are many, and few settings name one)
-
-    for name in names:
-        if name not in BY_NAME:
-            hint = _hint(find_near_rules(name)) or "`rubric-lint explain` lists them"
-            yield f"{_show(name)} is not the name of a rule; {hint}"
-
-
-def _hint(near: list[str]) -> str:
-    return f"did you mean {_join(near, 'or')}?" if near else ""
-
-
-def _parse(path: str, shown: str) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415  (most folders have no settings file)
+    from rubric_lint.lint.project.settings_table import InvalidTableError, load_table  # noqa: PLC0415  (most have none)
 
     try:
-        source = Source.from_bytes(shown, read_file(path, SMALL_LIMIT))
-    except OSError as fault:
-        raise SettingsError(shown, f"cannot be read: {fault.strerror or fault}") from None
-    except UndecodableError as fault:
-        place = fault.source.position(fault.span.start)
-        raise SettingsError(shown, f"line {place.line}, column {place.column}: {fault.message}") from None
-    if line := _find_long_key(source.text):
-        reason = f"line {line} has a key of more than {MAX_PARTS} parts"
-        raise SettingsError(shown, f"cannot be parsed: {reason}")
-    try:
-        return tomllib.loads(source.text, parse_float=_read_number)
-    except tomllib.TOMLDecodeError as fault:
-        end = source.position(len(source.text))
-        reason = str(fault).replace("at end of document", f"at line {end.line}, column {end.column}")
-        raise SettingsError(shown, f"is not valid TOML: {reason}") from None
-    except (ValueError, RecursionError) as fault:  # an integer of 5,000 digits, 1,000 brackets
-        raise SettingsError(shown, f"cannot be parsed: {fault}") from None
-
-
-MAX_PARTS = 32
-"""The maximum number of parts of a dotted key: reading one takes time and memory that grow with their square."""
-
-_KEY_PIECE = re.compile(r"""[\w-]++|"[^"]*+"?|'[^']*+'?|[ \t]++|.""")
-
-
-def _find_long_key(text: str) -> int:
-    """Return the number of the first line in which more than MAX_PARTS words are joined by dots, or 0."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.count(".") >= MAX_PARTS:
-            dots, is_word = 0, False
-            for piece in filter(str.strip, _KEY_PIECE.findall(line)):
-                if piece == "." and is_word:
-                    dots, is_word = dots + 1, False
-                else:
-                    dots = 0 if is_word else dots
-                    is_word = piece[0] in "_-\"'" or piece[0].isalnum()
-                    dots *= is_word
-                if dots >= MAX_PARTS:
-                    return number
-    return 0
-
-
-def _read_number(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:  # an exponent of 20 digits
-        return Decimal("inf")
-
-
-def find_faults(table: Any) -> Iterator[SettingFault]:
-    """Yield the errors in a table of settings, whose numbers with a point are Decimals."""
-    from rubric_lint.model.schema_files import load  # noqa: PLC0415  (only for those who have settings)
-
-    schema = load("config/v1.json")
-    faults = dict.fromkeys(_find_shape_faults(table, schema))  # each missing key is an error that names them all
-    yield from faults
-    if faults:
-        return
-    ways: dict[tuple[str, ...], Iterable[str]] = {
-        (key,): table.get(key, ()) for key in ("select", "ignore", "severity")
-    }
-    ways |= {("per-file-ignores", pattern): names for pattern, names in table.get("per-file-ignores", {}).items()}
-    for way, names in ways.items():
-        yield from (SettingFault(way, fault) for fault in find_unknown_rules(names))
-    known = schema["properties"]
-    high, low = (Decimal(str(table.get(key, known[key]["default"]))) for key in ("pass", "borderline"))
-    if low > high and "borderline" in table:
-        end = "" if "pass" in table else " by default"
-        yield SettingFault(("borderline",), f"{low} is above `pass`, which is {high}{end}")
-    elif low > high:
-        yield SettingFault(("pass",), f"{high} is below `borderline`, which is {low} by default")
-    for shape in table.get("shape", ()):
-        from rubric_lint.formats.home_made.format_table import find_contradictions  # noqa: PLC0415  (few settings describe a format)
-
-        for key, text in find_contradictions(shape):
-            yield SettingFault(("shape", shape["name"], *filter(None, (key,))), text)
-    if table.get("labels") and not table.get("judged"):
-        yield SettingFault(("labels",), "requires `judged`, the judge outputs for the same answers")
-
-
-def _find_shape_faults(table: Any, schema: dict[str, Any]) -> Iterator[SettingFault]:
-    from rubric_lint.model.schema import is_valid  # noqa: PLC0415  (only for those who have settings)
-
-    if is_valid(schema, table):
-        return
-    from jsonschema import Draft7Validator, validators  # noqa: PLC0415  (100 ms that good settings do not need)
-
-    def is_number(_: Any, value: Any) -> bool:
-        # Only finite numbers are numbers here; jsonschema would fail on an infinite Decimal.
-        return isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite()
-
-    checker = Draft7Validator.TYPE_CHECKER.redefine("number", is_number)
-    validator: Any = validators.extend(Draft7Validator, type_checker=checker)  # type: ignore[no-untyped-call]
-    for error in validator(schema).iter_errors(table):
-        way = tuple(_name_steps(error.absolute_path, table))
-        if error.validator == "additionalProperties":
-            known = list(error.schema["properties"])
-            for key in (key for key in error.instance if key not in known):
-                hint = _hint(find_near(key, known)) or f"the settings are {_join(known, 'and')}"
-                yield SettingFault(way, f"{_show(key)} is not a setting; {hint}")
-        else:
-            yield SettingFault(way, _explain_violation(error.validator, error.instance, error.schema))
-
-
-def _name_steps(path: Iterable[str | int], table: Any) -> Iterator[str]:
-    """Return the keys of a path in the settings; a table of a list has its name as a key, if it has one."""
-    for step in path:
-        table = table[step]
-        if isinstance(step, str):
-            yield step
-        elif isinstance(table, dict):
-            yield str(table.get("name", step + 1))
-
-
-def _explain_violation(keyword: str, value: Any, schema: Mapping[str, Any]) -> str:
-    match keyword:
-        case "enum":
-            hint = _hint(find_near(value, schema["enum"])) if isinstance(value, str) else ""
-            return f"{_show(value)} is not one of {', '.join(map(_show, schema['enum']))}{hint and f'; {hint}'}"
-        case "minimum" | "maximum":
-            return f"{_show(value)} is outside {schema['minimum']}..{schema['maximum']}"
-        case "minItems":
-            return "the list is empty; name at least one, or leave the setting out"
-        case "required":
-            lacking = [name for name in schema["required"] if name not in value]
-            return f"lacks {_join(lacking, 'and')}"
-        case _:  # a type, or the pattern of a string
-            return f"{_show(value)} is not {_TYPES.get(schema.get('type', '')) or schema['title']}"
-
-
-def _dot(way: tuple[str, ...]) -> str:
-    return ".".join(step if re.fullmatch(r"[\w-]+", step, re.ASCII) else _show(step) for step in way)
-
-
-def _join(names: list[str], word: str) -> str:
-    return join_words([*map(_show, names)], word)
-
-
-def _show(value: Any) -> str:
-    match value:
-        case dict():
-            return "a table"
-        case list():
-            return "a list"
-        case str() | bool():
-            return json.dumps(value, ensure_ascii=False)
-        case _:
-            return str(value)
+        return load_table(path)
+    except InvalidTableError as invalid:
+        raise SettingsError(shorten_path(path), *invalid.faults) from None
 
 
 PASS_AT, BORDERLINE_AT = USUAL_THRESHOLDS
@@ -336,6 +150,7 @@ class Settings:
         """Return the settings of a valid table."""
         severity = table.get("severity", {})
         shapes = _read_shapes(root, table.get("shape", ()))
+        include = chain(table.get("include", ()), *(shape.files for _, shape in shapes))
         return cls(
             root=root,
             origin=origin,
@@ -346,9 +161,7 @@ class Settings:
             fail_on_unread=table.get("fail-on-unread", False),
             select=frozenset(table["select"]) if "select" in table else None,
             ignore=frozenset(table.get("ignore", ())) | {rule for rule, level in severity.items() if level == "off"},
-            include=Patterns.parse(
-                root, [*table.get("include", ()), *(file for _, shape in shapes for file in shape.files)]
-            ),
+            include=Patterns.parse(root, include),
             exclude=Patterns.parse(root, table.get("exclude", ()), SKIPPED_FOLDERS),
             per_file_ignores=tuple(
                 (Patterns.parse(root, [pattern]), frozenset(rules))
@@ -388,7 +201,8 @@ class Settings:
             shapes = tuple(shape for patterns, shape in self.shapes if patterns.covers(file))
         is_rubric_file, is_test_file = name.lower().endswith(_RUBRIC_SUFFIXES), name.lower().endswith(TEST_SUFFIXES)
         key = (ignored, version, is_rubric_file, is_test_file, shapes)
-        if (found := self._known.get(key)) is not None:
+        found = self._known.get(key)
+        if found is not None:
             return found
         enabled = self.select
         ignored |= self.ignore
@@ -410,7 +224,7 @@ class Settings:
 
     def list_idle_shapes(self) -> "list[FormatTable]":
         """Return the formats whose `files` cover none of the files that were asked for so far."""
-        used = {shape for known in self._known.values() for shape in known.shapes}
+        used = {*chain.from_iterable(known.shapes for known in self._known.values())}
         return [shape for _, shape in self.shapes if shape not in used]
 
 
@@ -456,7 +270,7 @@ class SettingsFinder:
             path = os.path.abspath(file)
             self._only = self._read(path, here)
             if self._only is None:
-                raise SettingsError(shorten(path), "has no [tool.rubric-lint] table")
+                raise SettingsError(shorten_path(path), "has no [tool.rubric-lint] table")
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """Return the settings for the file at `path`, which need not exist.
@@ -486,14 +300,14 @@ class SettingsFinder:
         found = self._only or self._folders.get(folder)
         if found is None:
             place, passed = os.path.abspath(folder), [folder]
-            while (found := self._folders.get(place) or self._look_in(place)) is None:
+            while found is None:
                 passed.append(place)
+                found = self._folders.get(place) or self._look_in(place)
                 above = os.path.dirname(place)
-                if above == place:
+                if found is None and above == place:
                     found = self._built_in
-                    break
                 place = above
-            self._folders.update(dict.fromkeys((*passed, place), found))
+            self._folders.update(dict.fromkeys(passed, found))
         if isinstance(found, SettingsError):
             raise found.with_traceback(None)
         return found
@@ -501,17 +315,15 @@ class SettingsFinder:
     def format_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
         """Yield a message for each format whose `files` match nothing, though the whole of its folder was searched."""
         folders = [os.path.join(os.path.abspath(path), "") for path in searched if os.path.isdir(path)]
-        found = {
-            id(settings): settings
-            for settings in (self._only, *self._folders.values())
-            if isinstance(settings, Settings)
-        }
-        for settings in found.values():
+        for settings in dict.fromkeys([self._only, *self._folders.values()]):  # each once
+            if not isinstance(settings, Settings):
+                continue
             if any(os.path.join(settings.root, "").startswith(folder) for folder in folders):
                 for shape in settings.list_idle_shapes():
                     advice = "correct the patterns, or remove the table"
-                    files = ", ".join(f"`{file}`" for file in shape.files)
-                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {advice}"
+                    files = ", ".join(f"`{pattern}`" for pattern in shape.files)
+                    file = shorten_path(settings.origin or "")
+                    yield f"{file}: format `{shape.name}`: no file matches {files}; {advice}"
 
     def _look_in(self, folder: str) -> Settings | SettingsError | None:
         for name in NAMES:
@@ -526,40 +338,10 @@ class SettingsFinder:
         return None
 
     def _read(self, path: str, root: str) -> Settings | None:
-        table = read_table(path, shorten(path))
+        table = read_table(path)
         return None if table is None else Settings.from_table(root, path, table).override(self.overrides)
 
 
-def shorten(path: str) -> str:
+def shorten_path(path: str) -> str:
     """Return an absolute path as messages show it: relative if it is below the current folder."""
     return path.removeprefix(os.path.join(os.getcwd(), ""))
-
-
-def report_settings(path: str, finder: SettingsFinder) -> dict[str, Any]:
-    """Return as JSON the settings in effect for the file or folder at `path`, and the rules that run and do not there.
-
-    Each setting has its value as in TOML (None: not set) and its sources, such as `default` or a file.
-
-    Raises:
-        SettingsError: if the nearest settings file is invalid.
-    """
-    from rubric_lint.model.schema_files import load  # noqa: PLC0415  (lint runs need none)
-    from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (rules are many)
-
-    found, overrides = finder.for_folder(path if os.path.isdir(path) else os.path.dirname(path)), finder.overrides
-    file = found.origin and shorten(found.origin)
-    settings = {}
-    for name, schema in load("config/v1.json")["properties"].items():
-        value = found.table.get(name, schema.get("default"))
-        sources = [file] if file and name in found.table else ["default"]
-        if name == "select" and overrides.select is not None:
-            value, sources = sorted(overrides.select), ["--select"]
-        elif name == "ignore" and overrides.ignore:
-            value = sorted({*(value or ()), *overrides.ignore})
-            sources = [*(source for source in sources if source != "default"), "--ignore"]
-        settings[name] = {"value": value, "sources": sources}
-    of_path = found.for_file(path)
-    rules: dict[str, list[str]] = {"on": [], "off": []}
-    for name in BY_NAME:
-        rules["on" if of_path.enabled is None or name in of_path.enabled else "off"].append(name)
-    return {"path": path, "settings_file": file, "settings": settings, "rules": rules, "version": of_path.version}

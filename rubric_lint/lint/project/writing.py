@@ -66,7 +66,7 @@ def open_whole(name: str, mode: str = "w") -> Iterator[Any]:
             path = Path(name).resolve() if is_replaced else Path(name)
             if is_replaced:
                 with holding(*STOPS):
-                    descriptor, temporary = cleaning.enter_context(create_beside(path, 0o666))
+                    descriptor, temporary = cleaning.enter_context(create_temporary(path, 0o666))
             else:
                 descriptor, temporary = os.open(path, os.O_WRONLY), path
         except (OSError, ValueError, RuntimeError) as fault:  # RuntimeError: circular links, before Python 3.13
@@ -144,7 +144,7 @@ def _writable_mode(path: Path) -> int | None:
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the file in an error, not the temporary file beside it, which the user does not know."""
+    """Name the file in an error, not the temporary file, which the user does not know."""
     try:
         yield
     except OSError as fault:
@@ -179,7 +179,7 @@ def write_file(name: str, data: bytes) -> None:
             raise WriteError("is not a regular file; only regular files can be written")
         if path.is_dir() or not path.parent.is_dir():
             raise WriteError(_explain(name, IsADirectoryError() if path.is_dir() else FileNotFoundError()))
-        with _write_beside(path, data, None) as temporary:
+        with _write_temporary(path, data, None) as temporary:
             temporary.replace(path)
     except (OSError, RuntimeError) as fault:  # as in replace_file
         raise _refuse(fault) from fault
@@ -198,7 +198,7 @@ def replace_file(name: str, old: bytes, new: bytes) -> int:
     """
     try:
         path, before = _check(name)
-        with _write_beside(path, new, before) as temporary:
+        with _write_temporary(path, new, before) as temporary:
             # As late as possible, so that changes of other programs are not lost.
             if not _holds(path, old) or _identity(path.stat()) != _identity(before):
                 raise WriteError("was changed by another program meanwhile; run this again")
@@ -248,20 +248,21 @@ def _identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-_BESIDE = re.compile(r"\..{1,20}\.[0-9a-f]{16}\.rubric-lint", re.DOTALL)
+_TEMPORARY = re.compile(r"\..{1,20}\.[0-9a-f]{16}\.rubric-lint", re.DOTALL)
 """The names of our temporary files. The suffix hides those of killed processes from searches for rubrics."""
 
 _LONGEST_WRITE = 3600
-"""The most seconds that a file is being written, where the system has no locks that tell."""
+"""The most seconds that a file is being written, where the system has no locks that show it."""
 
 
 @contextmanager
-def create_beside(path: Path, mode: int) -> Iterator[tuple[int, Path]]:
-    """Create an empty file in the folder of `path`, and delete it in the end unless it was renamed.
+def create_temporary(target: str | Path, mode: int) -> Iterator[tuple[int, Path]]:
+    """Create an empty file in the folder of `target`, and delete it in the end unless it was renamed.
 
     Yield its descriptor, which the caller closes, and its path. It is locked as long as this process lives, so the next
     one that writes into the folder knows and removes what killed ones left there.
     """
+    path = Path(target)
     _remove_left_behind(path.parent)
     while True:
         temporary = path.with_name(f".{path.name[:20]}.{os.urandom(8).hex()}.rubric-lint")
@@ -301,7 +302,7 @@ def _remove_left_behind(folder: Path) -> None:
     """Remove the temporary files of killed processes from a folder, once in each run."""
     with suppress(OSError):
         for path in folder.iterdir():
-            if _BESIDE.fullmatch(path.name):
+            if _TEMPORARY.fullmatch(path.name):
                 _remove_unlocked(path)
 
 
@@ -324,13 +325,13 @@ def _remove_unlocked(path: Path) -> None:
 
 
 @contextmanager
-def _write_beside(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
+def _write_temporary(path: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
     """Create a file in the same folder with `data`, synced to disk; delete it in the end unless it was renamed.
 
     Its permissions are those of the file at `path`, whose status is `like`, or those of a new file.
     """
     # An interrupt would leave the file behind.
-    with holding(*STOPS), create_beside(path, 0o600 if like else 0o666) as (descriptor, temporary):
+    with holding(*STOPS), create_temporary(path, 0o600 if like else 0o666) as (descriptor, temporary):
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()

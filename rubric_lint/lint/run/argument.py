@@ -1,4 +1,4 @@
-"""Read one file that a user gave: from disk, from stdin or from a Git revision."""
+"""Load one file argument: from disk, from stdin or from a Git revision."""
 
 import os
 import re
@@ -52,7 +52,8 @@ def load_argument(text: str, stdin_name: str | None = None) -> FileArgument:
 
 def _find_path(text: str) -> str:
     """Return the path in REV:PATH, where Git finds it: after the first colon outside braces, or after a stage."""
-    if stage := re.match(r":[0-3]:", text):
+    stage = re.match(r":[0-3]:", text)
+    if stage:
         return text[stage.end() :]
     depth = 0
     for at, character in enumerate(text):

@@ -1,107 +1,26 @@
-"""Read, validate and write a baseline file."""
+"""Leave out the findings that a baseline has, and record the findings of a run for a new one."""
 
 # Paths are str, see lint/project/settings.py.
 # ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH120
 
-import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from rubric_lint.lint.project.files import RealFolders
-from rubric_lint.lint.project.opening import LIMIT, read_file
-from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten
+from rubric_lint.lint.project.repository import find_root
+from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.model.finding import Result
 
-VERSION = 1
-"""The version of the format, and of its schema."""
+if TYPE_CHECKING:
+    from rubric_lint.lint.run.baseline_file import KnownFinding
 
 
-class KnownFinding(NamedTuple):
-    """A finding in a baseline: its file relative to the folder of the baseline, its rule, and its fingerprint."""
-
-    file: str
-    rule: str
-    fingerprint: str
-
-
-_AGAIN = "if it was a baseline, delete it and write it again with --write-baseline"
-"""The hint for a file that is not a baseline; it may be another file, named by mistake."""
-
-
-def read_known(path: str, shown: str) -> set[KnownFinding]:
-    """Return the findings in a baseline.
-
-    Raises:
-        SettingsError: if the baseline is invalid.
-    """
-    try:
-        text = read_file(path, LIMIT).decode("utf-8-sig")
-        data = json.loads(text)
-    except FileNotFoundError:
-        raise SettingsError(shown, "the baseline does not exist; write it with --write-baseline") from None
-    except OSError as fault:
-        raise SettingsError(shown, f"the baseline cannot be read: {fault.strerror or fault}") from None
-    except json.JSONDecodeError as fault:
-        place = f"line {fault.lineno}, column {fault.colno}"
-        hint = _AGAIN
-        if "\n<<<<<<< " in text and "\n>>>>>>> " in text:
-            hint = f"it has the marks of a merge: keep the lines of both sides, or {hint}"
-        raise SettingsError(shown, f"the baseline is not JSON at {place}: {fault.msg}; {hint}") from None
-    except (ValueError, RecursionError) as fault:
-        raise SettingsError(shown, f"the baseline cannot be read: {fault}; {_AGAIN}") from None
-    version = data.get("version") if isinstance(data, dict) else None
-    if isinstance(version, int) and version > VERSION:
-        raise SettingsError(
-            shown, f"the baseline is of version {version}, and this rubric-lint knows {VERSION}; update it"
-        )
-    if reason := _find_fault(data):
-        raise SettingsError(shown, f"{reason}; {_AGAIN}")
-    return {KnownFinding(**fields) for fields in data["findings"]}
-
-
-def _find_fault(data: Any) -> str:
-    from rubric_lint.model.schema import is_valid  # noqa: PLC0415  (most runs have no baseline)
-    from rubric_lint.model.schema_files import load  # noqa: PLC0415
-
-    schema = load(f"baseline/v{VERSION}.json")
-    if is_valid(schema, data):
-        return ""
-    from jsonschema import Draft7Validator  # noqa: PLC0415  (100 ms that a good baseline does not need)
-
-    fault = next(Draft7Validator(schema).iter_errors(data))
-    place = "/".join(map(str, fault.absolute_path))
-    where = f" at {place}" if place else ""
-    return f"the baseline does not match its schema{where}: {fault.message[:100]}"
-
-
-def write_known(path: str, shown: str, known: Iterable[KnownFinding]) -> None:
-    """Write a baseline atomically, with a line for each finding, so that changes of several branches merge.
-
-    Raises:
-        SettingsError: if it cannot be written.
-    """
-    lines = ",\n".join(f"  {_dump(finding)}" for finding in sorted(known))
-    findings = f"[\n{lines}\n ]" if lines else "[]"
-    data = f'{{"version": {VERSION},\n "findings": {findings}}}\n'.encode()
-    from rubric_lint.lint.project.writing import WriteError, write_file  # noqa: PLC0415  (most runs write none)
-
-    try:
-        write_file(path, data)
-    except WriteError as fault:
-        raise SettingsError(shown, f"the baseline was not written: {fault}") from None
-
-
-def _dump(known: KnownFinding) -> str:
-    try:
-        json.dumps(known, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # a file whose name is not UTF-8
-        return json.dumps(known._asdict())
-    return json.dumps(known._asdict(), ensure_ascii=False)
-
-
-class _Baseline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Baseline:
     """One baseline in use; `settled` are its findings that this run can confirm or refute."""
 
     folder: str
@@ -144,14 +63,14 @@ class Baselines:
         if path is None:
             return result
         baseline = self._open(path)
-        from unicodedata import normalize  # noqa: PLC0415  (most runs have no baseline)
-
         path = os.path.relpath(self._folders.locate(name), baseline.folder)
         file = normalize("NFC", path.replace(os.sep, "/"))
         baseline.files.add(file)
-        found = self._identify(result, file)
+        from rubric_lint.lint.run.baseline_file import find_settled, identify  # noqa: PLC0415  (most runs have none)
+
+        found = identify(result, file)
         baseline.found.update(found)
-        baseline.settled.update(_settle(baseline.known.get(file, set()), result, settings))
+        baseline.settled.update(find_settled(baseline.known.get(file, set()), result, settings))
         if self._renews:
             return result._replace(findings=())
         known = baseline.known.get(file, set())
@@ -163,35 +82,28 @@ class Baselines:
         settings = self._finder.for_folder(os.path.dirname(name))
         path = settings.baseline
         if path is not None and settings.origin and self._renews and path not in self._baselines:
-            from rubric_lint.lint.project.repository import find_root  # noqa: PLC0415  (few runs write a baseline)
-
             root = find_root(os.path.realpath(os.path.dirname(settings.origin)))
             if not os.path.realpath(path).startswith(os.path.join(root, "")):
-                reason = f"the baseline {shorten(path)} is outside the repository; name it with --baseline to write it"
-                raise SettingsError(shorten(settings.origin), reason)
+                reason = (
+                    f"the baseline {shorten_path(path)} is outside the repository; name it with --baseline to write it"
+                )
+                raise SettingsError(shorten_path(settings.origin), reason)
         return path
 
     def _open(self, path: str) -> _Baseline:
         if path not in self._baselines:
             is_new = self._renews and not os.path.exists(path)
             if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
-                raise SettingsError(shorten(path), "the baseline is not a file that can be replaced; name another one")
+                raise SettingsError(
+                    shorten_path(path), "the baseline is not a file that can be replaced; name another one"
+                )
+            from rubric_lint.lint.run.baseline_file import read_known  # noqa: PLC0415  (most runs have none)
+
             known: dict[str, set[KnownFinding]] = {}
-            for finding in () if is_new else read_known(path, shorten(path)):
+            for finding in () if is_new else read_known(path, shorten_path(path)):
                 known.setdefault(finding.file, set()).add(finding)
             self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
         return self._baselines[path]
-
-    def _identify(self, result: Result, file: str) -> "list[KnownFinding]":
-        if not result.findings:
-            return []
-        from rubric_lint.lint.project.repository import find_root  # noqa: PLC0415
-        from rubric_lint.lint.run.fingerprint import fingerprints  # noqa: PLC0415
-
-        # Under this name, a file has the same fingerprints whatever the current folder is.
-        name = os.path.join(find_root(), file.replace("../", "__/"))
-        names = fingerprints(result._replace(source=result.source._replace(name=name)))
-        return [KnownFinding(file, finding.rule, name) for finding, name in zip(result.findings, names, strict=True)]
 
     def gone(self) -> Iterator[tuple[str, str, str, int, bool]]:
         """Find the findings in the baselines that the files of this run do not have.
@@ -200,11 +112,10 @@ class Baselines:
         """
         for path, baseline in self._baselines.items():
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
-            lost = {finding for file in missing for finding in baseline.known[file]} | (
-                baseline.settled - baseline.found
-            )
+            lost = baseline.settled - baseline.found
+            lost.update(*(baseline.known[file] for file in missing))
             for (file, rule), count in sorted(Counter((finding.file, finding.rule) for finding in lost).items()):
-                yield shorten(path), file, rule, count, file in missing
+                yield shorten_path(path), file, rule, count, file in missing
 
     def write(self) -> Iterator[tuple[str, int, int, int]]:
         """Rewrite the baselines; findings that this run can neither confirm nor refute stay.
@@ -215,27 +126,15 @@ class Baselines:
             SettingsError: if one cannot be written.
         """
         for path, baseline in self._baselines.items():
-            before = {finding for known in baseline.known.values() for finding in known}
+            before: set[KnownFinding] = set()
+            before.update(*baseline.known.values())
             kept = {finding for finding in before - baseline.settled if self._exists(baseline, finding.file)}
             after = kept | baseline.found
-            write_known(path, shorten(path), after)
-            yield shorten(path), len(after), len(after - before), len(before - after)
+            from rubric_lint.lint.run.baseline_file import write_known  # noqa: PLC0415  (few runs write one)
+
+            write_known(path, shorten_path(path), after)
+            yield shorten_path(path), len(after), len(after - before), len(before - after)
 
     @staticmethod
     def _exists(baseline: _Baseline, file: str) -> bool:
         return os.path.exists(os.path.join(baseline.folder, file))
-
-
-def _settle(known: "set[KnownFinding]", result: Result, settings: FileSettings) -> "Iterator[KnownFinding]":
-    """Find the findings that this run confirms or refutes: of its rules or, after a syntax error, of `syntax`.
-
-    A rule on judged data runs only if there are enough of them.
-    """
-    from rubric_lint.rules import JUDGED_RULES  # noqa: PLC0415  (most runs have no baseline)
-
-    is_broken = any(finding.rule == "syntax" for finding in result.findings)
-    for each in known:
-        is_run = settings.enabled is None or each.rule in settings.enabled
-        is_run = is_run and (each.rule not in JUDGED_RULES or each.rule in result.judged)
-        if is_run and (not is_broken or each.rule == "syntax"):
-            yield each

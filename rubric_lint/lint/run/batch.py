@@ -3,24 +3,19 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from itertools import chain, islice, zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.lint.project.files import File, Unreadable, read
-from rubric_lint.model.finding import Result
+from rubric_lint.model.finding import Finding, Result
 from rubric_lint.source.source import Source
 
 if TYPE_CHECKING:
     from rubric_lint.lint.run.cache import Cache
 
-_CHUNK = 16
-_NUMBER = 4  # bytes
-_MOST_CHUNKS = 1024  # as many numbers as fit into the smallest Linux pipe, one page
-_CAN_FORK = sys.platform == "linux"
-
-WORTH_PROCESSES = 200 if _CAN_FORK else 2000
+WORTH_PROCESSES = 200 if sys.platform == "linux" else 2000
 """The number of files from which several processes are faster; without fork they start slowly."""
 
 FoundFile = File | Unreadable
@@ -51,13 +46,17 @@ def lint_files(
     to_lint = 0 if cache is not None and len(cache) >= len(first) else len(first)
     stream = chain(first, stream)
     while processes == 1 or to_lint < WORTH_PROCESSES:
-        if (file := next(stream, None)) is None:
+        file = next(stream, None)
+        if file is None:
             return
         linted = _lint_file(file, cache, edits=edits)
         to_lint += _store(linted, cache, edits=edits)
         yield file, linted.outcome
-    rest = list(stream)
-    for file, linted in _share_out(rest, processes, cache, edits=edits):
+    from rubric_lint.lint.run.workers import share_out  # noqa: PLC0415  (small runs do without)
+
+    work = partial(_lint_and_pack, cache=cache, edits=edits)
+    for file, linted_elsewhere in share_out(list(stream), processes, work):
+        linted = linted_elsewhere or _lint_file(file, cache, edits=edits)
         _store(linted, cache, edits=edits)
         yield file, linted.outcome
 
@@ -102,114 +101,21 @@ def lint_bytes(file: File, data: bytes) -> Result | Exception:
         return fault
 
 
-def _share_out(
-    files: list[FoundFile], processes: int, cache: "Cache | None", *, edits: bool
-) -> Iterator[tuple[FoundFile, _LintedFile]]:
-    """Lint the files in chunks with several processes, and yield the results in the order of the files."""
-    import multiprocessing  # noqa: PLC0415  (small runs do without)
-    import signal  # noqa: PLC0415
-    from multiprocessing.connection import wait  # noqa: PLC0415
-
-    from rubric_lint.lint.project.writing import holding  # noqa: PLC0415
-
-    context: Any = multiprocessing.get_context("fork" if _CAN_FORK else "spawn")
-    size = max(_CHUNK, -(-len(files) // _MOST_CHUNKS))
-    chunks = [files[at : at + size] for at in range(0, len(files), size)]
-    workers: list[Any] = []
-    reached: dict[Any, int] = {}  # for the pipe of each worker: the number of the last chunk received
-    received: dict[int, list[_LintedFile | None]] = {}
-    # Ctrl+C is held back while workers start: a forked one inherits that until it ignores Ctrl+C.
-    holding_back = holding(signal.SIGINT) if _CAN_FORK else nullcontext()
-    try:
-        # If the system has no more processes or pipes, the existing workers or this process do the work.
-        with suppress(OSError), _deal(len(chunks), processes) as deals, holding_back:
-            for deal in deals:
-                receiver, sender = context.Pipe(duplex=False)
-                # A forked worker inherits the reading ends too; unless it closes them, writers miss that nobody reads.
-                inherited = [*reached, receiver] if _CAN_FORK else []
-                worker = context.Process(
-                    target=_work, args=(chunks, deal, sender, inherited, cache), kwargs={"edits": edits}, daemon=True
-                )
-                worker.start()
-                sender.close()  # the worker has the other end now, so if it dies, the pipe ends here
-                workers.append(worker)
-                reached[receiver] = -1
-        for number, chunk in enumerate(chunks):
-            # A worker takes chunks in ascending order: one that is further on does not have this chunk.
-            while number not in received and (
-                awaited := [receiver for receiver, last in reached.items() if last < number]
-            ):
-                ready: list[Any] = wait(awaited)
-                for receiver in ready:
-                    try:
-                        reached[receiver], found = receiver.recv()
-                    except (EOFError, OSError):
-                        del reached[receiver]
-                    else:
-                        received[reached[receiver]] = found
-            for file, linted in zip_longest(chunk, received.pop(number, ())):
-                # What crashed in a worker is linted here, because pipes lose tracebacks.
-                yield file, _lint_file(file, cache, edits=edits) if linted is None else linted
-    finally:
-        for worker in workers:
-            worker.terminate()
-            worker.join()
-
-
-_Deal = range | tuple[int, int]
-"""The chunk numbers of one worker, or both ends of a pipe with all chunk numbers, first come, first served."""
-
-
-@contextmanager
-def _deal(count: int, processes: int) -> Iterator[list[_Deal]]:
-    """Distribute the numbers below `count`; through an inherited pipe, a slow worker gets fewer."""
-    if not _CAN_FORK:
-        yield [range(number, count, processes) for number in range(processes)]
-        return
-    pipe = os.pipe()
-    try:
-        os.write(pipe[1], b"".join(number.to_bytes(_NUMBER) for number in range(count)))
-        yield [pipe] * processes
-    finally:
-        for end in pipe:
-            os.close(end)
-
-
-def _draw_numbers(deal: _Deal) -> Iterator[int]:
-    if isinstance(deal, range):
-        yield from deal
-        return
-    reading, writing = deal
-    os.close(writing)  # with no writer left, reading ends
-    while number := os.read(reading, _NUMBER):
-        yield int.from_bytes(number)
-
-
-def _work(
-    chunks: list[list[FoundFile]], deal: _Deal, sender: Any, inherited: list[Any], cache: "Cache | None", *, edits: bool
-) -> None:
-    import signal  # noqa: PLC0415
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the parent ends its workers with it
-    for receiver in inherited:
-        receiver.close()
-    for number in _draw_numbers(deal):
-        sender.send((number, [_pack(_lint_file(file, cache, edits=edits), edits=edits) for file in chunks[number]]))
-
-
-def _pack(linted: _LintedFile, *, edits: bool) -> _LintedFile | None:
+def _lint_and_pack(file: FoundFile, cache: "Cache | None", *, edits: bool) -> _LintedFile | None:
+    """Lint a file in a worker, without what nobody needs of it; None if it crashed, as pipes lose tracebacks."""
+    linted = _lint_file(file, cache, edits=edits)
     outcome = linted.outcome
     if isinstance(outcome, Exception):
         return None
-    if isinstance(outcome, Result) and outcome.findings and not edits:
-        findings = [
-            finding._replace(
-                fix=finding.fix and finding.fix.unmade(), choices=tuple(choice.unmade() for choice in finding.choices)
-            )
-            for finding in outcome.findings
-        ]
-        return linted._replace(outcome=outcome._replace(findings=tuple(findings)))
-    if isinstance(outcome, Result) and not outcome.findings:  # nobody needs the text of a clean file
-        return linted._replace(outcome=outcome._replace(source=Source(outcome.source.name, "")))
-    return linted
+    if isinstance(outcome, Unreadable):
+        return linted
+    if not outcome.findings:  # nobody needs the text of a clean file
+        outcome = outcome._replace(source=Source(outcome.source.name, ""))
+    elif not edits:
+        outcome = outcome._replace(findings=tuple(map(_leave_out_edits, outcome.findings)))
+    return linted._replace(outcome=outcome)
+
+
+def _leave_out_edits(finding: Finding) -> Finding:
+    choices = tuple([choice.unmade() for choice in finding.choices])
+    return finding._replace(fix=finding.fix and finding.fix.unmade(), choices=choices)

@@ -7,8 +7,11 @@ empty, and write errors are ignored. The cache folder may contain files of other
 # Paths are str, see lint/project/settings.py.
 # ruff: noqa: PTH100, PTH103, PTH106, PTH109, PTH111, PTH112, PTH117, PTH118, PTH120, PTH123, PTH208
 
+import json
 import os
+import re
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +22,7 @@ except ImportError:
     from hashlib import blake2b
 
 from rubric_lint.lint.project.opening import LIMIT, read_file
-from rubric_lint.model.finding import Finding, Related, Result, Severity, Step, Unread
+from rubric_lint.model.finding import Finding, NearMissStep, Related, Result, Severity, Unread
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, UndecodableError
 
@@ -41,7 +44,8 @@ _LIBRARIES = ("ruamel", "jsonschema")
 
 def cache_folder() -> str:
     """Return the cache folder: RUBRIC_LINT_CACHE_DIR, or one in the user's cache folder; "" if there is none."""
-    if named := os.environ.get(FOLDER):
+    named = os.environ.get(FOLDER)
+    if named:
         return os.path.abspath(named)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
@@ -99,7 +103,8 @@ class Cache:
     @classmethod
     def here(cls) -> "Cache":
         """Open the cache for this working folder and this build of the tool; empty if there is no cache folder."""
-        if not (folder := cache_folder()):
+        folder = cache_folder()
+        if not folder:
             return cls("")
         place = _digest(os.getcwd().encode("utf-8", "surrogateescape")).hexdigest()
         return cls(os.path.join(folder, _BUILD + identify_tool(), place))
@@ -132,12 +137,10 @@ class Cache:
         if found is None or not _matches(found, _RESULT):
             return None
         rubrics, criteria, ignored, tests, findings, unread = found
-        if edits and any(
-            packed_fix[2] is None for *_, fix, choices in findings for packed_fix in (fix, *choices) if packed_fix
-        ):
+        if edits and any(map(_lacks_edits, findings)):
             return None
         source = _decode(name, data) if findings else Source(name, "")
-        places = tuple(Unread(*place)._replace(steps=tuple(Step(*step) for step in place[-1])) for place in unread)
+        places = tuple(map(_unpack_unread, unread))
         return Result(source, tuple(map(_unpack, findings)), rubrics, criteria, ignored, places, tests=tests)
 
     def put(self, key: str, result: Result, *, edits: bool = True) -> None:
@@ -157,10 +160,7 @@ class Cache:
         """Write new results atomically: interrupted or concurrent writes leave a complete file."""
         if not self._fresh or not self._path:
             return
-        import json  # noqa: PLC0415  (often nothing is new)
-        from pathlib import Path  # noqa: PLC0415
-
-        from rubric_lint.lint.project.writing import create_beside  # noqa: PLC0415
+        from rubric_lint.lint.project.writing import create_temporary  # noqa: PLC0415
 
         results = {**self._known, **self._fresh}
         latest = dict(list(results.items())[-_KEPT:])
@@ -170,11 +170,10 @@ class Cache:
             if not os.path.isdir(folder):
                 os.makedirs(folder)
                 _begin(folder)
-            path = Path(self._path)
-            with create_beside(path, 0o600) as (descriptor, temporary):
+            with create_temporary(self._path, 0o600) as (descriptor, temporary):
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(_digest(body).hexdigest().encode() + b"\n" + body)
-                temporary.replace(path)
+                temporary.replace(self._path)
 
 
 def clear() -> int:
@@ -183,13 +182,17 @@ def clear() -> int:
     Raises:
         OSError: if a file cannot be deleted.
     """
-    import shutil  # noqa: PLC0415
+    import shutil  # noqa: PLC0415  (few runs delete anything)
 
     folder = cache_folder()
+    paths = [build.path for build in _builds(folder)]
+    judged = os.path.join(folder, JUDGED)
+    if folder and os.path.isdir(judged):
+        paths.append(judged)
     count = 0
-    judged = os.path.join(folder, JUDGED) if folder else ""
-    for path in [*(build.path for build in _builds(folder)), *([judged] if os.path.isdir(judged) else [])]:
-        count += sum(name != _TAG for _, _, names in os.walk(path) for name in names)
+    for path in paths:
+        for _, _, names in os.walk(path):
+            count += len(names) - names.count(_TAG)
         shutil.rmtree(path)
     with suppress(OSError):  # if it contains other files, or does not exist
         os.rmdir(folder)
@@ -197,7 +200,7 @@ def clear() -> int:
 
 
 _BUILD = "rubric-lint-"
-"""The prefix of our folders, which tells them from those of other tools."""
+"""The prefix of our folders, which no other tool uses."""
 
 JUDGED = "rubric-lint-judge"
 """The folder with the replies of judges, which every build can use."""
@@ -206,8 +209,6 @@ _TAG = "CACHEDIR.TAG"
 
 
 def _builds(folder: str) -> "list[os.DirEntry[str]]":
-    import re  # noqa: PLC0415  (most runs only read)
-
     ours = re.compile(_BUILD + "[0-9a-f]{32}")
     try:
         with os.scandir(folder) as entries:
@@ -220,8 +221,7 @@ def _begin(ours: str) -> None:
     """Mark the folder as a cache for backup tools (bford.info/cachedir), and delete results of unused builds."""
     with open(os.path.join(ours, _TAG), "w", encoding="ascii") as file:
         file.write("Signature: 8a477f597d28d172789f06886806bc55\n# The cache of rubric-lint.\n")
-    import shutil  # noqa: PLC0415
-    import time  # noqa: PLC0415
+    import shutil  # noqa: PLC0415  (as above)
 
     for build in _builds(os.path.dirname(ours)):
         if build.path != ours and build.stat().st_mtime < time.time() - _OUTDATED:
@@ -235,8 +235,6 @@ def _load(path: str) -> dict[str, Any]:
         return {}
     if check != _digest(body).hexdigest().encode():
         return {}
-    import json  # noqa: PLC0415  (a first run does without)
-
     try:
         known = json.loads(body)
     except (ValueError, RecursionError):  # the checksum detects accidents, not tampering
@@ -285,6 +283,17 @@ def _matches(value: Any, form: Any) -> bool:
     if isinstance(form, frozenset):
         return type(value) is str and value in form
     return type(value) is form and (form is not int or value >= 0)
+
+
+def _lacks_edits(packed: list[Any]) -> bool:
+    """Return whether the edits of a fix of a packed finding were left out."""
+    *_, fix, choices = packed
+    return any(one[2] is None for one in [fix, *choices] if one)
+
+
+def _unpack_unread(packed: list[Any]) -> Unread:
+    reason, line, column, is_known, signs, steps = packed
+    return Unread(reason, line, column, is_known, signs, tuple([NearMissStep(*step) for step in steps]))
 
 
 def _unpack(packed: list[Any]) -> Finding:

@@ -42,10 +42,10 @@ def _wrap(text: str) -> str:
 
 def report_crash(fault: Exception, file: str = "") -> None:
     """Report a crash on stderr: the exception, its place, and what to include in a bug report."""
-    python = ".".join(map(str, sys.version_info[:3]))
-    subject = f"{file}: " if file else ""
     import traceback  # noqa: PLC0415  (only a crash needs it)
 
+    python = ".".join(map(str, sys.version_info[:3]))
+    subject = f"{file}: " if file else ""
     complain(f"{subject}rubric-lint crashed, which is a bug: {type(fault).__name__}: {fault}{_find_line(fault)}")
     which = ", the file" if file else ""
     versions = f"rubric-lint {__version__}, Python {python}, {sys.platform}"
@@ -58,15 +58,17 @@ def report_crash(fault: Exception, file: str = "") -> None:
 
 def _find_line(fault: Exception) -> str:
     """Return the innermost line of this package in the traceback; a rule's module has the rule's name."""
-    import traceback  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415  (only a crash needs it)
 
     package = Path(__file__).parents[2]
-    for frame in reversed(traceback.extract_tb((fault.__cause__ or fault).__traceback__)):
-        file = Path(frame.filename)
+    found = ""
+    frames = (fault.__cause__ or fault).__traceback__
+    while frames is not None:
+        file = Path(frames.tb_frame.f_code.co_filename)
         if file.is_relative_to(package):
-            return f" ({file.relative_to(package.parent).as_posix()}, line {frame.lineno})"
-    return ""
+            found = f" ({file.relative_to(package.parent).as_posix()}, line {frames.tb_lineno})"
+        frames = frames.tb_next
+    return found
 
 
 _DELAY = 1.0
@@ -169,11 +171,10 @@ class Progress:
         share = min((self.done if self._bytes is None else self._bytes) / self.total, 1)
         filled = int(_BAR * share)
         of = f" of {self.total:,}" if self._bytes is None else ""
-        left = f", {_name_time(elapsed * (1 - share) / share)} left" if share else ""
-        return (
-            f"{doing} [{'#' * filled}{'-' * (_BAR - filled)}] {share:.0%} {self.done:,}{of} {noun}"
-            f"{f', {note}' if note else left}"
-        )
+        if not note and share:
+            note = f"{_name_time(elapsed * (1 - share) / share)} left"
+        bar = "#" * filled + "-" * (_BAR - filled)
+        return f"{doing} [{bar}] {share:.0%} {self.done:,}{of} {noun}{', ' if note else ''}{note}"
 
     def _draw(self, text: str) -> None:
         # A row that fills the last cell wraps on some terminals, and a wrapped row cannot be cleared.

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from rubric_lint.lint.project.files import RealFolders
 from rubric_lint.lint.project.settings import FileSettings
@@ -29,8 +28,12 @@ class GitError(Exception):
 # Disable settings with which a repository could have git start programs. Set the format of answers too: quoted paths
 # cannot break lines.
 _SETTINGS = (
-    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"),
-    *("core.untrackedCache=false", "core.quotePath=true"),
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "core.untrackedCache=false",
+    "core.quotePath=true",
 )
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -48,7 +51,9 @@ def run_git(*arguments: str, given: bytes = b"", settings: tuple[str, ...] = ())
     Raises:
         GitError: if git cannot be run.
     """
-    options = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
+    options: list[str] = []
+    for setting in _SETTINGS + settings:
+        options += ("-c", setting)
     environment = {name: value for name, value in os.environ.items() if name not in _REMOVED}
     try:
         done = subprocess.run(  # noqa: S603 (a list, no shell)
@@ -96,10 +101,14 @@ def silence_filters(folder: str) -> tuple[str, ...]:
     scoped = zip(parts[::2], parts[1::2], strict=False)
     keys = [key for scope, key in scoped if scope not in _TRUSTED and key.startswith("filter.")]
     names = sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
-    if odd := [name for name in names if "=" in name or "\n" in name]:
+    odd = [name for name in names if "=" in name or "\n" in name]
+    if odd:
         raise GitError(f"the settings of this repository define the filter {odd[0]!r}, which cannot be switched off")
-    # A filter without a command does nothing, if it is not required.
-    return tuple(f"filter.{name}.{rest}" for name in names for rest in ("clean=", "smudge=", "process=", "required=0"))
+    settings: list[str] = []
+    for name in names:
+        # A filter without a command does nothing, if it is not required.
+        settings += (f"filter.{name}.{rest}" for rest in ("clean=", "smudge=", "process=", "required=0"))
+    return tuple(settings)
 
 
 _TRUSTED = ("system", "global", "command")
@@ -111,7 +120,8 @@ def format_git_error(fault: bytes) -> str:
     return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
-class ChangedLines(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
     """The changed lines of a file, as Git counts them: from 1, each ended by a line feed.
 
     `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were removed.
@@ -125,7 +135,7 @@ UNCHANGED = ChangedLines()
 
 
 @dataclass(slots=True)
-class Changes:
+class WorkTreeChanges:
     """The differences of the work tree at `root` from a revision; files are relative to it, with `/`.
 
     `files` has the changed files (None: all of the file is new), `tracked` all files that Git tracks; those of
@@ -148,8 +158,20 @@ class Changes:
 
 # These options undo all user settings for diffs, and treat every file as text, whatever .gitattributes says.
 _DIFF = (
-    *("diff", "--raw", "--patch", "--unified=0", "--inter-hunk-context=0", "--no-ext-diff", "--no-textconv", "--text"),
-    *("--no-color", "--no-relative", "--find-renames", "--ignore-submodules", "--src-prefix=a/", "--dst-prefix=b/"),
+    "diff",
+    "--raw",
+    "--patch",
+    "--unified=0",
+    "--inter-hunk-context=0",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--text",
+    "--no-color",
+    "--no-relative",
+    "--find-renames",
+    "--ignore-submodules",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
 )
 
 
@@ -161,7 +183,7 @@ def _find_root() -> tuple[str, bool]:
     return os.path.realpath(os.fsdecode(top)), is_shallow == b"true"
 
 
-def read_changes(revision: str) -> Changes:
+def read_changes(revision: str) -> WorkTreeChanges:
     """Find the differences between the work tree around the current folder and the point where it left `revision`.
 
     Raises:
@@ -175,7 +197,7 @@ def read_changes(revision: str) -> Changes:
     files = _read_diff(diff)
     for name in _find_filtered([name for name, lines in files.items() if lines], tree):
         files[name] = None
-    return Changes(root, files, {os.fsdecode(name) for name in tracked.split(b"\0")[:-1]})
+    return WorkTreeChanges(root, files, {os.fsdecode(name) for name in tracked.split(b"\0")[:-1]})
 
 
 def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
@@ -191,7 +213,8 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
             yield os.fsdecode(name)
 
 
-class Branch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Branch:
     """What the work tree changed since it left `base`: its commit, the root, and pairs of old and new paths.
 
     A path is None where a file is new or gone; paths are relative to the root, with `/`.
@@ -267,17 +290,21 @@ def _read_diff(diff: bytes) -> dict[str, ChangedLines | None]:
     lines = iter(diff.split(b"\n"))
     name = ""
     for line in lines:
-        if found := _RAW.match(line):
-            kind, path = found.groups()
+        raw, hunk = _RAW.match(line), _HUNK.match(line)
+        if raw:
+            kind, path = raw.groups()
             # A new file may be empty; an unmerged file, or a former link, has no lines to compare.
             files[_unquote(path)] = UNCHANGED if kind in b"MR" else None
         elif line.startswith(b"+++ "):
             name = _unquote(line[4:].removesuffix(b"\t"))[2:]
-        elif found := _HUNK.match(line):
-            before, first, after = (1 if number is None else int(number) for number in found.groups())
-            added, cuts = _read_hunk(lines, before, first + (after == 0), after)
+        elif hunk:
+            before, first, after = (1 if number is None else int(number) for number in hunk.groups())
+            start = first if after else first + 1  # without new lines, the number is that of the line above
+            added, cuts = _read_hunk(lines, before, start, after)
             known = files.get(name, UNCHANGED)
-            files[name] = known and ChangedLines((*known.added, *added), (*known.cuts, *cuts))
+            if known is not None:
+                known = ChangedLines(known.added + tuple(added), known.cuts + tuple(cuts))
+            files[name] = known
     return files
 
 
@@ -320,7 +347,7 @@ class ChangedLinesFilter:
     counted_as = "untouched"
     skipped_as = "unchanged_files"
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: WorkTreeChanges) -> None:
         self._changes = changes
         self._folders = RealFolders()
 
@@ -349,7 +376,7 @@ class _ChangedText:
 
     def __init__(self, source: Source, lines: ChangedLines) -> None:
         self._source = source
-        self._added, self._cuts = lines
+        self._added, self._cuts = lines.added, lines.cuts
         self._last_added = [last for _, last in lines.added]
         self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
 
@@ -362,9 +389,9 @@ class _ChangedText:
         last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
         # The first run of lines, and the first cut, that are not completely above.
         run, cut = bisect_left(self._last_added, first), bisect_left(self._cuts, first - 1)
-        return any(start <= last for start, _ in self._added[run : run + 1]) or any(
-            below <= last for below in self._cuts[cut : cut + 1]
-        )
+        is_added = run < len(self._added) and self._added[run][0] <= last
+        is_cut = cut < len(self._cuts) and self._cuts[cut] <= last
+        return is_added or is_cut
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
         """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""

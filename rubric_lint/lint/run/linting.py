@@ -66,7 +66,7 @@ class FileRun(ABC, Generic[Outcome]):
 
     @abstractmethod
     def format_progress(self) -> str:
-        """Return what an interrupted run has done and what it has not."""
+        """Say what an interrupted run has done and what not."""
 
     def needs_file(self, file: FoundFile) -> bool:  # noqa: ARG002
         """Return whether to read a file that was found."""
@@ -196,7 +196,7 @@ class LintRun(FileRun[Result]):
         return summary._replace(scope=self.scope, **self._find_idle(finder.overrides))
 
     def format_progress(self) -> str:
-        """Return what an interrupted run has found."""
+        """Say what an interrupted run has found."""
         summary = self._summary
         found = [counted(summary.errors, "error"), counted(summary.warnings, "warning")]
         return f"after {counted(summary.files, 'file')}: {join_words(found)}; {self._undone}"
@@ -238,7 +238,9 @@ class LintRun(FileRun[Result]):
         counts = Summary.of(outcome)
         if counts.safe_fixes + counts.unsafe_fixes + counts.choices:
             self.note_fixable(file)
-        self._summary = self._summary.plus(counts.plus(Summary(**left_out)) if any(left_out.values()) else counts)
+        if any(left_out.values()):
+            counts = counts.plus(Summary(**left_out))
+        self._summary = self._summary.plus(counts)
 
     def refuse(self, what: Unreadable) -> None:
         """Report a file that cannot be read."""
@@ -255,10 +257,9 @@ class LintRun(FileRun[Result]):
         limits = [enabled for enabled in self._enabled if enabled is not None]
         if not limits:
             return {}
-        from rubric_lint.rules import BY_NAME  # noqa: PLC0415  (runs of all rules need no list of them)
-        from rubric_lint.rules.rows import JUDGED  # noqa: PLC0415
+        from rubric_lint.rules import BY_NAME, rows  # noqa: PLC0415  (runs of all rules need no list of them)
 
-        of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", JUDGED))
+        of_lint = frozenset(name for name, rule in BY_NAME.items() if rule.command in ("rubric-lint", rows.JUDGED))
         asked = frozenset(of_lint if overrides.select is None else overrides.select - overrides.ignore)
         runnable = of_lint - self._unable
         missing = [asked - (enabled & runnable) for enabled in limits]

@@ -18,6 +18,11 @@ def _fixes(count: int) -> str:
     return counted(count, "fix", "fixes")
 
 
+def join_notes(notes: Iterable[tuple[int, str]]) -> str:
+    """Join notes about counts; those about 0 are left out."""
+    return "; ".join(note for count, note in notes if count)
+
+
 _MOST_PATHS = 3
 """The most paths that a suggested command names."""
 
@@ -40,12 +45,13 @@ class RunScope(NamedTuple):
         """Return the command that fixes the files, or only those with fixes where the paths are many."""
         few = 0 < len(self.fixable) <= _MOST_PATHS < len(self.paths)
         files = self.fixable if few else self.paths
-        stdin = self.stdin_name if "-" in files and self.stdin_name != "<stdin>" else None
-        rules = {}
+        options: dict[str, Value] = {}
         if self.overrides:
-            chosen = {"select": self.overrides.select or (), "ignore": self.overrides.ignore}
-            rules = {name: ",".join(sorted(names)) or None for name, names in chosen.items()}
-        return format_command("fix", files, **rules, stdin_filename=stdin, **self._options, **{**self.wish, **how})
+            options["select"] = ",".join(sorted(self.overrides.select or ())) or None
+            options["ignore"] = ",".join(sorted(self.overrides.ignore)) or None
+        if "-" in files and self.stdin_name != "<stdin>":
+            options["stdin_filename"] = self.stdin_name
+        return format_command("fix", files, **{**options, **self._options, **self.wish, **how})
 
     def suggest_files(self) -> str:
         """Return the command that lists what is read and what is left out."""
@@ -60,8 +66,10 @@ class RunScope(NamedTuple):
 
 def format_command(command: str, paths: Collection[str], **options: Value) -> str:
     """Return a command for the paths of a run; paths that are too many to print are only counted."""
+    if [*paths] == ["."]:
+        return f"`{suggest(command, **options)}`"
     if len(paths) <= _MOST_PATHS:
-        return f"`{suggest(command, *(() if [*paths] == ['.'] else paths), **options)}`"
+        return f"`{suggest(command, *paths, **options)}`"
     given = suggest(command, **options).removeprefix(f"rubric-lint {command}").strip()
     return f"`{command}` on the same {len(paths)} paths" + (f" with `{given}`" if given else "")
 
@@ -129,7 +137,7 @@ class Summary(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True if the run held nothing to check; unchanged files, which are not read, may have something."""
+        """True if there was nothing to check; unchanged files, which are not read, may have something."""
         return not (self.rubrics or self.findings or self.tests or self.unchanged_files)
 
     @classmethod
@@ -196,11 +204,11 @@ class Summary(NamedTuple):
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read"),
             (self.faults, f"{counted(self.faults, 'file')} not linted because rubric-lint crashed"),
         ]
-        notes = "; ".join(text for count, text in more if count)
+        notes = join_notes(more)
         return f"\n{notes}." if notes else ""
 
     def format_left_out(self) -> list[tuple[int, str]]:
-        """Return what a search skipped, as numbers with their notes."""
+        """List what a search skipped, as numbers with their notes."""
         them = "it" if self.outside == 1 else "them"
         excluded = ((self.excluded_folders, "folder"), (self.excluded_files, "file"))
         folders_and_files = " and ".join(counted(count, noun) for count, noun in excluded if count)
@@ -220,23 +228,27 @@ class Summary(NamedTuple):
             share = f"{self.passed} of " if self.failed else ""
             outcome = f"{share}{counted(self.passed + self.failed, 'test')} passed"
             return f"{outcome}; found {self._format_findings()}." if self.findings else f"{outcome}."
-        rubrics = [
-            f"{counted(self.files_with_rubrics, 'file')} with rubrics",
-            counted(self.rubrics, "rubric"),
-            counted(self.criteria, "criterion", "criteria"),
-        ]
-        tests = [counted(self.tests, "rubric test")] if self.tests else []
-        contents = ", ".join([*(rubrics if self.rubrics or not tests else ()), *tests])
         if not self.findings and not self.rubrics and not self.tests:
             return f"0 rubrics found in {counted(self.files, 'file')}."
-        if not self.findings:
-            other = "other " if self.ignored + self.known + self.untouched else ""
-            rules = f" of {list_names(self.selected)}" if self.selected else ""
-            idle_rules = ((self.idle, "did not run"), (self.partly_idle, "did not run on every file"))
-            idle = "".join(f"; {list_names(names)} {verb}" for names, verb in idle_rules if names)
-            return f"No {other}findings{rules} in {counted(self.files, 'file')} ({contents}){idle}."
-        where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
-        return f"Found {self._format_findings()} in {where} ({contents})."
+        contents: list[str] = []
+        if self.rubrics or not self.tests:
+            contents += [
+                f"{counted(self.files_with_rubrics, 'file')} with rubrics",
+                counted(self.rubrics, "rubric"),
+                counted(self.criteria, "criterion", "criteria"),
+            ]
+        if self.tests:
+            contents.append(counted(self.tests, "rubric test"))
+        listed = ", ".join(contents)
+        if self.findings:
+            where = f"{self.files_with_findings} of {self.files} files" if self.files > 1 else "1 file"
+            return f"Found {self._format_findings()} in {where} ({listed})."
+        other = "other " if self.ignored + self.known + self.untouched else ""
+        rules = f" of {list_names(self.selected)}" if self.selected else ""
+        idle = f"; {list_names(self.idle)} did not run" if self.idle else ""
+        if self.partly_idle:
+            idle += f"; {list_names(self.partly_idle)} did not run on every file"
+        return f"No {other}findings{rules} in {counted(self.files, 'file')} ({listed}){idle}."
 
     def _format_findings(self) -> str:
         return format_severities(self.errors, self.warnings, self.hints)
@@ -255,13 +267,14 @@ def format_nothing_read(done: str, scope: RunScope, *, has_notes: bool) -> str:
 
 
 def format_skipped(skipped: "Skipped") -> list[tuple[int, str]]:
-    """Return what a search skipped, as numbers with their notes."""
+    """List what a search skipped, as numbers with their notes."""
     return Summary.left_out(skipped).format_left_out()
 
 
 def format_hard_links(count: int) -> str:
     """Return the warning on other names of a file that was replaced."""
-    return f"{counted(count, 'other hard link')} to the file still hold{'s' * (count == 1)} the old text"
+    holds = "holds" if count == 1 else "hold"
+    return f"{counted(count, 'other hard link')} to the file still {holds} the old text"
 
 
 _MOST = 10

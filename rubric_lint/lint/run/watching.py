@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from rubric_lint.lint.project.files import File, Skipped
-from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten
+from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
@@ -71,8 +71,9 @@ class _Snapshot:
 
     def list_news(self, before: "_Snapshot", changed: set[str]) -> list[str]:
         """Return the names of the files that are new or gone since another search, or among the `changed` paths."""
-        names = {name for path in changed for name in (self.names.get(path), before.names.get(path)) if name}
-        names |= {shorten(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
+        known = {*self.names.items(), *before.names.items()}
+        names = {name for path, name in known if path in changed}
+        names |= {shorten_path(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
 
@@ -170,11 +171,13 @@ class Watch:
     def _search(self) -> _Snapshot:
         finder, skipped = self._make_finder(), Skipped()
         files = [*self._find(self._paths, finder, skipped)]
-        names = {path: name for name in self._config for path in _locate(name)}
+        needed = [*self._config]
         for file in files:
             if isinstance(file, File):
-                for name in (file.name, *self._needs(file.name, finder)):
-                    names |= dict.fromkeys(_locate(name), name)
+                needed += [file.name, *self._needs(file.name, finder)]
+        names: dict[str, str] = {}
+        for name in needed:
+            names |= dict.fromkeys(_locate(name), name)
         above: set[str] = set()
         pending = [*names, *finder.folders, *chain.from_iterable(map(_locate, self._paths))]
         while pending:

@@ -1,6 +1,6 @@
 """Score batches of Arrow data in any engine: what `rubric_lint.arrow.map_batches` returns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rubric_lint.model.messages import list_names
@@ -63,7 +63,8 @@ def name_spark_type(field: pa.Field) -> str:
     if str(kind) in _SPARK:
         return _SPARK[str(kind)]
     if pa.types.is_struct(kind):
-        return f"struct<{', '.join(f'`{member.name}`: {name_spark_type(member)}' for member in kind)}>"
+        members = [f"`{member.name}`: {name_spark_type(member)}" for member in kind]
+        return f"struct<{', '.join(members)}>"
     if pa.types.is_list(kind):
         return f"array<{name_spark_type(kind.value_field)}>"
     if pa.types.is_map(kind):
@@ -87,7 +88,9 @@ class MapBatches:
         extra_fields: str | None = None,
     ) -> None:
         self.__name__ = "rubric_lint"  # engines show it
-        kept = {field.name: field.type for field in keep} if isinstance(keep, pa.Schema) else keep or {}
+        kept = keep or {}
+        if isinstance(keep, pa.Schema):
+            kept = {field.name: field.type for field in keep}
         if not isinstance(kept, Mapping) or not all(
             isinstance(name, str) and isinstance(kind, pa.DataType) for name, kind in kept.items()
         ):
@@ -123,7 +126,11 @@ class MapBatches:
         Raises:
             TypeError: if a column of `keep` has a type that Spark does not have.
         """
-        return ", ".join(f"`{field.name.replace('`', '``')}` {name_spark_type(field)}" for field in self.schema)
+        columns = []
+        for field in self.schema:
+            name = field.name.replace("`", "``")
+            columns.append(f"`{name}` {name_spark_type(field)}")
+        return ", ".join(columns)
 
     def check(self, columns: pa.Schema) -> None:
         """Refuse the schema of a table that cannot be scored, as a call would; for use before an engine starts.
@@ -140,7 +147,8 @@ class MapBatches:
             raise ValueError(
                 f"the table has no column `output` (found: {found}); rename the column that has what the judge returned"
             )
-        if missing := [name for name in self._kept if name not in names]:
+        missing = [name for name in self._kept if name not in names]
+        if missing:
             raise ValueError(f"the table has no column {list_names(missing)} to keep (found: {list_names(names)})")
         refuse_repeated(names, self._kept)
         for name, accepts, expected in (
@@ -149,8 +157,8 @@ class MapBatches:
             ("rubric", _is_text, "strings"),
             ("rubric_hash", _is_text, "strings"),
         ):
-            if name in names and not accepts(kind := columns.field(name).type):
-                raise TypeError(f"column `{name}` has the type {kind}; expected {expected}")
+            if name in names and not accepts(columns.field(name).type):
+                raise TypeError(f"column `{name}` has the type {columns.field(name).type}; expected {expected}")
 
     def __call__(self, batch: Any) -> Any:
         """Score a batch, or each of an iterator.
@@ -160,7 +168,7 @@ class MapBatches:
             ValueError: if it has no column `output`, or lacks one of `keep`.
         """
         if isinstance(batch, Iterator | pa.RecordBatchReader):
-            return (part for item in batch for part in self.score(pa.table(item))[0].to_batches())
+            return self._score_all(batch)
         if isinstance(batch, pa.Table):
             return self.score(batch)[0]
         if isinstance(batch, pa.RecordBatch):
@@ -169,12 +177,18 @@ class MapBatches:
             return self._score_batch(pa.RecordBatch.from_struct_array(batch)).to_struct_array()
         if type(batch).__module__.partition(".")[0] == "polars" and hasattr(batch, "__arrow_c_stream__"):
             return type(batch)(self.score(pa.table(batch))[0])
-        advice = '; in Ray, pass batch_format="pyarrow", and in datasets, use with_format("arrow")'
+        advice = ""
+        if isinstance(batch, Mapping):
+            advice = '; in Ray, pass batch_format="pyarrow", and in datasets, use with_format("arrow")'
         raise TypeError(
             f"found a batch of the type {type(batch).__module__}.{type(batch).__qualname__}; expected a table or a "
             "record batch of Arrow, an iterator of these, an array of structs without nulls, or a data frame of Polars"
-            f"{advice if isinstance(batch, Mapping) else ''}"
+            f"{advice}"
         )
+
+    def _score_all(self, batches: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from self.score(pa.table(batch))[0].to_batches()
 
     def _score_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         found = self.score(pa.table(batch))[0].to_batches()

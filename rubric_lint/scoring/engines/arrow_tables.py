@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.suggest import word_need
@@ -24,7 +25,8 @@ __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "writ
 _TEXTS = (pa.string(), pa.large_string())
 
 
-class OutputColumns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutputColumns:
     """Some rows that have just an id and an output, which is a text or a struct."""
 
     ids: list[Any]
@@ -89,13 +91,17 @@ def _read_answers(outputs: pa.StructArray, rubric: ScoringRubric) -> Iterator[tu
     whole = pc.fill_null(pc.equal(pc.list_value_length(lists), len(known)), fill_value=False)
     checks = lists.filter(whole).flatten()
     ids = pc.struct_field(checks, "id")
-    numbers = iter(pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist())
-    answers = iter(pc.struct_field(checks, form.field).to_pylist())
-    rows = zip(*(zip(*[values] * len(known), strict=True) for values in (numbers, answers)), strict=True)
-    order = (*range(len(known)),)
+    numbers = pc.index_in(ids, value_set=pa.array(known, ids.type)).to_pylist()
+    answers = pc.struct_field(checks, form.field).to_pylist()
+    order = [*range(len(known))]
+    start = 0
     for is_whole in whole.to_pylist():
-        placed, given = next(rows) if is_whole else (None, None)
-        yield given if placed == order else None
+        if not is_whole:
+            yield None
+            continue
+        end = start + len(known)
+        yield tuple(answers[start:end]) if numbers[start:end] == order else None
+        start = end
 
 
 def read_arrow(table: Any, size: int) -> Iterator[OutputItems | OutputColumns]:
@@ -145,11 +151,13 @@ def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Sch
 
     The `rubrics` add the columns that only results by them have, and decide the type of answers.
     """
-    rubrics = [*rubrics]
-    own = frozenset().union(*(rubric.own_fields for rubric in rubrics))
+    own: set[str] = set()
+    number = pa.int64()
+    for rubric in rubrics:
+        own |= rubric.own_fields
+        if any(criterion.has_hundredths for criterion in rubric.criteria):
+            number = pa.float64()
     more = {"rubric_score": pa.float64(), "rubric_grade": pa.string(), "groups": pa.list_(_GROUP)}
-    has_hundredths = any(criterion.has_hundredths for rubric in rubrics for criterion in rubric.criteria)
-    number = pa.float64() if has_hundredths else pa.int64()
     criterion = pa.struct([
         ("id", pa.string()),
         ("raw", number),
@@ -169,7 +177,7 @@ def schema(id_type: Any = None, rubrics: Iterable[ScoringRubric] = ()) -> pa.Sch
         ("score", pa.float64()),
         ("verdict", pa.string()),
         ("gates_missed", pa.list_(pa.string())),
-        *((name, kind) for name, kind in more.items() if name in own),
+        *[(name, kind) for name, kind in more.items() if name in own],
         ("criteria", pa.list_(criterion)),
         ("error", _ERROR),
     ])  # fmt: skip
@@ -184,32 +192,35 @@ def write_criterion(result: CriterionResult) -> dict[str, Any]:
 
 
 def write_arrow(rows: BatchRows, rubrics: Iterable[ScoringRubric]) -> pa.Table:
-    """Return a table of results by some rubrics: what each kind has is written once, and taken for each row."""
+    """Return a table of results by some rubrics: a result that many rows share is written once."""
     form = schema(rows.id_type, rubrics)
-    different = rows.find_different()
+    different = rows.list_different()
     unique = [*different.values()]
     numbers = {name: number for number, name in enumerate(different)}
-    places = pa.array([*map(numbers.__getitem__, map(id, rows.kinds))], pa.int32())
+    places = pa.array([numbers[id(result)] for result in rows.results], pa.int32())
     of_row = {row: number for number, row in enumerate(rows.errors)}
     errors = pa.array([error._asdict() for error in rows.errors.values()], _ERROR)
-    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.kinds)))], pa.int32()))
+    errors = errors.take(pa.array([*map(of_row.get, range(len(rows.results)))], pa.int32()))
     # Each answer to each criterion is written once.
-    graded = {id(result): result for kind in unique if isinstance(kind, Scored) for result in kind.criteria}
-    place_of = {name: place for place, name in enumerate(graded)}
+    graded: dict[int, CriterionResult] = {}
+    listed: list[list[int] | None] = []
+    place_of: dict[int, int] = {}
+    for result in unique:
+        if not isinstance(result, Scored):
+            listed.append(None)
+            continue
+        for criterion in result.criteria:
+            place_of.setdefault(id(criterion), len(graded))
+            graded[id(criterion)] = criterion
+        listed.append([place_of[id(criterion)] for criterion in result.criteria])
     values = pa.array([*map(write_criterion, graded.values())], form.field("criteria").type.value_type)
-    listed = [
-        [place_of[id(result)] for result in kind.criteria] if isinstance(kind, Scored) else None for kind in unique
-    ]
     indexes = pa.array(listed, pa.list_(pa.int32())).take(places)
-    columns = [
-        write_ids(rows.ids, form.field("id").type),
-        *(
-            pa.array([read_column(kind, name) for kind in unique], form.field(name).type).take(places)
-            for name in form.names[1:-2]
-        ),
-        pa.ListArray.from_arrays(indexes.offsets, values.take(indexes.values), mask=indexes.is_null()),
-        errors,
-    ]
+    columns = [write_ids(rows.ids, form.field("id").type)]
+    for name in form.names[1:-2]:
+        column = [read_column(result, name) for result in unique]
+        columns.append(pa.array(column, form.field(name).type).take(places))
+    columns.append(pa.ListArray.from_arrays(indexes.offsets, values.take(indexes.values), mask=indexes.is_null()))
+    columns.append(errors)
     return pa.Table.from_arrays(columns, schema=form)
 
 

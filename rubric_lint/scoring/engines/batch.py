@@ -24,8 +24,8 @@ from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import OutputError, read_struct
 from rubric_lint.scoring.records.entries import CHUNK, RawRecord
+from rubric_lint.scoring.records.parse_options import ParseOptions
 from rubric_lint.scoring.records.streams import read_entries
-from rubric_lint.scoring.records.verdict import ParseOptions
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -206,10 +206,10 @@ class ScoredBatch:
         totals = Totals(self._rubrics.values())
         totals.unscored = sum(is_unscored(error.message) for error in self._rows.errors.values())
         totals.invalid = len(self._rows.errors) - totals.unscored
-        times = Counter(map(id, self._rows.kinds))
-        for number, kind in self._rows.find_different().items():
-            if isinstance(kind, Scored):
-                totals.take(kind, times[number])
+        times = Counter(map(id, self._rows.results))
+        for identity, result in self._rows.list_different().items():
+            if isinstance(result, Scored):
+                totals.take(result, times[identity])
         for notes in chain.from_iterable(self._rows.notes.values()):
             totals.reading.note(notes)
         return totals
@@ -232,7 +232,7 @@ class ScoredBatch:
         return write_arrow(self._rows, self._rubrics.values())
 
     def __len__(self) -> int:
-        return len(self._rows.kinds)
+        return len(self._rows.results)
 
     def __getitem__(self, row: int) -> ScoredRow:
         return ScoredRow(*[column[index(row)] for column in self.to_dict().values()])
@@ -244,9 +244,10 @@ class ScoredBatch:
         return f"<ScoredBatch: {self.totals}>"
 
     def _gather(self, name: str) -> list[Any]:
-        """Return a column: read each kind once, and look it up for each row."""
-        values = {number: read_column(kind, name) for number, kind in self._rows.find_different().items()}
-        return [*map(values.__getitem__, map(id, self._rows.kinds))]
+        """Return a column: read every different result once, and look it up for each row."""
+        different = self._rows.list_different()
+        values = {identity: read_column(result, name) for identity, result in different.items()}
+        return [*map(values.__getitem__, map(id, self._rows.results))]
 
 
 class Collector:
@@ -258,7 +259,7 @@ class Collector:
         self._rows = BatchRows()
 
     def __len__(self) -> int:
-        return len(self._rows.kinds)
+        return len(self._rows.results)
 
     def add(self, portion: Portion) -> None:
         """Score a portion of outputs."""
@@ -278,9 +279,9 @@ class Collector:
         """Return the first rows, and forget them."""
         return ScoredBatch(self._rubrics, self._rows.take(rows))
 
-    def _add(self, name: Any, kind: RowResult) -> None:
+    def _add(self, name: Any, result: RowResult) -> None:
         self._rows.ids.append(name)
-        self._rows.kinds.append(kind)
+        self._rows.results.append(result)
 
     def _add_plain(self, portion: "OutputColumns") -> None:
         """Add records by their columns, and what needs a second look one by one."""
@@ -289,15 +290,16 @@ class Collector:
         done = 0
         for place, record in zip(others, portion.gather(others), strict=True):
             self._rows.ids += portion.ids[done:place]
-            self._rows.kinds += [known for known in found[done:place] if known]
+            self._rows.results += [known for known in found[done:place] if known]
             self._add_value(record)
             done = place + 1
         self._rows.ids += portion.ids[done:]
-        self._rows.kinds += [known for known in found[done:] if known]
+        self._rows.results += [known for known in found[done:] if known]
 
     def _add_item(self, item: Any) -> None:
-        if known := self._scorer.match_form(item):
-            self._add(item.get("id") if type(item) is dict else None, known)
+        matched = self._scorer.match_form(item)
+        if matched:
+            self._add(item.get("id") if type(item) is dict else None, matched)
             return
         item = _simplify(item)
         if isinstance(item, bytes):
@@ -339,7 +341,8 @@ def _simplify(item: Any) -> Any:
     if isinstance(item, Mapping):
         return item if type(item) is dict else dict(item)
     for name in ("as_py", "to_dict", "_asdict", "model_dump"):  # of Arrow, pandas, a named tuple, pydantic
-        if callable(convert := getattr(item, name, None)):
+        convert = getattr(item, name, None)
+        if callable(convert):
             return convert()
     if isinstance(item, bytearray | memoryview):
         return bytes(item)
@@ -414,8 +417,11 @@ def _score(collector: Collector, portions: Iterable[Portion], size: int) -> Iter
 
 
 def _collect(rubrics: ScoringRubric | Mapping[str, ScoringRubric], reading: ParseOptions) -> Collector:
-    listed = [rubrics] if isinstance(rubrics, ScoringRubric) else rubrics
-    listed = [*listed.values()] if isinstance(listed, Mapping) else listed
+    listed: Any = rubrics
+    if isinstance(rubrics, ScoringRubric):
+        listed = [rubrics]
+    elif isinstance(rubrics, Mapping):
+        listed = [*rubrics.values()]
     if not isinstance(listed, list) or not listed or not all(isinstance(rubric, ScoringRubric) for rubric in listed):
         found = "an empty mapping" if listed == [] else f"a value of the type {type(rubrics).__name__}"
         raise TypeError(f"rubrics is {found}; expected a rubric, or the rubrics that load_rubrics returns")

@@ -65,8 +65,9 @@ def score_files(
         UserError: if Ray has no cluster or gives up, if the folder exists, or if a file cannot be scored or written.
     """
     part = folder.resolve().with_name(f"{folder.name}.part")  # a folder of the right name is complete
-    if found := [path for path in (folder, part) if path.exists()]:
-        raise UserError(f"{found[0]} exists already; delete it, or name another folder")
+    for path in (folder, part):
+        if path.exists():
+            raise UserError(f"{path} exists already; delete it, or name another folder")
     columns, paths, rows = pa.schema([]), [], 0
     for file in files:
         try:
@@ -74,7 +75,8 @@ def score_files(
             columns = pa.unify_schemas([columns, _check_columns(footer.schema.to_arrow_schema(), mapping, score)])
         except (pa.ArrowException, OSError, TypeError, ValueError) as fault:
             raise UserError(f"{file}: {getattr(fault, 'strerror', None) or fault}") from None
-        paths += [str(Path(file).resolve())] if footer.num_rows else []
+        if footer.num_rows:
+            paths.append(str(Path(file).resolve()))
         rows += footer.num_rows
     if not rows:
         raise UserError("no outputs found: the input has no rows")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rubric_lint.model.messages import list_names
 from rubric_lint.scoring.grading import ReadingNotes, Scored
-from rubric_lint.scoring.records.mapping import INPUT_FIELDS, OUTPUT_FIELDS
+from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS, RECORD_FIELDS
 
 
 class RowError(NamedTuple):
@@ -23,25 +23,25 @@ class RowError(NamedTuple):
 
 
 RowResult = Scored | str | None
-"""What a row has: one of a few results, which many rows share, or if it is invalid, the name of its rubric if known."""
+"""The result of a row, which many rows share; if it is invalid, the name of its rubric, None if that is unknown."""
 
 RowValue = TypeVar("RowValue")
 
 
-def read_column(kind: RowResult, name: str) -> Any:
-    """Return what a column of results, except that of errors, has for a kind; None if an invalid output has none."""
-    if not isinstance(kind, Scored):
-        return kind if name == "rubric" else None
+def read_column(result: RowResult, name: str) -> Any:
+    """Return the value of a result in a column, except that of errors; None if an invalid output has none."""
+    if not isinstance(result, Scored):
+        return result if name == "rubric" else None
     if name == "rubric":
-        return kind.rubric.name
+        return result.rubric.name
     if name == "rubric_hash":
-        return kind.rubric.hash
+        return result.rubric.hash
     if name == "groups":
-        return [group.to_json() for group in kind.groups]
-    if name in {"points", "full"} and kind.full > LARGEST:
+        return [group.to_json() for group in result.groups]
+    if name in {"points", "full"} and result.full > LARGEST:
         return None  # only where the points depend on the answer
-    found = getattr(kind, name)
-    return float(found) if isinstance(found, Fraction) else found
+    value = getattr(result, name)
+    return float(value) if isinstance(value, Fraction) else value
 
 
 LARGEST = 2**63 - 1
@@ -50,27 +50,27 @@ LARGEST = 2**63 - 1
 
 @dataclass(eq=False, slots=True)
 class BatchRows:
-    """The rows of a batch: the id and the kind of each, and by row the errors.
+    """The rows of a batch: the id and the result of each, and by row the errors.
 
     `notes` says what reading some rows passed over, `judged_otherwise` has the rows whose judge used a rubric with
     another meaning. `id_type` is the Arrow type of ids.
     """
 
     ids: list[Any] = field(default_factory=list)
-    kinds: list[RowResult] = field(default_factory=list)
+    results: list[RowResult] = field(default_factory=list)
     errors: dict[int, RowError] = field(default_factory=dict)
     notes: dict[int, Sequence[ReadingNotes]] = field(default_factory=dict)
     judged_otherwise: list[int] = field(default_factory=list)
     id_type: Any = None
 
-    def find_different(self) -> dict[int, RowResult]:
-        """Return the different kinds by their identity, which takes less time to compare than their values."""
-        return dict(zip(map(id, self.kinds), self.kinds, strict=True))
+    def list_different(self) -> dict[int, RowResult]:
+        """Return the different results by their identity, which takes less time to compare than their values."""
+        return dict(zip(map(id, self.results), self.results, strict=True))
 
     def take(self, count: int) -> "BatchRows":
         """Return the first rows, and remove them here."""
-        first = BatchRows(self.ids[:count], self.kinds[:count], id_type=self.id_type)
-        self.ids, self.kinds = self.ids[count:], self.kinds[count:]
+        first = BatchRows(self.ids[:count], self.results[:count], id_type=self.id_type)
+        self.ids, self.results = self.ids[count:], self.results[count:]
         first.errors, self.errors = _cut(self.errors, count)
         first.notes, self.notes = _cut(self.notes, count)
         first.judged_otherwise = [row for row in self.judged_otherwise if row < count]
@@ -79,16 +79,17 @@ class BatchRows:
 
 
 def _cut(given: Mapping[int, RowValue], count: int) -> tuple[dict[int, RowValue], dict[int, RowValue]]:
-    """Return what belongs to the first rows, and what to the others, which count from 0 again."""
+    """Return the values of the first rows, and those of the others, which count from 0 again."""
     first = {row: item for row, item in given.items() if row < count}
     return first, {row - count: item for row, item in given.items() if row >= count}
 
 
-READ = ("id", "rubric", *sorted(OUTPUT_FIELDS), *INPUT_FIELDS, "judge", "rubric_hash", "error")
+READ = (*RECORD_FIELDS, "error")
 """The columns of a table that are read."""
 
 
-class OutputItems(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutputItems:
     """Some outputs, one after the other; `id_type` is the Arrow type of their ids, if they have one."""
 
     items: list[Any]
@@ -101,7 +102,10 @@ def gather(columns: Mapping[Any, list[Any]], rows: int, id_type: Any = None) -> 
     if OUTPUT_FIELDS.isdisjoint(names):
         names = list(columns)
     given = zip(*[columns[name] for name in names], strict=True) if names else [()] * rows
-    records = [{name: value for name, value in zip(names, row, strict=True) if not is_null(value)} for row in given]
+    records = []
+    for row in given:
+        pairs = zip(names, row, strict=True)
+        records.append({name: value for name, value in pairs if not is_null(value)})
     return OutputItems(records, id_type)
 
 
@@ -111,8 +115,9 @@ def refuse_repeated(names: Sequence[Any], kept: Iterable[str] = ()) -> None:
     Raises:
         ValueError: naming the columns.
     """
-    read = names if OUTPUT_FIELDS.isdisjoint(names) else (*READ, *kept)
-    if twice := [name for name in dict.fromkeys(read) if names.count(name) > 1]:
+    read = names if OUTPUT_FIELDS.isdisjoint(names) else [*READ, *kept]
+    twice = [name for name in dict.fromkeys(read) if names.count(name) > 1]
+    if twice:
         raise ValueError(f"the table has {list_names(twice)} more than once; rename one of the columns")
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 _ID = re.compile(r"\[(?P<id>[^\]]+)\] ")
 """What the text of an assertion begins with if it is about a criterion."""
@@ -16,39 +17,45 @@ def convert_test(test: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """
     if not isinstance(test.get("test_id"), str) or "execution_status" not in test or "output" in test:
         return None
+    name = test["test_id"]
+    graders = [*_find_graders(test.get("scores"))]
     records = []
-    name, target = test["test_id"], test.get("target")
-    every = [*_find_graders(test.get("scores"))]
-    graders = [(grader, path, checks) for path, grader in every if (checks := [*_list_checks(grader)])]
-    for grader, path, checks in graders:
-        # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
-        rubric = name if len(every) == 1 else f"{name}/{path}"
-        there = {"score": grader.get("score"), "verdict": grader.get("verdict"), **_sum_up(test)}
-        record = {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": target, "agentv": there}
-        records.append(record)
-    skipped = [path for path, grader in every if grader.get("verdict") == "skip"] if graders else []
-    records += [_tell(test, f"{name}/{path}", f"AgentV says: skipped `{path}`") for path in skipped]
-    if not graders:
-        message = f"AgentV says: {test['execution_status']}"
-        if test["execution_status"] in ("ok", "quality_failure"):
-            message = "the run has no grader with criteria for this test"
-        elif isinstance(test.get("error"), str):
-            message += f", {test['error']}"
-        records.append(_tell(test, name, message))
+    for path, grader in graders:
+        checks = [*_list_checks(grader)]
+        if checks:
+            # A test with one grader gives its rubric its name; of others, the suite may have left the name out.
+            rubric = name if len(graders) == 1 else f"{name}/{path}"
+            there = {"score": grader.get("score"), "verdict": grader.get("verdict"), **_sum_up(test)}
+            record = {"id": name, "rubric": rubric, "output": {"checks": checks}, "target": test.get("target")}
+            records.append({**record, "agentv": there})
+    if not records:
+        return [_make_fault_record(test, name, _explain_absence(test))]
+    for path, grader in graders:
+        if grader.get("verdict") == "skip":
+            records.append(_make_fault_record(test, f"{name}/{path}", f"AgentV says: skipped `{path}`"))
     return records
 
 
-def _tell(test: Mapping[str, Any], rubric: str, message: str) -> dict[str, Any]:
+def _explain_absence(test: Mapping[str, Any]) -> str:
+    """Return why no grader of a test has criteria."""
+    if test["execution_status"] in ("ok", "quality_failure"):
+        return "the run has no grader with criteria for this test"
+    error = f", {test['error']}" if isinstance(test.get("error"), str) else ""
+    return f"AgentV says: {test['execution_status']}{error}"
+
+
+def _make_fault_record(test: Mapping[str, Any], rubric: str, fault: str) -> dict[str, Any]:
     """Return the record of a grader without an output, with the reason."""
-    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": message}, "agentv": _sum_up(test)}
+    return {"id": test["test_id"], "rubric": rubric, "output": "", "judge": {"fault": fault}, "agentv": _sum_up(test)}
 
 
 def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
     return {"test_score": test.get("score"), "passed": test["execution_status"] == "ok"}
 
 
-class ScoreDifference(NamedTuple):
-    """What AgentV made of an output otherwise: its record, the gates that a test passed without, and both scores."""
+@dataclass(frozen=True, slots=True)
+class ScoreDifference:
+    """A difference to AgentV: the id of a record, the gates that its test passed without, the scores there and here."""
 
     name: str
     gates: tuple[str, ...] = ()
@@ -56,7 +63,7 @@ class ScoreDifference(NamedTuple):
 
 
 def find_differences(record: Mapping[str, Any], score: float, missed: Sequence[str]) -> Iterator[ScoreDifference]:
-    """Yield how AgentV took an output that has this score and these missed gates here."""
+    """Yield the differences of AgentV for an output that has this score and these missed gates here."""
     there = record["agentv"] if isinstance(record["agentv"], dict) else {}
     name, theirs = str(record.get("id")), there.get("score")
     if isinstance(theirs, int | float) and abs(theirs - score) > _ROUNDED:
@@ -84,8 +91,10 @@ def format_differences(compared: Sequence[ScoreDifference]) -> Iterator[str]:
 
 
 def _shorten(listed: Sequence[str]) -> str:
-    more = [f"{len(listed) - _MOST:,} more"] if len(listed) > _MOST else []
-    return "; ".join([*listed[:_MOST], *more])
+    shown = [*listed[:_MOST]]
+    if len(listed) > _MOST:
+        shown.append(f"{len(listed) - _MOST:,} more")
+    return "; ".join(shown)
 
 
 def find_graded(record: Mapping[str, Any], rubrics: Mapping[str, Collection[str]]) -> list[str]:
@@ -118,6 +127,11 @@ def _list_checks(grader: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if found is None:
             continue
         own = found["id"]
-        given = {"score": raw[own]} if isinstance(raw, dict) and own in raw else {"satisfied": assertion.get("passed")}
-        reason = {"reasoning": assertion["evidence"]} if isinstance(assertion.get("evidence"), str) else {}
-        yield {"id": own, **given, **reason}
+        check: dict[str, Any] = {"id": own}
+        if isinstance(raw, dict) and own in raw:
+            check["score"] = raw[own]
+        else:
+            check["satisfied"] = assertion.get("passed")
+        if isinstance(assertion.get("evidence"), str):
+            check["reasoning"] = assertion["evidence"]
+        yield check

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -224,16 +224,12 @@ def refuse_flaws(value: Any) -> None:
         if isinstance(item, _Repetitive):
             key = item.keys_twice[0]
             raise OutputError(f"the key `{key}` occurs twice in one object", pointer((*path, key)))
+        children: Iterable[tuple[str | int, Any]] = ()
         if isinstance(item, dict):
-            pending += [
-                ((*path, key), child) for key, child in reversed(item.items()) if isinstance(child, _MAY_BE_FLAWED)
-            ]
+            children = reversed(item.items())
         elif isinstance(item, list):
-            pending += [
-                ((*path, index), item[index])
-                for index in range(len(item) - 1, -1, -1)
-                if isinstance(item[index], _MAY_BE_FLAWED)
-            ]
+            children = reversed([*enumerate(item)])
+        pending += [((*path, step), child) for step, child in children if isinstance(child, _MAY_BE_FLAWED)]
 
 
 _MAY_BE_FLAWED = (dict, list, _Flaw)
@@ -247,7 +243,9 @@ def line_of(text: str, offset: int) -> int:
 def shorten(text: str) -> str:
     """Return the start of a text in quotes, on one line."""
     shown = " ".join(text[:200].split())
-    return json.dumps(shown if len(shown) <= 60 else shown[:59] + "…", ensure_ascii=False)
+    if len(shown) > 60:
+        shown = f"{shown[:59]}…"
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def _read_sound_float(text: str) -> Any:

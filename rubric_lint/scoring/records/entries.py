@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, format_json_error
 
@@ -21,13 +22,14 @@ RawRecord = tuple[int, Content]
 """The 1-based line or row on which an entry begins, and what it holds."""
 
 
-class SkippedSheet(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SkippedSheet:
     """A sheet of a workbook that is not read, and its number of rows below the header."""
 
     name: str
     rows: int
 
-    def word(self, file: str) -> str:
+    def format_warning(self, file: str) -> str:
         """Return the warning, which names the file."""
         rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
         return f"{file}: sheet `{self.name}` ({rows}) is not read: none of its columns is known"
@@ -53,10 +55,8 @@ def convert_entries(
             fault.record = {}  # its names are not ours
             yield line, fault
             continue
-        if records is None:
-            yield line, content
-        else:
-            yield from ((line, record) for record in records)
+        for record in [content] if records is None else records:
+            yield line, record
 
 
 BLANK = b" \t\r\n"

@@ -7,7 +7,7 @@ result becomes a record that says why.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, TypeAlias
@@ -31,7 +31,7 @@ Convert: TypeAlias = Callable[[dict[str, Any]], Iterable[dict[str, Any]] | None]
 
 
 def find_converter(head: bytes, name: str) -> Convert | None:
-    """Return what turns the entries of a file into records, which its beginning tells; None if they are records.
+    """Return the converter of the entries of a file into records, by its beginning; None if they are records.
 
     `name` is that of the file. The converter returns None for an entry that it does not know.
     """
@@ -52,7 +52,7 @@ def find_converter(head: bytes, name: str) -> Convert | None:
     return None
 
 
-def _hold_fault(fault: str, **fields: Any) -> dict[str, Any]:
+def _make_fault_record(fault: str, **fields: Any) -> dict[str, Any]:
     """Return a record without an output that says why."""
     return {**fields, "output": "", "judge": {"fault": shorten(fault)}}
 
@@ -64,14 +64,15 @@ def convert_skill_runs(entry: Mapping[str, Any], name: str) -> list[dict[str, An
     """
     runs = entry.get("runs")
     if isinstance(runs, list) and runs and all(isinstance(run, dict) and "eval_id" in run for run in runs):
-        return [*map(_hold_run, runs)]
+        return [*map(_convert_run, runs)]
     if not isinstance(entry.get(EXPECTATIONS), list) or not OUTPUT_FIELDS.isdisjoint(entry):
         return None
     folders = PurePath(name).parts[:-1]
     start = next((at for at, folder in enumerate(folders) if folder.startswith("eval-")), len(folders) - 1)
-    about = {"rater": GRADER} | ({"id": "/".join(folders[max(start, 0) :])} if folders else {})
-    rest = {key: value for key, value in entry.items() if key not in _OF_GRADING}
-    return [{**about, **rest, "output": {key: entry[key] for key in _OF_GRADING if key in entry}}]
+    record: dict[str, Any] = {"rater": GRADER}
+    if folders:
+        record["id"] = "/".join(folders[max(start, 0) :])
+    return [record | _move(entry, _OF_GRADING)]
 
 
 GRADER = "grader"
@@ -80,12 +81,14 @@ GRADER = "grader"
 _OF_GRADING = (EXPECTATIONS, "summary")
 
 
-def _hold_run(run: Mapping[str, Any]) -> dict[str, Any]:
-    about = [run.get(key) for key in ("eval_id", "configuration", "run_number")]
-    record = {"id": "/".join(map(str, about)), "rubric": str(about[0]), "configuration": about[1]}
+def _convert_run(run: Mapping[str, Any]) -> dict[str, Any]:
+    name, configuration, number = run.get("eval_id"), run.get("configuration"), run.get("run_number")
+    output = {EXPECTATIONS: run.get(EXPECTATIONS)}
     counts = run.get("result")
-    summary = {"summary": counts} if isinstance(counts, dict) else {}
-    return {**record, "output": {EXPECTATIONS: run.get(EXPECTATIONS), **summary}}
+    if isinstance(counts, dict):
+        output["summary"] = counts
+    record = {"id": f"{name}/{configuration}/{number}", "rubric": str(name), "configuration": configuration}
+    return {**record, "output": output}
 
 
 _JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
@@ -105,68 +108,80 @@ def convert_promptfoo(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not isinstance(results, list) or not all(isinstance(result, dict) and "vars" in result for result in results):
         return None
     columns = {str(result.get("promptIdx")) for result in results}
-    return [_hold_result(result, has_columns=len(columns) > 1) for result in results]
+    return [_convert_result(result, has_columns=len(columns) > 1) for result in results]
 
 
-def _hold_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, Any]:
+def _convert_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, Any]:
     """Return the record of a result; if answers are of several providers or prompts, its `id` has them too."""
-    test, response, prompt = (
-        value if isinstance(value := result.get(key), dict) else {} for key in ("testCase", "response", "prompt")
+    test, response, grading = (
+        _read_dict(result, "testCase"),
+        _read_dict(result, "response"),
+        _read_dict(result, "gradingResult"),
     )
-    about, provider = test.get("metadata"), result.get("provider")
-    model = (provider.get("label") or provider.get("id")) if isinstance(provider, dict) else provider
-    given = about.get("id") if isinstance(about, dict) else None
-    name = given or test.get("description") or f"tests/{result.get('testIdx')}"
+    model = result.get("provider")
+    if isinstance(model, dict):
+        model = model.get("label") or model.get("id")
+    name = _read_dict(test, "metadata").get("id") or test.get("description") or f"tests/{result.get('testIdx')}"
     fields = {"id": f"{name}/{model}/{result.get('promptIdx')}" if has_columns else name, "provider": model}
-    texts = {"question": prompt.get("raw"), "answer": response.get("output")}
-    fields |= {key: text for key, text in texts.items() if isinstance(text, str)}
-    graded = result.get("gradingResult")
-    grading = graded if isinstance(graded, dict) else {}
+    fields |= _keep_texts(question=_read_dict(result, "prompt").get("raw"), answer=response.get("output"))
     fields["promptfoo"] = {"test": result.get("testIdx"), "score": grading.get("score"), "passed": grading.get("pass")}
     error = result.get("error") or response.get("error")
     if result.get("failureReason") == _FAILED or not grading:
-        return _hold_fault(f"promptfoo says: {find_reason({'error': error}) or 'nothing was graded'}", **fields)
-    parts = grading.get("componentResults")
-    judged = [part for part in parts if isinstance(part, dict) and _is_judged(part)] if isinstance(parts, list) else []
-    failed = next((component for component in judged if _has_failed(component)), None)
-    if failed:
-        return _hold_fault(f"promptfoo says: the grader failed: {failed.get('reason')}", **fields)
-    turned = next((kind for component in judged if (kind := component["assertion"]["type"]) in _SOMETIMES_TURNED), None)
-    if turned:
-        return _hold_fault(f"only some versions of promptfoo negate `{turned}`", **fields)
+        return _make_fault_record(f"promptfoo says: {find_reason({'error': error}) or 'nothing was graded'}", **fields)
+    components = grading.get("componentResults")
+    judged = [*filter(_is_judged, components)] if isinstance(components, list) else []
+    for component in judged:
+        if _has_failed(component):
+            return _make_fault_record(f"promptfoo says: the grader failed: {component.get('reason')}", **fields)
+    for component in judged:
+        kind = component["assertion"]["type"]
+        if kind in _SOMETIMES_TURNED:
+            return _make_fault_record(f"only some versions of promptfoo negate `{kind}`", **fields)
     if not judged:
-        return _hold_fault("promptfoo says: no assertion was graded by a model", **fields)
-    return {**fields, "output": {EXPECTATIONS: [*map(_hold_component, judged)]}}
+        return _make_fault_record("promptfoo says: no assertion was graded by a model", **fields)
+    return {**fields, "output": {EXPECTATIONS: [*map(_convert_component, judged)]}}
 
 
 _FAILED = 2
 """What `failureReason` is if something else than an assertion failed."""
 
 
-def _is_judged(component: Mapping[str, Any]) -> bool:
+def _read_dict(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the object in a field, an empty one if it has none."""
+    value = owner.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _keep_texts(**texts: Any) -> dict[str, str]:
+    """Return those of some fields that are strings."""
+    return {name: text for name, text in texts.items() if isinstance(text, str)}
+
+
+def _is_judged(component: Any) -> bool:
     """Return whether a model judged a component; a set of assertions is followed by its members."""
-    assertion = component.get("assertion")
-    kind = assertion.get("type") if isinstance(assertion, dict) else None
+    if not isinstance(component, dict):
+        return False
+    kind = _read_dict(component, "assertion").get("type")
     return isinstance(kind, str) and kind.removeprefix(_NOT) in _JUDGED and "componentResults" not in component
 
 
 def _has_failed(component: Mapping[str, Any]) -> bool:
-    about = component.get("metadata")
-    marked = isinstance(about, dict) and bool(about.get("graderError"))
-    return marked or str(component.get("reason")).startswith(_FAILURES)
+    is_marked = bool(_read_dict(component, "metadata").get("graderError"))
+    return is_marked or str(component.get("reason")).startswith(_FAILURES)
 
 
-def _hold_component(component: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a component says of its text: after `not-` it passed if the text does not hold."""
-    assertion, about = component["assertion"], component.get("metadata")
-    rendered = about.get("renderedAssertionValue") if isinstance(about, dict) else None
+def _convert_component(component: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a component as an item about its text: after `not-` it passed if the text does not hold."""
+    assertion = component["assertion"]
     passed, score = component.get("pass"), component.get("score")
     if assertion["type"].startswith(_NOT):
-        passed = not passed if isinstance(passed, bool) else passed
-        score = 1 - score if isinstance(score, int | float) else score
+        if isinstance(passed, bool):
+            passed = not passed
+        if isinstance(score, int | float):
+            score = 1 - score
     item = {"text": assertion.get("value"), "passed": passed, "score": score, "evidence": component.get("reason")}
-    more = {"id": assertion.get("metric"), "rendered": rendered}
-    return item | {key: value for key, value in more.items() if isinstance(value, str)}
+    rendered = _read_dict(component, "metadata").get("renderedAssertionValue")
+    return item | _keep_texts(id=assertion.get("metric"), rendered=rendered)
 
 
 def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -177,21 +192,20 @@ def convert_inspect(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not isinstance(samples, list) or not samples:
         raise OutputError(f"the log of Inspect has no samples: {find_reason(entry) or entry['status']}")
     several = any(isinstance(sample, dict) and sample.get("epoch") not in (None, 1) for sample in samples)
-    return [_hold_sample(sample, has_epochs=several) for sample in samples if isinstance(sample, dict)]
+    return [_convert_sample(sample, has_epochs=several) for sample in samples if isinstance(sample, dict)]
 
 
-def _hold_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, Any]:
+def _convert_sample(sample: Mapping[str, Any], *, has_epochs: bool) -> dict[str, Any]:
     name, output, scores = sample.get("id"), sample.get("output"), sample.get("scores")
     fields = {"id": f"{name}/{sample.get('epoch')}" if has_epochs else name}
-    texts = {"question": sample.get("input"), "answer": _find_completion(output)}
-    fields |= {key: text for key, text in texts.items() if isinstance(text, str)}
+    fields |= _keep_texts(question=sample.get("input"), answer=_find_completion(output))
     if sample.get("error"):
-        return _hold_fault(f"Inspect says: {find_reason(sample)}", **fields)
+        return _make_fault_record(f"Inspect says: {find_reason(sample)}", **fields)
     if not isinstance(scores, dict) or not scores:
-        return _hold_fault("Inspect says: no score", **fields)
+        return _make_fault_record("Inspect says: no score", **fields)
     if len(scores) > 1:
         listed = join_words([f"`{scorer}`" for scorer in scores])
-        return _hold_fault(f"the log has the scorers {listed}; {_advise_scorer(scores)}", **fields)
+        return _make_fault_record(f"the log has the scorers {listed}; {_advise_scorer(scores)}", **fields)
     (score,) = scores.values()
     value, reason = (score.get("value"), score.get("explanation")) if isinstance(score, dict) else (score, None)
     if isinstance(value, dict):
@@ -228,6 +242,11 @@ def move_to_output(record: Mapping[str, Any]) -> dict[str, Any] | None:
         names = _OF_VERDICT
     else:
         return None
+    return _move(record, names)
+
+
+def _move(record: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return a record with the fields of these names in an `output`."""
     rest = {name: value for name, value in record.items() if name not in names}
     return {**rest, "output": {name: record[name] for name in names if name in record}}
 
@@ -261,12 +280,13 @@ def find_by_texts(record: Mapping[str, Any], rubrics: Mapping[str, Iterable[Name
         for number, criterion in enumerate(criteria):
             for text in name_criterion(*criterion):
                 known.setdefault(text, set()).add(number)
-        places = [set[int]().union(*(known.get(text, ()) for text in texts)) for texts in items]
-        missing = {number for numbers in known.values() for number in numbers}.difference(*places)
+        places = [set[int]().union(*[known.get(text, ()) for text in texts]) for texts in items]
+        missing = set[int]().union(*known.values()).difference(*places)
         if items and all(places) and not missing:
             found.append(name)
     own = name_test(record)
-    return [own] if own in (found if items else rubrics) else found
+    candidates = found if items else rubrics
+    return [own] if own in candidates else found
 
 
 def name_test(record: Mapping[str, Any]) -> str:
@@ -276,13 +296,13 @@ def name_test(record: Mapping[str, Any]) -> str:
 
 
 def list_texts(item: Mapping[str, Any]) -> list[str]:
-    """Return what an item says of its criterion, folded: its id, and its text as it was written and filled in."""
-    return [fold(text) for name in ("text", "rendered", "id") if isinstance(text := item.get(name), str)]
+    """Return the names of the criterion in an item, folded: its id, and its text as it was written and filled in."""
+    return [fold(text) for text in map(item.get, ("text", "rendered", "id")) if isinstance(text, str)]
 
 
 @lru_cache(maxsize=10_000)
 def name_criterion(name: str, outcome: str | None) -> tuple[str, ...]:
-    """Return what may name a criterion, folded: its id, its text, both in one, or the facts in it."""
+    """Return all names of a criterion, folded: its id, its text, both in one, and the facts in it."""
     texts = [name]
     if outcome:
         texts += [outcome, f"[{name}] {outcome}", outcome.removeprefix(_FACTS)]

@@ -31,7 +31,7 @@ INPUT_FIELDS = ("answer", "question", "reference")
 SHEET = "sheet"
 """The field of a record from a workbook with the name of its sheet."""
 
-RECORD_FIELDS = ("id", "rubric", *sorted(OUTPUT_FIELDS), *INPUT_FIELDS, "judge", "rubric_hash")
+RECORD_FIELDS = ("id", "rubric", "output", "outputs", "answer", "question", "reference", "judge", "rubric_hash")
 """The fields of a record that have a meaning."""
 
 _OPTIONAL = frozenset({*INPUT_FIELDS, "judge", "rubric_hash"})
@@ -94,7 +94,9 @@ def read_mapping(options: Collection[str]) -> dict[str, str]:
         if not side and name in OVERWRITING_FIELDS - {CRITERIA}:
             advice = f"of labels, write {HUMAN}.{field}" if field == "verdict" else "leave it out"
             raise MappingError(f"the field `{field}` would overwrite that of the result; {advice}")
-        if name not in (*RECORD_FIELDS, *OVERWRITING_FIELDS, RECORDS) and (near := find_near(name, RECORD_FIELDS)):
+        is_known = name in RECORD_FIELDS or name in OVERWRITING_FIELDS or name == RECORDS
+        near = [] if is_known else find_near(name, RECORD_FIELDS)
+        if near:
             raise MappingError(f"unknown field `{field}`; did you mean `{near[0]}`?")
         found[field] = column
     return found
@@ -106,13 +108,16 @@ def select_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
     Columns that are not of this side become fields of the other one, which are left out: those that it names, and those
     with the name of a field that this side has elsewhere.
     """
-    found = {field: column for field, column in mapping.items() if not _split_side(field)[0]}
-    own, others = dict[str, str](), set[str]()
+    found: dict[str, str] = {}
+    own: dict[str, str] = {}
+    others: set[str] = set()
     for field, column in mapping.items():
         of, name = _split_side(field)
-        if of and of == side:
+        if not of:
+            found[field] = column
+        elif of == side:
             own[name] = column
-        elif side and of and column != name and find_first(column) == column:
+        elif side and column != name and find_first(column) == column:
             others.add(column)
     found.update(own)
     if not own:
@@ -124,8 +129,10 @@ def select_side(mapping: Mapping[str, str], side: str) -> dict[str, str]:
 
 def list_own_fields(mapping: Collection[str], side: str, files: Collection[str]) -> dict[str, str]:
     """Return the fields of one side alone as --map says them; none if several files have its records."""
+    if len(files) != 1:
+        return {}
     own = [field for field in mapping if _split_side(field)[0] == side]
-    return {_split_side(field)[1]: field for field in own} if len(files) == 1 else {}
+    return {_split_side(field)[1]: field for field in own}
 
 
 def has_side(mapping: Collection[str], side: str) -> bool:
@@ -139,7 +146,7 @@ def check_fields(mapping: Collection[str], criteria: Collection[str]) -> None:
     Raises:
         MappingError: when one is not; it lists the fields.
     """
-    known = dict.fromkeys((*RECORD_FIELDS, *sorted(_OF_LABELS - {*RECORD_FIELDS}), *criteria))
+    known = dict.fromkeys([*RECORD_FIELDS, *sorted(_OF_LABELS.difference(RECORD_FIELDS)), *criteria])
     folded = {fold_column(name) for name in known}
     for field in mapping:
         side, name = _split_side(field)
@@ -187,7 +194,8 @@ def rename_columns(
     Raises:
         InputError: if a column is missing or occurs twice, or none has outputs.
     """
-    if twice := [name for name, times in Counter(header).items() if name and times > 1]:
+    twice = [name for name, times in Counter(header).items() if name and times > 1]
+    if twice:
         raise InputError(f"the column `{twice[0]}` occurs twice; rename one")
     if wanted.is_shared:
         mapping = {
@@ -197,8 +205,9 @@ def rename_columns(
     nested = {field: column for field, column in mapping.items() if column not in header and not _split_side(field)[0]}
     for field, column in nested.items():
         if column == find_first(column) or find_first(column) not in header:
-            known = f"did you mean `{near[0]}`?" if (near := find_near(column, header)) else _list(header)
-            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {known}")
+            near = find_near(column, header)
+            hint = f"did you mean `{near[0]}`?" if near else _list(header)
+            raise InputError(f"no column `{column}` (--map {wanted.own.get(field, field)}={column}); {hint}")
     entered = {*map(find_first, nested.values())}
     for column, field in [*places.items()]:
         if field in entered:  # a column of this name is still needed, so both get their names row by row
@@ -209,10 +218,11 @@ def rename_columns(
     if OUTPUT_FIELDS.isdisjoint({*names, *nested}):
         names = _restore_case(names, wanted)
     if CRITERIA not in nested and not wanted.is_met_by({*names, *nested}):
-        raise InputError(_word_lack(names, header, wanted))
+        raise InputError(_explain_lack(names, header, wanted))
     if OUTPUT_FIELDS.isdisjoint({*names, *nested}):
         _refuse_misspelt(names, wanted.judgements)
-    return names, {**nested, **{name: name for name in names if name in mapping and _split_side(name)[0]}}
+    nested.update({name: name for name in names if name in mapping and _split_side(name)[0]})
+    return names, nested
 
 
 def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]:
@@ -222,13 +232,14 @@ def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]
     return {name for name in others if name in mapping or fold_column(name) in judged}
 
 
-def _word_lack(names: Collection[str], header: Collection[str], wanted: RequiredColumns) -> str:
+def _explain_lack(names: Collection[str], header: Collection[str], wanted: RequiredColumns) -> str:
+    """Return the message for a table without outputs, or without ids: what it lacks, and what to do."""
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
     near = [name for name in names if find_near(name, OUTPUT_FIELDS)]
-    hint = f"--map {shlex.quote(f'output={near[0]}') if near else 'output=COLUMN'}"
+    option = shlex.quote(f"output={near[0]}") if near else "output=COLUMN"
     others = ", or give each criterion a column of its name" if wanted.judgements else ""
-    return f"no column `output` ({_list(header)}); name the column with the judge's output with {hint}{others}"
+    return f"no column `output` ({_list(header)}); name the column with the judge's output with --map {option}{others}"
 
 
 def _restore_case(names: list[str], wanted: RequiredColumns) -> list[str]:
@@ -272,12 +283,16 @@ def _refuse_misspelt(names: Collection[str], judgements: frozenset[str]) -> None
     folded = {fold_column(name): name for name in names}
     for missing in sorted(judgements - {"label"} - folded.keys()):  # `labels` are often tags
         others = [name for name in folded if name not in judgements and name not in RECORD_FIELDS and name]
-        if near := find_near(missing, others):
+        near = find_near(missing, others)
+        if near:
             raise InputError(f"no column `{missing}`; is it `{folded[near[0]]}`? Rename it to this, or to another name")
 
 
 def _list(header: Collection[str]) -> str:
-    return f"there {'is' if len(header) == 1 else 'are'} {list_names(header)}" if header else "there is none"
+    if not header:
+        return "there is none"
+    verb = "is" if len(header) == 1 else "are"
+    return f"there {verb} {list_names(header)}"
 
 
 def map_entries(
@@ -297,7 +312,7 @@ def map_entries(
             continue
         found: NestedRecord | OutputError
         try:
-            found = NestedRecord(_rename(record, _narrow(mapping, record) if is_shared else mapping))
+            found = NestedRecord(_rename(record, mapping, is_shared=is_shared))
         except OutputError as fault:
             fault.record = _rename_known(record, mapping)
             found = fault
@@ -338,46 +353,45 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
-    known = _narrow({field: column for field, column in mapping.items() if field != CRITERIA}, record)
-    replaced = _find_replaced(record, mapping)
-    return {name: value for name, value in _rename(record, known).items() if name in known or name not in replaced}
-
-
-def _narrow(mapping: Mapping[str, str], record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the part of a mapping for which a record has a value."""
-    return {
-        field: column
-        for field, column in mapping.items()
-        if _look_up(record, _find_place(field, column)) is not MISSING
+    plain = {field: column for field, column in mapping.items() if field != CRITERIA}
+    renamed = _rename(record, plain, is_shared=True)
+    lost = _find_replaced(record, mapping) - {
+        field for field, column in plain.items() if _look_up(record, column) is not MISSING
     }
+    return {name: value for name, value in renamed.items() if name not in lost}
 
 
-def _rename(record: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared: bool) -> dict[str, Any]:
     """Return the record with the names of a mapping; a field that was renamed loses its old name.
 
-    A field whose name another one gets is not read.
+    A field whose name another one gets is not read. Of a mapping that `is_shared`, the record may lack any field.
 
     Raises:
         OutputError: if it lacks a field that is needed.
     """
     found: dict[str, Any] = {}
+    used: dict[str, str] = {}
     for field, column in mapping.items():
+        value = _look_up(record, _find_place(field, column))
+        if value is MISSING and is_shared:
+            continue
+        used[field] = column
         if _split_side(field)[0]:
             continue
-        value = _look_up(record, _find_place(field, column))
-        if value is not MISSING and field == CRITERIA:
+        if value is MISSING:
+            if field in OUTPUT_FIELDS and find_reason(record):
+                found[field] = None
+            elif field not in _OPTIONAL:
+                missing = format_missing_field(field, column, record)
+                raise OutputError(f"{NOT_JUDGED}: {missing}" if field in OUTPUT_FIELDS else missing)
+        elif field == CRITERIA:
             found.update(_read_criteria(value, column))
-        elif value is not MISSING:
+        else:
             found[field] = value
-        elif field in OUTPUT_FIELDS and find_reason(record):
-            found[field] = None
-        elif field not in _OPTIONAL:
-            missing = format_missing_field(field, column, record)
-            raise OutputError(f"{NOT_JUDGED}: {missing}" if field in OUTPUT_FIELDS else missing)
-    moved = {column for column in mapping.values() if column in record}
-    if CRITERIA in mapping:
-        moved.add(find_first(mapping[CRITERIA]))
-    moved |= _find_replaced(record, mapping)
+    moved = {column for column in used.values() if column in record}
+    if CRITERIA in used:
+        moved.add(find_first(used[CRITERIA]))
+    moved |= _find_replaced(record, used)
     return {**found, **{name: value for name, value in record.items() if name not in moved}}
 
 

@@ -108,7 +108,10 @@ def _find_byte(value: Any) -> int | None:
     if isinstance(value, dict):
         value = [*value, *value.values()]
     if isinstance(value, list):
-        return next((byte for item in value if (byte := _find_byte(item)) is not None), None)
+        for item in value:
+            byte = _find_byte(item)
+            if byte is not None:
+                return byte
     return None
 
 
@@ -130,7 +133,8 @@ def _read_value(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, dict):
-        return {name: found for name, item in value.items() if (found := _read_value(item)) is not None}
+        items = {name: _read_value(item) for name, item in value.items()}
+        return {name: item for name, item in items.items() if item is not None}
     if isinstance(value, list | tuple):
         return [*map(_read_value, value)]
     return str(value)

@@ -183,11 +183,11 @@ def find_reason(record: Mapping[str, Any]) -> str:
         return shorten(find_message(error) or (error if isinstance(error, str) else json.dumps(error, default=str)))
     if isinstance(refusal, str) and refusal.strip():
         return f"the model refused: {shorten(refusal)}"
-    return _word_end(reason) or ""
+    return _explain_end(reason) or ""
 
 
-def _word_end(finish_reason: Any) -> str | None:
-    """Return what a reason to stop says of an output that is not complete; None of another."""
+def _explain_end(finish_reason: Any) -> str | None:
+    """Return the fault of an output that ends for this reason; None if it is complete."""
     reason = finish_reason.lower() if isinstance(finish_reason, str) else ""
     return CUT_OFF if reason in _CUT else _ENDS.get(reason)
 
@@ -196,8 +196,9 @@ def is_overload_error(error: Any) -> bool:
     """Return whether an error object says that the endpoint is overloaded or limits the rate of requests."""
     if isinstance(error, dict) and isinstance(error.get("error"), dict):
         error = error["error"]
-    fields = [error.get(name) for name in ("code", "type", "status")] if isinstance(error, dict) else []
-    return any(str(field).lower() in _OVERLOADS for field in fields if isinstance(field, str | int))
+    if not isinstance(error, dict):
+        return False
+    return any(str(error.get(name)).lower() in _OVERLOADS for name in ("code", "type", "status"))
 
 
 def find_message(error: Any) -> str:
@@ -217,7 +218,8 @@ def _parts(content: Any, kind: str) -> Iterator[str]:
     if isinstance(content, str) and kind == "text":
         yield content
     for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == kind and isinstance(text := part.get(kind), str):
+        text = part.get(kind) if _is(part, kind) else None
+        if isinstance(text, str):
             yield text
 
 
@@ -229,7 +231,7 @@ def _find_fault(message: Mapping[str, Any], finish_reason: Any) -> str | None:
     if not isinstance(content, str | list | None):
         return f"the content of the message is {shorten(json.dumps(content), 60)}, which is not text"
     is_blank = not "".join(_parts(content, "text")).strip()
-    end = _word_end(finish_reason)
+    end = _explain_end(finish_reason)
     if end == CUT_OFF and is_blank and _has_reasoning(message):
         return f"{CUT_OFF} inside the model's reasoning"
     if end:
@@ -299,40 +301,48 @@ def read_reply_of(result: Mapping[str, Any]) -> Reply:
         return _read_message(result["result"].get("message"))
     body = result["response"].get("body")
     if isinstance(body, dict) and isinstance(body.get("output"), list):
-        # The chat completion that says the same as this object of OpenAI's Responses API.
-        items = [item for item in body["output"] if isinstance(item, dict)]
-        messages = [item for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
-        parts = [part for message in messages for part in message["content"] if isinstance(part, dict)]
-        message = {
-            "role": next((message["role"] for message in messages if message.get("role") in _OTHERS), "assistant"),
-            "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in parts],
-            "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
-            "reasoning": [item for item in items if _is(item, "reasoning")],
-        }
-        cut = body.get("incomplete_details")
-        because = cut.get("reason") if isinstance(cut, dict) else None
-        states = [because, *(item.get("status") for item in (body, *messages))]
-        reason = next((state for state in states if state not in (None, "completed")), None)
-        choice = {"message": message, "finish_reason": "length" if reason == "max_output_tokens" else reason}
-        failed = {"error": body["error"]} if body.get("error") else {"choices": [choice]}
-        body = {**failed, "model": body.get("model")}
+        body = _convert_response(body)
     return read_reply(body if isinstance(body, str) else json.dumps(body))
+
+
+def _convert_response(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the chat completion that says the same as an object of OpenAI's Responses API."""
+    if body.get("error"):
+        return {"error": body["error"], "model": body.get("model")}
+    items = [item for item in body["output"] if isinstance(item, dict)]
+    messages = [item for item in items if _is(item, "message") and isinstance(item.get("content"), list)]
+    content: list[dict[str, Any]] = []
+    for item in messages:
+        content += [part for part in item["content"] if isinstance(part, dict)]
+    others = [item["role"] for item in messages if item.get("role") in _OTHERS]
+    message = {
+        "role": others[0] if others else "assistant",
+        "content": [{**part, "type": "text"} if _is(part, "output_text") else part for part in content],
+        "tool_calls": [{"function": {"name": item.get("name")}} for item in items if _is(item, "function_call")],
+        "reasoning": [item for item in items if _is(item, "reasoning")],
+    }
+    cut = body.get("incomplete_details")
+    states = [cut.get("reason") if isinstance(cut, dict) else None]
+    states += [item.get("status") for item in [body, *messages]]
+    reason = next((state for state in states if state not in (None, "completed")), None)
+    if reason == "max_output_tokens":
+        reason = "length"
+    return {"choices": [{"message": message, "finish_reason": reason}], "model": body.get("model")}
 
 
 def _read_message(message: Any) -> Reply:
     """Return the reply in a message of Anthropic, by way of the chat completion that says the same."""
-    if not isinstance(message, dict) or not isinstance(content := message.get("content"), list):
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list):
         raise ReplyError("it is not a message")
     kinds = [part.get("type") for part in content if isinstance(part, dict)]
     stop = message.get("stop_reason")
     tools = [{"function": {"name": part.get("name")}} for part in content if _is(part, "tool_use")]
-    shown = {
-        "role": message.get("role"),
-        "content": content,
-        "tool_calls": tools,
-        **({"refusal": "it stopped with `refusal`"} if stop == "refusal" else {}),
-        **({"thinking": "..."} if "redacted_thinking" in kinds else {}),
-    }
+    shown = {"role": message.get("role"), "content": content, "tool_calls": tools}
+    if stop == "refusal":
+        shown["refusal"] = "it stopped with `refusal`"
+    if "redacted_thinking" in kinds:
+        shown["thinking"] = "..."
     choice = {"message": shown, "finish_reason": stop}
     reply = read_reply(json.dumps({"choices": [choice], "model": message.get("model")}))
     usage = message.get("usage")
@@ -348,7 +358,7 @@ def _is(part: Any, kind: str) -> bool:
     return isinstance(part, dict) and part.get("type") == kind
 
 
-_HELD = frozenset({"response", "result", "error"})
+_OF_BATCH = frozenset({"response", "result", "error"})
 
 
 def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -356,7 +366,7 @@ def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
     `judge` has the model, and why there is no output.
     """
-    if "custom_id" not in result or _HELD.isdisjoint(result) or "output" in result:
+    if "custom_id" not in result or _OF_BATCH.isdisjoint(result) or "output" in result:
         return None
     output, model = "", None
     fault: str | None = find_fault(result)
@@ -365,5 +375,8 @@ def convert_result(result: Mapping[str, Any]) -> list[dict[str, Any]] | None:
             output, fault, _, model = read_reply_of(result)
         except ReplyError as unreadable:
             fault = shorten(str(unreadable))
-    judge = {**({"model": model} if model else {}), **({"fault": fault} if fault else {})}
-    return [{"id": result["custom_id"], "output": output, **({"judge": judge} if judge else {})}]
+    record: dict[str, Any] = {"id": result["custom_id"], "output": output}
+    judge = {name: value for name, value in {"model": model, "fault": fault}.items() if value}
+    if judge:
+        record["judge"] = judge
+    return [record]

@@ -3,7 +3,7 @@
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -82,10 +82,15 @@ def name_other(head: bytes) -> str | None:
     if kind or head.startswith((b"{", b"[")):
         return kind
     first = head.partition(b"\n")[0][:_LOOKED_AT]
-    if len(first) >= 4 and any(not any(first[start::2]) and all(first[1 - start :: 2]) for start in (0, 1)):
+    if len(first) >= 4 and (_is_padded(first[::2], first[1::2]) or _is_padded(first[1::2], first[::2])):
         return _UTF16
     is_binary = any(byte in first for byte in _CONTROLS)
     return "binary data" if is_binary and b"\n{" not in head else None
+
+
+def _is_padded(padding: bytes, letters: bytes) -> bool:
+    """Return whether every other byte is 0, as of letters in UTF-16."""
+    return not any(padding) and all(letters)
 
 
 _PIECE = 1 << 12
@@ -184,10 +189,10 @@ PLAIN = StreamOptions()
 """Reads our own fields, in any table."""
 
 
-def read_entries(chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> Iterator[RawRecord]:
+def read_entries(chunks: Iterable[bytes], options: StreamOptions = PLAIN) -> Iterator[RawRecord]:
     """Yield the entries of a stream as `read_stream`; what that raises an error for is one entry with an error."""
     try:
-        yield from read_stream(chunks, asked)
+        yield from read_stream(chunks, options)
     except InputError as fault:
         yield 1, OutputError(str(fault))
 
@@ -195,7 +200,7 @@ def read_entries(chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> Itera
 _MOST_PACKED = 8
 
 
-def read_stream(chunks: Iterable[bytes], asked: StreamOptions = PLAIN, packed: int = 0) -> Iterator[RawRecord]:
+def read_stream(chunks: Iterable[bytes], options: StreamOptions = PLAIN, packed: int = 0) -> Iterator[RawRecord]:
     """Yield the entries of a stream: JSON, JSON Lines, a table, or results of a batch.
 
     A stream of another kind is one entry, an error that names it. If a packed stream is cut off, so is the last entry.
@@ -205,64 +210,72 @@ def read_stream(chunks: Iterable[bytes], asked: StreamOptions = PLAIN, packed: i
         InputError: if the stream does not have the columns that are asked for, or a library is not installed.
     """
     source = iter(chunks)
-    head = next(source, b"")
-    while len(head) < _MAGIC_BYTES and (more := next(source, b"")):
-        head += more
+    head = _extend(b"", source, lambda head: len(head) >= _MAGIC_BYTES)
     for kind in (GZIP, ZSTD):
         if head.startswith(kind):
             if packed == _MOST_PACKED:
                 raise InputError(f"packed more than {_MOST_PACKED} times; unpack it")
             content = Unpacked(chain([head], source), kind)
-            yield from read_stream(content, asked._replace(file=None), packed + 1)
+            yield from read_stream(content, options._replace(file=None), packed + 1)
             if content.fault:
                 yield content.lines + 1, content.fault
             return
     if head.startswith(PARQUET):
         from rubric_lint.scoring.records.parquet import read_parquet  # noqa: PLC0415  (loads pyarrow)
 
-        yield from read_parquet(chain([head], source), asked.file, asked.mapping, asked.wanted)
+        yield from read_parquet(chain([head], source), options.file, options.mapping, options.wanted)
         return
     if head.startswith(ZIP):
         from rubric_lint.scoring.records.workbook import read_workbook  # noqa: PLC0415  (few are)
 
-        if asked.name.endswith(".eval") or _OF_INSPECT in head[:_LOOKED_AT]:
+        if options.name.endswith(".eval") or _OF_INSPECT in head[:_LOOKED_AT]:
             raise InputError(
                 "this is a log of Inspect as a ZIP file; write it as JSON, with `inspect log convert --to json`, and "
                 "read that"
             )
-        _refuse_results("Excel", asked)
-        yield from read_workbook(chain([head], source), asked.mapping, asked.wanted, asked.skipped)
+        _refuse_results("Excel", options)
+        yield from read_workbook(chain([head], source), options.mapping, options.wanted, options.skipped)
         return
-    yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, asked)
+    yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, options)
 
 
-def _refuse_results(called: str, asked: StreamOptions) -> None:
+def _extend(head: bytes, chunks: Iterator[bytes], is_enough: Callable[[bytes], bool]) -> bytes:
+    """Return the beginning of a stream with as many more chunks as are needed, or with all of them."""
+    while not is_enough(head):
+        chunk = next(chunks, b"")
+        if not chunk:
+            break
+        head += chunk
+    return head
+
+
+def _refuse_results(called: str, options: StreamOptions) -> None:
     """Refuse a table from which results are asked; raise InputError saying what does."""
-    if asked.holds_results:
+    if options.holds_results:
         raise InputError(
             f"{called} does not keep results as they are; write them as .jsonl or .parquet, and merge these"
         )
 
 
-def _read_text(head: bytes, source: Iterator[bytes], asked: StreamOptions) -> Iterator[RawRecord]:
-    while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
-        head += more
+def _read_text(head: bytes, source: Iterator[bytes], options: StreamOptions) -> Iterator[RawRecord]:
+    head = _extend(head, source, lambda head: head.lstrip(BLANK).count(b"\n") >= 2 or len(head) > LIMIT)
     kind = name_other(head)
-    if kind and not (RECORDS in asked.mapping and head.startswith(b"{")):
+    if kind and not (RECORDS in options.mapping and head.startswith(b"{")):
         yield 1, OutputError(f"this is {kind}; {EXPECTED}")
         return
     chunks = chain([head], source)
-    columns = [*map(find_first, asked.mapping.values())]
-    if dialect := find_dialect(head, columns, asked.name, asked.wanted.judgements):
-        _refuse_results(dialect.called, asked)
-        yield from read_table(chunks, dialect, asked.mapping, asked.wanted)
+    columns = [*map(find_first, options.mapping.values())]
+    dialect = find_dialect(head, columns, options.name, options.wanted.judgements)
+    if dialect:
+        _refuse_results(dialect.called, options)
+        yield from read_table(chunks, dialect, options.mapping, options.wanted)
         return
-    is_mapped = RECORDS in asked.mapping
-    convert = None if is_mapped else find_converter(head, asked.name)
+    is_mapped = RECORDS in options.mapping
+    convert = None if is_mapped else find_converter(head, options.name)
     # What a grader wrote may be one object around all its records, on one line.
     entries = read_json(head, chunks, is_wrapped=is_mapped or convert is not None)
     if convert:
         entries = convert_entries(entries, convert)
-    if asked.mapping:
-        entries = map_entries(entries, asked.mapping, is_shared=asked.wanted.is_shared)
-    yield from restore_case(entries, head, asked.wanted)
+    if options.mapping:
+        entries = map_entries(entries, options.mapping, is_shared=options.wanted.is_shared)
+    yield from restore_case(entries, head, options.wanted)

@@ -3,8 +3,9 @@
 import codecs
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.scoring.records.decoding import OutputError, decode_with_flaws, find_other_byte, refuse_flaws
 from rubric_lint.scoring.records.entries import BLANK, LIMIT, InputError, RawRecord, refuse_size
@@ -21,7 +22,8 @@ _MOST = 100_000
 """The most characters of a header that are looked at."""
 
 
-class CsvDialect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
     """A text table: what separates its cells, and what that is called."""
 
     delimiter: str
@@ -44,16 +46,18 @@ def find_dialect(
         return None
     first = text[:_MOST].partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     known = CELLS | judgements | {column.lower() for column in columns}
-    found = [
-        (len(known.intersection(_split(first, dialect))), len(_split(first, dialect)), dialect) for dialect in DIALECTS
-    ]
-    matches, cells, dialect = max(found, key=lambda match: match[:2])
-    if matches and (cells > 1 or matches == cells):
-        return dialect
+    best, most, cells = DIALECTS[0], -1, 0
+    for dialect in DIALECTS:
+        columns_here = _split(first, dialect)
+        matches = len(known.intersection(columns_here))
+        if (matches, len(columns_here)) > (most, cells):
+            best, most, cells = dialect, matches, len(columns_here)
+    if most and (cells > 1 or most == cells):
+        return best
     base = name.lower().removesuffix(".gz").removesuffix(".zst")
     if base.endswith(".tsv"):
         return DIALECTS[1]
-    return dialect if base.endswith(".csv") else None
+    return best if base.endswith(".csv") else None
 
 
 def _split(header: str, dialect: CsvDialect) -> list[str]:
@@ -114,7 +118,7 @@ def _read_records(
     for line, cells, unreadable in rows:
         fault = unreadable
         if not fault and len(cells) != len(names):
-            count = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+            count = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
             fault = f"the row has {count}; expected {len(names)}, as in the header"
         if fault:
             yield line, OutputError(fault, record=name_row(dict(zip(names, cells, strict=False))))
@@ -137,7 +141,7 @@ def _read_records(
 
 
 def name_row(cells: Mapping[str, str]) -> dict[str, str]:
-    """Return what a row that cannot be read says of whose judgement it has, as far as it has these cells."""
+    """Return the answer, the rubric and the rater of a row that cannot be read, as far as it has these cells."""
     return {name: cells[name] for name in ("id", "rubric", "rater") if cells.get(name)}
 
 
@@ -196,14 +200,15 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[CsvRow]:
         except StopIteration:
             return
         except csv.Error as wrong:
-            fault = _word(wrong, line)
+            fault = _explain(wrong, line)
         if lines.size > LIMIT and not fault:
             fault = refuse_size().message
         if fault or any(map(str.strip, cells)):
             yield line, cells, fault
 
 
-def _word(fault: csv.Error, line: int) -> str:
+def _explain(fault: csv.Error, line: int) -> str:
+    """Return the message for a row that the csv module refuses."""
     reason = str(fault)
     if "unexpected end of data" in reason:
         return f"the quote in line {line} is never closed; nothing after it is read"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rubric_lint.formats.sheets.cells import Row, Table, TableError
+from rubric_lint.formats.sheets.cells import CellTable, Row, TableError
 from rubric_lint.formats.sheets.excel_file import LIMIT, NEEDS, has_openpyxl, read_excel
 from rubric_lint.formats.sheets.reading import look_inside
 from rubric_lint.scoring.records.decoding import Content, OutputError
@@ -17,7 +17,7 @@ from rubric_lint.scoring.records.mapping import (
 )
 from rubric_lint.scoring.records.text_tables import CELLS, find_kept, name_row, refuse_high_header
 
-HELP = ("Criterion", "Enter", "It means")
+HELP = ["Criterion", "Enter", "It means"]
 """The header of the sheet that explains a sheet of labels; it holds no records."""
 
 
@@ -39,7 +39,8 @@ def read_workbook(
         data += chunk
         if len(data) > LIMIT:
             raise InputError(f"the workbook has more than {LIMIT / 1e6:.0f} MB; save the sheet as CSV")
-    if (kind := look_inside(bytes(data))) != "Excel":
+    kind = look_inside(bytes(data))
+    if kind != "Excel":
         raise InputError(f"this is {kind}; save it as .xlsx or .csv")
     if not has_openpyxl():
         raise InputError(f"reading an Excel file {NEEDS}")
@@ -48,50 +49,54 @@ def read_workbook(
     except TableError as fault:
         raise InputError(_place(fault.place.full, fault.message)) from None
     known = {*CELLS, *wanted.judgements, *map(fold_column, mapping.values())}
-    found = [table for table in tables if known & {fold_column(cell.text) for cell in table.header.cells.values()}]
+    found = [table for table in tables if not known.isdisjoint(map(fold_column, _list_texts(table.header)))]
     for table in tables:
         if table not in found:
-            rows = ((_number(row), [cell.text for cell in row.cells.values()]) for row in table.rows[:5])
-            refuse_high_header(rows, wanted)
-            is_help = tuple(cell.text for cell in table.header.cells.values()) == HELP
-            if skipped is not None and found and table.rows and not is_help:
+            refuse_high_header([(_number(row), _list_texts(row)) for row in table.rows[:5]], wanted)
+            if skipped is not None and found and table.rows and _list_texts(table.header) != HELP:
                 skipped.append(SkippedSheet(table.name, len(table.rows)))
     first, *others = found or tables[:1]
     whole = [note for note in tables[0].notes if not note.rows and note not in first.notes]  # as on hidden sheets
-    for table in (first._replace(notes=(*whole, *first.notes)), *others):
+    first = first._replace(notes=(*whole, *first.notes))
+    for table in [first, *others]:
         yield from _read(table, mapping, wanted)
 
 
-def _read(table: Table, mapping: Mapping[str, str], wanted: RequiredColumns) -> Iterator[RawRecord]:
+def _list_texts(row: Row) -> list[str]:
+    return [cell.text for cell in row.cells.values()]
+
+
+def _read(table: CellTable, mapping: Mapping[str, str], wanted: RequiredColumns) -> Iterator[RawRecord]:
     columns = [number for number, cell in table.header.cells.items() if not cell.is_empty]
     for number in columns:
-        if fault := table.header.cell(number).fault:
-            raise InputError(_place(table.header.cell(number).place.full, fault))
+        cell = table.header.cell(number)
+        if cell.fault:
+            raise InputError(_place(cell.place.full, cell.fault))
     header = [table.header.cell(number).text.strip() for number in columns]
     try:
         names, nested = rename_columns(header, mapping, wanted)
     except InputError as fault:
         raise InputError(f"sheet `{table.name}`: {fault}") from None
-    hidden = {_number(row): row for note in table.notes for row in note.rows}
+    hidden: dict[int, Row] = {}
     for note in table.notes:
+        hidden.update({_number(row): row for row in note.rows})
         if note.is_loss and not note.rows:
             yield 1, OutputError(_place(note.place.full, note.message))
     needed = {*RECORD_FIELDS, *wanted.judgements, "rater", "chosen", *mapping}
     kept = find_kept(names, wanted)
     named = [(name, column) for name, column in zip(names, columns, strict=True) if name]
-    entries: Iterator[RawRecord] = (
-        (
-            number,
-            _refuse_hidden(row, named, table.name)
-            if number in hidden
-            else _read_row(row, named, table.name, needed, kept),
-        )
-        for number, row in sorted(({_number(row): row for row in table.rows} | hidden).items())
-        if any(not row.cell(number).is_empty for number in columns)
-    )
-    if nested:
-        entries = map_entries(entries, nested)
-    yield from entries
+    shown = {_number(row): row for row in table.rows}
+
+    def read_rows() -> Iterator[RawRecord]:
+        for number, row in sorted((shown | hidden).items()):
+            if all(row.cell(column).is_empty for column in columns):
+                continue
+            if number in hidden:
+                yield number, _refuse_hidden(row, named, table.name)
+            else:
+                yield number, _read_row(row, named, table.name, needed, kept)
+
+    yield from map_entries(read_rows(), nested) if nested else read_rows()
 
 
 def _refuse_hidden(row: Row, columns: list[tuple[str, int]], sheet: str) -> OutputError:

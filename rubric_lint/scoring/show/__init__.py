@@ -65,7 +65,7 @@ class ShownCriterion(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the criterion as it appears in reports."""
-        return {
+        found: dict[str, Any] = {
             "id": self.id,
             "line": self.line,
             "column": self.column,
@@ -76,10 +76,14 @@ class ShownCriterion(NamedTuple):
             "outcome": self.outcome,
             "bands": [band.to_json() for band in self.bands],
             "levels": [level.to_json() for level in self.levels],
-            **({"scale": list(self.scale)} if self.scale else {}),
-            **({"applies_if": self.applies_if} if self.applies_if else {}),
-            **({"critical_failure": True} if self.is_failure else {}),
         }
+        if self.scale:
+            found["scale"] = list(self.scale)
+        if self.applies_if:
+            found["applies_if"] = self.applies_if
+        if self.is_failure:
+            found["critical_failure"] = True
+        return found
 
 
 class ShownGroup(NamedTuple):
@@ -130,10 +134,10 @@ class ShownRubric(NamedTuple):
 
     `name` is the name that records use. `format` says in words how the rubric is written; `dialect` is the name of
     another system's format, else `version` is that of ours. `path` is a JSON Pointer. `shape` is None without
-    criteria, or if shapes are mixed.
-    `task` is what is judged as a whole, if the rubric says it. `errors` and `warnings` count the findings in it.
-    `examples` are empty if the file cannot be scored. Only version 3 has `scale`, the worst and the best score of the
-    rubric, `grades`, each with the lowest share that earns it, and `groups`. `marks` are the thresholds in units of it.
+    criteria, or if shapes are mixed. `task` is what is judged as a whole, if the rubric says it. `errors` and
+    `warnings` count the findings in it. `examples` are empty if the file cannot be scored. Only version 3 has `scale`,
+    the worst and the best score of the rubric, `grades`, each with the lowest share that earns it, and `groups`.
+    `marks` are the thresholds in units of it.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Choose example outputs of a rubric that show how its weights, gates and thresholds work, and score them."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -48,70 +48,102 @@ def _is_reversed(criterion: ScoringCriterion) -> bool:
     return criterion.grades[0].answer > criterion.grades[-1].answer
 
 
-def _choose(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
-    """Yield the titles of the examples, and the grade of each criterion in them."""
-    criteria, (pass_at, borderline_at) = rubric.criteria, rubric.model.thresholds
+Example = tuple[str, tuple[Grade, ...]]
+"""The title of an example, and the grade of each criterion in it."""
+
+
+def _choose(rubric: ScoringRubric) -> Iterator[Example]:
+    """Yield the examples of a rubric."""
+    criteria = rubric.criteria
     is_checklist = rubric.shape is Shape.CHECKLIST
     if len(criteria) == 1:
         yield from _choose_for_one(rubric)
         return
     best = tuple(criterion.grades[-1] for criterion in criteria)
+    worst = tuple(criterion.grades[0] for criterion in criteria)
     turned = any(map(_is_reversed, criteria))
     highest = "all criteria met" if is_checklist else "all criteria at their highest"
+    lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
     rest = "the rest at their best" if turned else "the rest at their highest"
     yield "every criterion at its best" if turned else highest, best
+    yield from _choose_thresholds(rubric)
+    yield from _choose_misses(criteria, best, rest)
+    step = _find_step(rubric, best) if rubric.shape is Shape.LEVELS else None
+    if step:
+        at, grade = step
+        yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
+    yield from _choose_not_applicable(criteria, best, rest)
+    yield "every criterion at its worst" if turned else lowest, worst
+
+
+def _choose_thresholds(rubric: ScoringRubric) -> Iterator[Example]:
+    """Yield the answers that are each just high enough to pass, and for borderline."""
+    criteria, (pass_at, borderline_at) = rubric.criteria, rubric.model.thresholds
     for verdict, name, threshold in (
         (Verdict.PASS, "to pass", pass_at),
         (Verdict.BORDERLINE, "for borderline", borderline_at),
     ):
-        enough = tuple(grade for criterion in criteria if (grade := _find_least(criterion, threshold)))
+        least = [_find_least(criterion, threshold) for criterion in criteria]
+        enough = tuple(grade for grade in least if grade)
         if len(enough) == len(criteria) and rubric.weigh(enough).verdict is verdict:
-            pairs = zip(criteria, enough, strict=True)
-            listed = f": {', '.join(_name(*pair) for pair in pairs)}" if len(criteria) <= _MOST_LISTED else ""
-            yield f"each just high enough {name}{listed}", enough
-    missed = [[grade for grade in criterion.grades if not grade.gate_met] for criterion in criteria]
-    below = {at: grades[-1] for at, grades in enumerate(missed) if grades}
+            title = f"each just high enough {name}"
+            if len(criteria) <= _MOST_LISTED:
+                answers = [_name(criterion, grade) for criterion, grade in zip(criteria, enough, strict=True)]
+                title = f"{title}: {', '.join(answers)}"
+            yield title, enough
+
+
+def _choose_misses(criteria: Sequence[ScoringCriterion], best: tuple[Grade, ...], rest: str) -> Iterator[Example]:
+    """Yield the best answers but for one that misses its gate, and but for the costliest one without a gate."""
+    below = {}
+    for at, criterion in enumerate(criteria):
+        missed = [grade for grade in criterion.grades if not grade.gate_met]
+        if missed:
+            below[at] = missed[-1]
     if below:  # the one that costs the fewest points shows best that a gate outweighs the score
         at = min(below, key=lambda at: criteria[at].share * (best[at].score - below[at].score))
-        yield _word_miss(criteria[at], below[at], gate=True, rest=rest), _replace(best, at, below[at])
+        yield _format_miss(criteria[at], below[at], gate=True, rest=rest), _replace(best, at, below[at])
     free = [at for at, criterion in enumerate(criteria) if criterion.grades[0].gate_met and criterion.share]
     if free:
         at = max(free, key=lambda at: criteria[at].share)
         least = criteria[at].grades[0]
-        yield _word_miss(criteria[at], least, gate=False, rest=rest), _replace(best, at, least)
-    if rubric.shape is Shape.LEVELS and (step := _find_step(rubric, best)):
-        at, grade = step
-        yield f"{_name(criteria[at], grade)}; {rest}", _replace(best, at, grade)
-    if conditional := [criterion for criterion in criteria if criterion.may_not_apply]:
-        names = join_words([shorten(criterion.id) for criterion in conditional[:_MOST_LISTED]])
-        what = names if len(conditional) <= _MOST_LISTED else f"{len(conditional)} criteria with a condition"
-        yield (
-            f"{what} not applicable; {rest}",
-            tuple(
-                criterion.all_grades[-1] if criterion.may_not_apply else grade
-                for criterion, grade in zip(criteria, best, strict=True)
-            ),
-        )
-    worst = tuple(criterion.grades[0] for criterion in criteria)
-    lowest = "no criterion met" if is_checklist else "all criteria at their lowest"
-    yield "every criterion at its worst" if turned else lowest, worst
+        yield _format_miss(criteria[at], least, gate=False, rest=rest), _replace(best, at, least)
+
+
+def _choose_not_applicable(
+    criteria: Sequence[ScoringCriterion], best: tuple[Grade, ...], rest: str
+) -> Iterator[Example]:
+    """Yield the best answers where nothing applies that has a condition."""
+    conditional = [at for at, criterion in enumerate(criteria) if criterion.may_not_apply]
+    if not conditional:
+        return
+    what = f"{len(conditional)} criteria with a condition"
+    if len(conditional) <= _MOST_LISTED:
+        what = join_words([shorten(criteria[at].id) for at in conditional])
+    grades = best
+    for at in conditional:
+        grades = _replace(grades, at, criteria[at].all_grades[-1])
+    yield f"{what} not applicable; {rest}", grades
 
 
 def _find_step(rubric: ScoringRubric, best: tuple[Grade, ...]) -> tuple[int, Grade] | None:
     """Return the highest level between the ends of one criterion that alone prevents a pass, and whose it is."""
     steps: list[tuple[Fraction, int, Grade]] = []
-    for at, criterion in enumerate(rubric.criteria if len(rubric.criteria) <= _MOST_TRIED else ()):
+    if len(rubric.criteria) > _MOST_TRIED:
+        return None
+    for at, criterion in enumerate(rubric.criteria):
         between = [grade for grade in criterion.grades[1:-1] if grade.gate_met]
 
         def passes(grade: Grade, at: int = at) -> bool:
             return rubric.weigh(_replace(best, at, grade)).verdict is Verdict.PASS
 
-        if count := bisect_left(between, 1, key=passes):  # what is better than a grade that passes passes too
+        count = bisect_left(between, 1, key=passes)  # what is better than a grade that passes passes too
+        if count:
             steps.append((between[count - 1].score, at, between[count - 1]))
     return max(steps, key=lambda step: (step[0], -step[1]))[1:] if steps else None
 
 
-def _choose_for_one(rubric: ScoringRubric) -> Iterator[tuple[str, tuple[Grade, ...]]]:
+def _choose_for_one(rubric: ScoringRubric) -> Iterator[Example]:
     """Yield the highest and the lowest answer, and those at which the verdict or the gate changes."""
     (criterion,) = rubric.criteria
     grades = criterion.grades
@@ -145,7 +177,7 @@ def _name(criterion: ScoringCriterion, grade: Grade) -> str:
     return f"{shorten(criterion.id)} {answer}"
 
 
-def _word_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
+def _format_miss(criterion: ScoringCriterion, grade: Grade, *, gate: bool, rest: str) -> str:
     is_reversed = _is_reversed(criterion)
     if criterion.is_failure:
         return f"{shorten(criterion.id)} found, which fails an answer; {rest}"

@@ -10,8 +10,8 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.formats.agentv.convert import find_unread
-from rubric_lint.formats.agentv.parts import is_of_agentv
+from rubric_lint.formats.agentv.convert import find_unread_parts
+from rubric_lint.formats.agentv.parts import is_suite_of_agentv
 from rubric_lint.formats.agentv.releases import RELEASES
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.lint.project.files import File, Unreadable
@@ -107,19 +107,20 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
     if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
         with suppress(UndecodableError):
-            owners = {document: is_of_agentv(document) for document in read_documents(Source.from_bytes(name, data))[0]}
+            documents, _ = read_documents(Source.from_bytes(name, data))
+            owners = {document: is_suite_of_agentv(document) for document in documents}
     # AgentV takes `.json` for the `evals.json` of Agent Skills.
-    for target in RELEASES.values() if any(owners.values()) and kind_of(name) is not Kind.JSON else ():
-        unread = {
-            (*document.source.position(document.span(path, part).start)[:2], reason)
-            for document in owners
-            for path, part, reason in _find_refused(document, target.name)
-        }
-        unread |= {
-            (*document.source.position(document.span(unmet.path, unmet.part).start)[:2], unmet.reason)
-            for document, is_suite in owners.items()
-            for unmet in (find_unread(document, target) if is_suite else ())
-        }
+    if not any(owners.values()) or kind_of(name) is Kind.JSON:
+        return
+    for target in RELEASES.values():
+        unread = set()
+        for document, is_suite in owners.items():
+            places = [*_find_refused(document, target.name)]
+            if is_suite:
+                places += [(unmet.path, unmet.part, unmet.reason) for unmet in find_unread_parts(document, target)]
+            for path, part, reason in places:
+                line, column, _ = document.source.position(document.span(path, part).start)
+                unread.add((line, column, reason))
         yield ShownRelease(target.name, target.title, tuple(sorted(unread)))
 
 
@@ -137,14 +138,14 @@ _OF_SUITES = (b"tests", b"cases", b"scenarios", b"assert", b"evaluators")
 
 
 def _find_unread(result: Result, *, is_empty: bool) -> tuple[Unread, ...]:
-    """Return what is not read, in the order of the text: near misses, and what is a finding because of that."""
+    """Return near misses, and findings that say that something is not read, in the order of the text."""
     rules = _UNREAD | {"schema"} if is_empty else _UNREAD
     lost = []
     for finding in result.findings:
         if finding.rule in rules:
             line, column, _ = result.source.position(finding.span.start)
             lost.append(Unread(finding.message, line, column, is_known=finding.rule == "lost-rubric"))
-    return tuple(sorted((*result.unread, *lost), key=lambda miss: (miss.line, miss.column)))
+    return tuple(sorted([*result.unread, *lost], key=lambda miss: (miss.line, miss.column)))
 
 
 def _count(findings: Iterable[Finding], places: Iterable[str]) -> dict[str, Counter[Severity]]:
@@ -199,7 +200,7 @@ def _describe(
 
 
 def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
-    """Return what only rubrics of version 3 have."""
+    """Return the fields of `ShownRubric` that only version 3 has."""
     view = rubric.view
     if view is None or not rubric.is_version_3:
         return {}
@@ -213,7 +214,7 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
             applies_if=group.applies_if,
             written_gate=group.written_gate,
         )
-        for group in (view.outline.groups if view.outline else ())
+        for group in rubric.groups
     ]
     return {
         "scale": view.units,
@@ -231,23 +232,16 @@ def _locate(document: Document, path: Path) -> tuple[int, int]:
 
 def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> Iterator[ShownCriterion]:
     rubric, document = loaded.rubric, loaded.document
-    if holistic := [entry for entry in rubric.entries if entry.shapes[0] is Shape.HOLISTIC]:
+    holistic = [entry for entry in rubric.entries if entry.shapes[0] is Shape.HOLISTIC]
+    if holistic:
         line, column = _locate(document, rubric.path)
-        bands = _describe_bands(band for entry in holistic if entry.scale for band in entry.scale.bands)
+        bands: list[Band] = []
+        for entry in holistic:
+            bands += entry.scale.bands if entry.scale else ()
         share = None if rubric.is_mixed else Fraction(1)
-        yield ShownCriterion(OVERALL, line, column, 1.0, share, None, None, bands)
-    # No share is known if one of the weights is invalid.
-    shares: Sequence[Fraction | None] = [None] * len(rubric.criteria)
-    weights = [criterion.weight for criterion in rubric.criteria if criterion.weight is not None]
-    root = rubric.view and (rubric.view.tree or rubric.view.outline)
-    if rubric.view and root and len(weights) == len(rubric.criteria):
-        found = dict(root.share_out(rubric.view.weights))
-        shares = [found.get(int(criterion.path[-1]), Fraction(0)) for criterion in rubric.criteria]
-    elif (rubric.is_version_3 or not rubric.is_mixed) and len(weights) == len(rubric.criteria):
-        with suppress(UnscorableError):
-            shares = share_out(weights)
+        yield ShownCriterion(OVERALL, line, column, 1.0, share, None, None, _describe_bands(bands))
     graded = scoring.criteria if scoring and rubric.shape is not Shape.HOLISTIC else [None] * len(rubric.criteria)
-    for criterion, share, grades in zip(rubric.criteria, shares, graded, strict=True):
+    for criterion, share, grades in zip(rubric.criteria, _find_shares(rubric), graded, strict=True):
         line, column, _ = loaded.position(criterion.path)
         # Other systems have weights below 0.
         weight = read_number((criterion.fields or {}).get("weight")) if criterion.weight is None else criterion.weight
@@ -258,7 +252,7 @@ def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> I
             weight=None if weight is None else float(weight),
             share=share,
             gate=criterion.gate,
-            outcome=_word_outcome(criterion),
+            outcome=_format_outcome(criterion),
             bands=_describe_bands(criterion.scale.bands) if criterion.scale else (),
             levels=_describe_levels(loaded, criterion.levels or (), grades),
             is_negated=criterion.is_negated,
@@ -268,16 +262,35 @@ def _describe_criteria(loaded: LoadedRubric, scoring: ScoringRubric | None) -> I
         )
 
 
-def _word_outcome(criterion: Criterion) -> str | None:
-    head = "Critical failure" if criterion.is_failure else "Counts against" if criterion.is_negated else ""
-    return ": ".join(filter(None, (head, criterion.outcome))) or None
+def _find_shares(rubric: Rubric) -> Sequence[Fraction | None]:
+    """Return the share of each criterion; None for all if one of the weights is invalid."""
+    weights = [criterion.weight for criterion in rubric.criteria if criterion.weight is not None]
+    if len(weights) == len(rubric.criteria):
+        if rubric.view and rubric.root:
+            shares = dict(rubric.root.share_out(rubric.view.weights))
+            return [shares.get(int(criterion.path[-1]), Fraction(0)) for criterion in rubric.criteria]
+        if rubric.is_version_3 or not rubric.is_mixed:
+            with suppress(UnscorableError):
+                return share_out(weights)
+    return [None] * len(rubric.criteria)
+
+
+def _format_outcome(criterion: Criterion) -> str | None:
+    words = [criterion.outcome] if criterion.outcome else []
+    if criterion.is_failure:
+        words.insert(0, "Critical failure")
+    elif criterion.is_negated:
+        words.insert(0, "Counts against")
+    return ": ".join(words) or None
 
 
 def _describe_bands(bands: Iterable[Band]) -> tuple[ShownBand, ...]:
     ordered = sorted(bands, key=lambda band: band.scores.start if band.is_sound else HIGHEST + 1)
-    return tuple(
-        ShownBand((band.scores[0], band.scores[-1]) if band.is_sound else None, band.outcome) for band in ordered
-    )
+    shown = []
+    for band in ordered:
+        scores = (band.scores[0], band.scores[-1]) if band.is_sound else None
+        shown.append(ShownBand(scores, band.outcome))
+    return tuple(shown)
 
 
 def _describe_levels(
@@ -285,11 +298,11 @@ def _describe_levels(
 ) -> tuple[ShownLevel, ...]:
     ordered = sorted(levels, key=lambda level: (level.number is None, level.number or 0))
     worth = {grade.answer: grade.score for grade in scoring.grades} if scoring else {}
-    shown, view, document = [], loaded.rubric.view, loaded.document
+    shown, document = [], loaded.document
     for level in ordered:
         outcome = level.outcome
         if outcome is None:  # a number or another scalar is shown as it is written
-            place = view.place(level.outcome_path) if view else level.outcome_path
+            place = loaded.rubric.place(level.outcome_path)
             outcome = document.written_at(place) if isinstance(document.value(place), int | float) else None
         score = None if level.number is None else worth.get(level.number)
         shown.append(ShownLevel(level.number, level.name, outcome, score))

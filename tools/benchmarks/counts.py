@@ -33,7 +33,7 @@ import outputs
 import rubric_lint
 from rubric_lint.lint.engine import lint
 
-KEPT = Path(__file__).parent.parent / "tests" / "data" / "speed.json"
+KEPT = Path(__file__).parents[2] / "tests" / "data" / "speed.json"
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 PACKAGE = str(Path(rubric_lint.__file__).parent) + os.sep
 

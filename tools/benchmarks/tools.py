@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from contest import Contestant
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "bench"
 SCHEMA = ROOT / "schemas" / "bundled" / "suite-v2.schema.json"
 

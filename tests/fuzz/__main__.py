@@ -1,6 +1,7 @@
-"""Look for inputs that break a law: `python fuzz --seconds 600`. Uses atheris where it is installed, else hypothesis.
+"""Look for inputs that break a law: `python tests/fuzz --seconds 600`.
 
-A find is written to `fuzz/finds/LAW/`, where `make test` runs it from then on. The exit code is 1 when there is one.
+Uses atheris where it is installed, else hypothesis. A find is written to `tests/fuzz/finds/LAW/`, where `make test`
+runs it from then on. The exit code is 1 when there is one.
 """
 
 import argparse
@@ -81,7 +82,7 @@ class _Trial:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / hashlib.blake2b(data, digest_size=6).hexdigest()
         file.write_bytes(data)
-        print(f"FIND {self.law}: {kind}: {broken} -> {file.relative_to(FINDS.parent.parent)}", flush=True)
+        print(f"FIND {self.law}: {kind}: {broken} -> {file.relative_to(Path(__file__).parents[2])}", flush=True)
 
     def report(self, engine: str) -> int:
         """Print the counts of the run; the exit code says whether something was found."""
