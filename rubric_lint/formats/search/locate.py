@@ -474,19 +474,18 @@ def _find(
         if path[: len(last)] == last:
             continue
         for key in mapping:
-            if key[:1] not in ("r", "R") or not _resembles(key):
-                continue
-            is_found = key == FIELD
-            if is_found and not is_claimed:
-                like = (id(mapping[FIELD]), is_holder(path))
-                if like not in ours:
-                    ours[like] = is_ours(mapping[FIELD], path)
-                is_found = ours[like]
-            if is_found:
-                last = (*path, FIELD)
-                found[last] = None
-            else:
-                leftovers.append((*path, key))
+            if key[:1] in ("r", "R") and _resembles(key):
+                is_found = key == FIELD
+                if is_found and not is_claimed:
+                    like = (id(mapping[FIELD]), is_holder(path))
+                    if like not in ours:
+                        ours[like] = is_ours(mapping[FIELD], path)
+                    is_found = ours[like]
+                if is_found:
+                    last = (*path, FIELD)
+                    found[last] = None
+                else:
+                    leftovers.append((*path, key))
         if is_suite_of_3 and FIELD not in mapping and is_place(path, in_suite=True) and _has_criteria(mapping):
             leftovers.append((*path, CRITERIA))
         elif FIELD not in mapping and is_holder(path):
