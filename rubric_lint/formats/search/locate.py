@@ -137,7 +137,7 @@ def _find_url(head: str) -> str:
 
 
 class Location(NamedTuple):
-    """A rubric: its path and version, for a dialect its view, and for our format what stands around it."""
+    """A rubric: its path and version, for a dialect its view, and for our format what is around it."""
 
     path: Path
     version: str
@@ -165,7 +165,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
         or not found.rubrics
         or any(location.view or location.around.doubts for location in found.rubrics)
         or has_signs_of_forms(document)
-        or has_home_beside(document)
+        or has_home_next_to_it(document)
     )
 
 
@@ -175,8 +175,8 @@ def has_signs_of_forms(document: Document) -> bool:
     return any(map(text.__contains__, _SIGNS_OF_FORMS))
 
 
-def has_home_beside(document: Document) -> bool:
-    """Return whether a document that has rubrics may have home-made ones beside them."""
+def has_home_next_to_it(document: Document) -> bool:
+    """Return whether a document that has rubrics may have home-made ones next to them."""
     return isinstance(document.data, dict) and any(key in Containers.strong for key in document.data if key != FIELD)
 
 
