@@ -275,17 +275,9 @@ def search(
     rubrics = [Location(path, follows) for path in found]
     views = _find_views(document, families) if families else []
     if views:
-        viewed = {view.path for view in views}
-        rubrics = _sort(document, [location for location in rubrics if location.path not in viewed] + views)
-        above = _list_ways(views)
-        inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
-        leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
+        rubrics, leftovers = _add_views(document, rubrics, leftovers, views)
     if leftovers and not is_claimed and find_intended_tools({document: rubrics}) == (True, False):
-        above = _list_ways(rubrics) - {location.path for location in rubrics}
-        placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
-        read = set(placed)
-        leftovers = [path for path in leftovers if list_prefixes([path]).isdisjoint(read)]
-        rubrics = _sort(document, rubrics + [Location(path, follows) for path in placed])
+        rubrics, leftovers = _add_placed(document, rubrics, leftovers, follows)
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
         rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole, is_claimed=claim is not None)
@@ -298,6 +290,27 @@ def search(
         leftovers = [path for path in leftovers if path not in above]
     rubrics = [_add_around(document, location, claim) for location in rubrics]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _add_views(
+    document: Document, rubrics: list[Location], leftovers: list[Path], views: list[Location]
+) -> tuple[list[Location], list[Path]]:
+    """Return the rubrics with those of dialects, which replace ours, and the leftovers that lead to none of them."""
+    viewed = {view.path for view in views}
+    above = _list_ways(views)
+    inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
+    leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
+    return _sort(document, [location for location in rubrics if location.path not in viewed] + views), leftovers
+
+
+def _add_placed(
+    document: Document, rubrics: list[Location], leftovers: list[Path], version: str
+) -> tuple[list[Location], list[Path]]:
+    """Return the rubrics with the leftovers of which their place says that they are ours, and the other leftovers."""
+    above = _list_ways(rubrics) - {location.path for location in rubrics}
+    placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
+    leftovers = [path for path in leftovers if list_prefixes([path]).isdisjoint(placed)]
+    return _sort(document, rubrics + [Location(path, version) for path in placed]), leftovers
 
 
 def _add_around(document: Document, location: Location, claim: Claim | None) -> Location:
