@@ -325,7 +325,7 @@ def _count_right(rated: RatedAnswers, answers: int) -> Contest:
     return Contest(measure, answers, first_right, second_right, p, reason, nearer)
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[SampleFlips]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units) -> list[SampleFlips]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:

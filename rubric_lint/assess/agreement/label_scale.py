@@ -89,7 +89,7 @@ def find_doubted_labels(
     people: Mapping[str, Judgements],
     judges: Mapping[str, Judgements],
     measures: Sequence[Measure],
-    known: Collection[str] = (),
+    known: Collection[str],
 ) -> DoubtedLabels | None:
     """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's.
 

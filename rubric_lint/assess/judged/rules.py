@@ -475,10 +475,8 @@ class Correlation:
     p: float
 
 
-def correlate_within(
-    first: Sequence[Number], second: Sequence[Number], groups: Sequence[Number], least: int = _LEAST
-) -> Correlation | None:
-    """Return Spearman's correlation of two columns within groups; None if at most `least` values can be compared.
+def correlate_within(first: Sequence[Number], second: Sequence[Number], groups: Sequence[Number]) -> Correlation | None:
+    """Return Spearman's correlation of two columns within groups; None if at most 30 values can be compared.
 
     Ranks are those among all values, less the mean of their group. If only chance decides which value of a group goes
     with which, the sum of products S has the mean 0 and the variance V = sum of the groups' Sxx Syy/(n - 1) over all
@@ -508,7 +506,7 @@ def correlate_within(
         spread_1 += square_1
         spread_2 += square_2
         freedom += n - 1
-    if freedom <= least:
+    if freedom <= _LEAST:
         return None
     # As Spearman's r = S/sqrt(V)/sqrt(freedom) of one group, with freedom = n - 1.
     square = min(joint * joint / variance / freedom, 1.0)
