@@ -17,7 +17,7 @@ from rubric_lint.assess.judged.outcomes import (
     at_least,
     at_most,
     corrected,
-    count_needed,
+    count_in_a_row,
     level_of,
     level_of_criterion,
     name_answers,
@@ -55,7 +55,7 @@ def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
     tests = len(table.columns)
     columns = [column for column in table.columns if not column.is_failure]
-    needed = count_needed(_MOST_ALIKE, share_of(tests))
+    needed = count_in_a_row(_MOST_ALIKE, share_of(tests))
     yield from _list_few("judged-flat", table, [(column, len(column.known)) for column in columns], needed)
     for column in columns:
         n = len(column.known)
