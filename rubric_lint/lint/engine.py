@@ -14,11 +14,11 @@ from rubric_lint.formats.search.locate import (
     count_signs,
     find_claim,
     find_claim_span,
-    find_meant,
+    find_intended_tools,
     holds_rubrics,
     may_be_missed,
+    mentions_rubrics,
     search,
-    speaks_of_rubrics,
 )
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Criterion, Shape, Thresholds
@@ -162,7 +162,7 @@ def examine(
         findings, ignored = _silence(source, documents, findings, settings, rules)
     findings.sort(key=lambda finding: (*finding.span, finding.rule, finding.message))
     if clock.is_over:
-        if rubrics or settings.is_named or speaks_of_rubrics(source):
+        if rubrics or settings.is_named or mentions_rubrics(source):
             span = Span(0, min(1, len(source.text)))
             findings.insert(0, _make_fault("time-limit", Severity.ERROR, clock.message, span))
         else:
@@ -304,7 +304,7 @@ def _find_lost(
     if not any(map(may_be_missed, documents, searches)):
         return
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
-    in_suite, of_agentv = find_meant(located)
+    in_suite, of_agentv = find_intended_tools(located)
     from rubric_lint.formats.search.near_misses import find_lost, find_unread, list_lost  # noqa: PLC0415  (few files)
 
     for document, found in zip(documents, searches, strict=True):
@@ -324,14 +324,14 @@ def _find_unfollowed(
     from rubric_lint.formats.agentv.files import (  # noqa: PLC0415  (few suites name files)
         Effect,
         find_ignored,
-        find_misshapen,
+        find_misshapen_cases,
         find_unfollowed,
         find_values,
         format_unread,
     )
 
     for document in documents:
-        for path, found in find_misshapen(document):
+        for path, found in find_misshapen_cases(document):
             yield FoundProblem("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
         if settings.is_for_five:
             for problem in find_ignored(document):
@@ -385,7 +385,7 @@ def report_faults(
     source: Source, faults: Sequence[SyntaxFaultError | UndecodableError], settings: FileSettings
 ) -> Result:
     """Return the findings of an unreadable file, if it seems to contain rubrics."""
-    if not (settings.is_named or speaks_of_rubrics(source)):
+    if not (settings.is_named or mentions_rubrics(source)):
         line, column, _ = source.position(faults[0].span.start)
         reason, signs = f"it cannot be read: {faults[0].message}", count_signs(source.name)
         return Result(source, (), unread=(Unread(reason, line, column, is_known=False, evidence=signs),))

@@ -113,7 +113,7 @@ _STEPS = {
 }
 
 
-class NextStep(NamedTuple):
+class NearMissStep(NamedTuple):
     """One step of the way to get a near miss read: what to `do`, and with what; `str` puts it into words."""
 
     do: str
@@ -135,7 +135,7 @@ class Unread(NamedTuple):
     column: int
     is_known: bool
     evidence: int = 0
-    steps: tuple[NextStep, ...] = ()
+    steps: tuple[NearMissStep, ...] = ()
 
     @property
     def rank(self) -> tuple[bool, int]:

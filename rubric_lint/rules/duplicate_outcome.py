@@ -16,9 +16,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if len(ends) < len(texts):  # those that are the same end in the same word
             yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
-        if levels := criterion.levels:
-            if (view := rubric.view) and not view.is_text:  # a text may be that of several levels
-                levels = tuple({view.place(level.outcome_path): level for level in levels}.values())
+        levels = criterion.levels
+        if levels:
+            if rubric.view and not rubric.view.is_text:  # a text may be that of several levels
+                levels = tuple({rubric.place(level.outcome_path): level for level in levels}.values())
             yield from _compare("levels", ((level.outcome, level.outcome_path) for level in levels))
 
 

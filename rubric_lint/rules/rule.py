@@ -45,7 +45,10 @@ class Rule(NamedTuple):
     @property
     def kinds(self) -> str:
         """The kinds of fixes that its findings may have, in words; empty for none."""
-        return ", ".join([*([self.fix] if self.fix else []), *(["choice"] if self.choices else [])])
+        kinds: list[str] = [self.fix] if self.fix else []
+        if self.choices:
+            kinds.append("choice")
+        return ", ".join(kinds)
 
     @property
     def page_file(self) -> Path:
@@ -72,20 +75,16 @@ class Rule(NamedTuple):
         return self.messages[code].format_map(values)
 
     def write_plainly(self, code: str, values: Mapping[str, object]) -> str:
-        """Return what the rule finds, and what one of the messages says of it, without statistics."""
+        """Write a finding without statistics: what the rule finds, and what one of the messages says of it."""
         finds = self.finds_of.get(code, self.finds)
         return ": ".join(filter(None, (finds, self.brief.get(code, "").format_map(values))))
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, severity, kind of fix, choices, summary and URL for the lists of rules in JSON."""
-        return {
-            "name": self.name,
-            "severity": self.severity.value,
-            "fix": self.fix,
-            **({"choices": dict(self.choices)} if self.choices else {}),
-            "summary": self.summary,
-            "url": self.url,
-        }
+        data: dict[str, Any] = {"name": self.name, "severity": self.severity.value, "fix": self.fix}
+        if self.choices:
+            data["choices"] = dict(self.choices)
+        return {**data, "summary": self.summary, "url": self.url}
 
 
 _SCHEMA_MESSAGES = {

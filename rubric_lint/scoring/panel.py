@@ -1,13 +1,15 @@
 """Read who judged an answer together: the models of a panel, and how many of their votes can be independent."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.model.messages import join_words
 from rubric_lint.scoring.records.decoding import OutputError
 
 
-class PanelMember(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PanelMember:
     """A model of a panel, by a name that no other of the panel has, and how many of the outputs are its own.
 
     `models` are the models that replied, or the one that was asked if no reply says it.

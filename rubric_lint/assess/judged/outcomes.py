@@ -6,6 +6,7 @@ divided by the number of tests on the rubric (Bonferroni), which the rubric alon
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
@@ -25,7 +26,8 @@ class RubricTarget(NamedTuple):
     answer: AnswerValue | None = None
 
 
-class JudgedStatement(NamedTuple):
+@dataclass(frozen=True)
+class JudgedStatement:
     """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
@@ -35,7 +37,8 @@ class JudgedStatement(NamedTuple):
     other: RubricTarget | None = None
 
 
-class Untested(NamedTuple):
+@dataclass(frozen=True)
+class Untested:
     """What a rule cannot decide with the data at hand: of what, why, and how much would do.
 
     `criteria` are the criteria that it is about, if they are not `names` themselves; None is the rubric as a whole.

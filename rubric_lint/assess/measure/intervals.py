@@ -1,7 +1,6 @@
 """Intervals and tests for counts and means: exact bounds, Student's t over units, McNemar's mid-p, the sign test."""
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -44,7 +43,10 @@ def find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int)
         low, high = high, high * 2
         if low > most:
             return None
-    return low + 1 + bisect_left(range(low + 1, high), x=True, key=is_enough)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
 
 
 MOST_LABELS = 100_000
@@ -139,9 +141,9 @@ def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable], of
     by_unit: dict[Hashable, list[Fraction | int]] = {}
     for value, unit in zip(values, units, strict=True):
         by_unit.setdefault(unit, []).append(value)
-    common = math.lcm(*(len(several) for several in by_unit.values()))
+    common = math.lcm(*(len(of_unit) for of_unit in by_unit.values()))
     whole = common * of  # so many parts make 1
-    sums = [sum(several) * (common // len(several)) for several in by_unit.values()]
+    sums = [sum(of_unit) * (common // len(of_unit)) for of_unit in by_unit.values()]
     n, total = len(sums), sum(sums)
     mean = Fraction(total) / (n * whole)
     squares = float(Fraction(sum((n * of_unit - total) ** 2 for of_unit in sums)) / (n * whole) ** 2)

@@ -2,9 +2,9 @@
 
 import math
 from bisect import bisect_left
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from rubric_lint.assess.measure.bounds import lower_tail, upper_tail
 from rubric_lint.assess.measure.intervals import find_least
@@ -19,7 +19,8 @@ CHANCE = 0.8
 _STEP = 10
 
 
-class UnitsSoFar(NamedTuple):
+@dataclass(frozen=True)
+class UnitsSoFar:
     """The units of a class so far: the sum of the shares that the judge gets right, and their number.
 
     Lower bounds count `more_n` units besides, with the sum `more_x`, such as answers on which people are tied.

@@ -6,6 +6,7 @@ unless the labels say it.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -31,7 +32,8 @@ class LabelSelection(StrEnum):
     BY_VERDICT = "by-verdict"
 
 
-class PassCounts(NamedTuple):
+@dataclass(frozen=True)
+class PassCounts:
     """Counts of answers: `labelled` by (label passes, judge passes); the judge's passes of those without a label."""
 
     labelled: Mapping[tuple[bool, bool], int]

@@ -526,14 +526,17 @@ def _format_left(given: _AdoptedFile, drafts: Iterable[TableDraft]) -> Iterator[
         if any(scale == [{"level": 0}, {"level": 1}] for scale in scales):
             yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.unused_keys if draft.candidate else None
-        if left is None:
-            continue
-        own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
-        around = dict.fromkeys(pointer(path) for document, path in left.beside if document in given.documents)
-        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", around)):
-            unused = [f"`{visible(name)}`" for name in names if name not in draft.used]
-            if unused:
-                yield f"{given.input.label}: {where}: {join_words(unused)}"
+        inside = left.inside if left else ()
+        around = left.around if left else ()
+        used = draft.used
+        own = dict.fromkeys(str(path[-1]) for document, path in inside if document in given.documents)
+        own = {name: None for name in own if name not in used}
+        besides = dict.fromkeys(pointer(path) for document, path in around if document in given.documents)
+        besides = {place: None for place in besides if place not in used}
+        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", besides)):
+            if names:
+                listed = join_words([f"`{visible(name)}`" for name in names])
+                yield f"{given.input.label}: {where}: {listed}"
 
 
 def _find_lacks(given: _AdoptedFile) -> Iterator[str]:

@@ -195,7 +195,7 @@ class LintedFile:
             raise outcome
         reviews = [reviewed.review for reviewed in run.reviewed]
         if isinstance(cache, _AmongAnswers):
-            reviews = [review._replace(left_out=cache.add_left_out(review)) for review in reviews]
+            reviews = [replace(review, left_out=cache.add_left_out(review)) for review in reviews]
         of_rubrics = {invalid for review in reviews for invalid in review.invalid}
         self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
         self.records, self.unmatched = list(format_records(run)), run.unmatched
@@ -257,7 +257,7 @@ class _AmongAnswers(RecordCache):
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
                 f"{list_names(known, 3)}; name the results of these answers with --results"
             )
-        return found._replace(results=results)
+        return replace(found, results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[RecordLine]] = {}
@@ -274,7 +274,7 @@ class _AmongAnswers(RecordCache):
                     about = self._answers[found]
                     texts = {"question": about.question, "answer": about.answer}
                     known = {field: text for field, text in texts.items() if text and field not in line.record}
-                    kept.append(line._replace(record={**known, **line.record}))
+                    kept.append(replace(line, record={**known, **line.record}))
                 else:
                     others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:

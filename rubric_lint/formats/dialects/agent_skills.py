@@ -55,7 +55,7 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(AGENT_SKILLS, data, around=around, beside=definition, question=read_text(case, "prompt"))
 
 
-def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
+def find_unread_cases(document: Document) -> Iterator[tuple[Path, str, str]]:
     """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
     items = {path: list(_list_items(path, case)) for path, case, _ in _find_cases(document)}
     judged = {path[:-1] for path in items if items[path]}

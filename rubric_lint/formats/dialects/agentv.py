@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.agentv.releases import find_fields
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     ListPlace,
     find_cases,
     find_text_lists,
@@ -169,7 +169,7 @@ def _find_lists(document: Document) -> _Lists:
     lists = _Lists(has_own_cases=document.part != "" or any(map(is_whole_case, loose.values())))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
-        kind = read_text(mapping, "type") if holder in EVALUATORS else ""
+        kind = read_text(mapping, "type") if holder in ASSERTION_LISTS else ""
         value = mapping.get("rubrics")
         if CONTAINERS.get(kind) == "value":
             lists.sure += _find_judged(document, path, mapping)

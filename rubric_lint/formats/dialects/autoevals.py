@@ -81,7 +81,7 @@ def _find_unnamed(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, s
             yield (*path, choice), f"`{shorten(choice)}` has a score, and {place} does not name it; {advice}"
 
 
-def find_unread(document: Document) -> Iterator[Path]:
+def find_unwritten_scores(document: Document) -> Iterator[Path]:
     """Find the `choice_scores` of OpenAI evals that are not written out: each choice is its own score."""
     for path, spec in document.mappings:
         if (

@@ -3,7 +3,7 @@
 import re
 from itertools import islice
 
-from rubric_lint.model.finding import NextStep, Unread
+from rubric_lint.model.finding import NearMissStep, Unread
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Source
 
@@ -78,7 +78,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     kind = "plain text" if name.lower().endswith(".txt") else "Markdown"
     reason = f"{criteria} in {kind}, which is not checked; `{command}` writes a rubric file"
-    return (Unread(reason, line, 1, is_known=False, evidence=2, steps=(NextStep("run", "import"),)),)
+    return (Unread(reason, line, 1, is_known=False, evidence=2, steps=(NearMissStep("run", "import"),)),)
 
 
 _ASKS = re.compile(

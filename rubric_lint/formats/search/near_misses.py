@@ -18,9 +18,8 @@ from rubric_lint.formats.search.locate import (
     has_signs_of_home,
     holds_criteria,
     is_agentv,
-    list_ways,
 )
-from rubric_lint.model.finding import NextStep, Problem, Unread
+from rubric_lint.model.finding import NearMissStep, Problem, Unread
 from rubric_lint.model.messages import describe, find_near, join_words, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
@@ -47,7 +46,7 @@ from rubric_lint.model.version_3 import holds_rubric
 from rubric_lint.model.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path, part_of
+from rubric_lint.source.path import Part, Path, list_prefixes, part_of
 from rubric_lint.source.source import DATA, Kind, kind_of
 from rubric_lint.source.tree import parts_of
 
@@ -227,11 +226,11 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
         place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
             advice = _Advice(
-                f"{place} has a scale of scores, which is not checked;", (NextStep("rewrite", _AS_LEVELS),)
+                f"{place} has a scale of scores, which is not checked;", (NearMissStep("rewrite", _AS_LEVELS),)
             )
         elif is_prompt(text):
             advice = _Advice(
-                f"{place} is a prompt, in which no criteria are checked;", (NextStep("rewrite", _AS_FILE),)
+                f"{place} is a prompt, in which no criteria are checked;", (NearMissStep("rewrite", _AS_FILE),)
             )
         else:
             continue
@@ -252,8 +251,8 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
         hold = "hold" if len(found) > 1 else "holds"
         problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
         steps = (
-            NextStep("rewrite", "write them as a list `criteria`, each with a `description`"),
-            NextStep("run", "adopt"),
+            NearMissStep("rewrite", "write them as a list `criteria`, each with a `description`"),
+            NearMissStep("run", "adopt"),
         )
         first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
         yield _make_unread(document, _UnreadPlace(first, Part.KEY, _Advice(problem, steps), is_known=False))
@@ -287,10 +286,10 @@ def _find_leftovers(
     """
     if not found.leftovers:
         return
-    covered = list_ways(lost)
+    covered = list_prefixes(lost)
     alike: set[tuple[int, Any]] = set()  # the table of a home-made rubric is for those too
     for near in home:
-        covered |= list_ways(near.places)
+        covered |= list_prefixes(near.places)
         alike |= {(len(path), path[-1]) for path in near.places if path}
     for location in found.rubrics:
         if location.view:
@@ -339,7 +338,7 @@ def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
 def list_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
     """Report the containers `lost` as near misses, without those whose rubrics are read all the same."""
     rubrics = {location.path for location in found.rubrics}
-    above = list_ways(rubrics)
+    above = list_prefixes(rubrics)
     for problem in lost:
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
         if path not in above and not any(path[:length] in rubrics for length in range(len(path))):
@@ -402,7 +401,7 @@ class _Advice(NamedTuple):
     """The reason for a near miss, with the steps of what to do about it."""
 
     problem: str
-    steps: tuple[NextStep, ...]
+    steps: tuple[NearMissStep, ...]
 
     def __str__(self) -> str:
         *others, last = map(str, self.steps)
@@ -416,20 +415,22 @@ def _find_by_dialects(document: Document, found: Search, *, has_others: bool) ->
     if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
-        for path, problem, step in agent_skills.find_unread(document):
-            yield _UnreadPlace(path, Part.HEAD, _Advice(f"{problem};", (NextStep("rewrite", step),)), is_known=False)
+        for path, problem, step in agent_skills.find_unread_cases(document):
+            yield _UnreadPlace(
+                path, Part.HEAD, _Advice(f"{problem};", (NearMissStep("rewrite", step),)), is_known=False
+            )
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
         problem = "the scores of OpenAI evals are read only if they are written out;"
-        advice = _Advice(problem, (NextStep("rewrite", "write a mapping from each choice to its score"),))
-        for path in autoevals.find_unread(document):
+        advice = _Advice(problem, (NearMissStep("rewrite", "write a mapping from each choice to its score"),))
+        for path in autoevals.find_unwritten_scores(document):
             yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
     if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
 
         problem = "these criteria have the fields of harbor check and others; if a judge reads them,"
-        advice = _Advice(problem, (NextStep("file-name", "rubric.toml"),))
+        advice = _Advice(problem, (NearMissStep("file-name", "rubric.toml"),))
         for view in described.find(document, "harbor_check", is_named=True):
             yield _UnreadPlace(view.path, Part.KEY, advice, is_known=False)
 
@@ -454,16 +455,17 @@ def _has_parts_like_criteria(value: Any) -> bool:
     return any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
 
 
-def _declare(document: Document, path: Path) -> NextStep:
+def _declare(document: Document, path: Path) -> NearMissStep:
     """Return the step after which the rubric at `path` is read, whatever its fields are."""
     is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
-    version = VERSION_3 if holds_rubric(document.data if is_whole else document.value(path)) else CURRENT
+    value = document.data if is_whole else document.value(path)
+    version = VERSION_3 if holds_rubric(value) else CURRENT
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
     if document.kind is Kind.YAML:
-        return NextStep("comment", url)
+        return NearMissStep("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        return NextStep("key" if document.number is None else "key-of-lines", url)
-    return NextStep("setting", "versions")
+        return NearMissStep("key" if document.number is None else "key-of-lines", url)
+    return NearMissStep("setting", "versions")
 
 
 def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
@@ -474,16 +476,18 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     """
     value = document.value(path)
     if is_alone and _can_adopt(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (NextStep("run", "adopt"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("run", "adopt"),))
     if path[-1] != FIELD and is_ours(value, path[:-1]):
-        return _Advice(f"{problem};", (NextStep("rename", FIELD),))
+        return _Advice(f"{problem};", (NearMissStep("rename", FIELD),))
     if not is_alone and path[-1] != FIELD:
-        return _Advice(f"{problem}; if it is a rubric,", (NextStep("move", "to a file of its own"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("move", "to a file of its own"),))
     if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
         lack, step = _find_lack(value)
-        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NextStep("rewrite", step),))
+        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NearMissStep("rewrite", step),))
     form = (
-        [] if isinstance(value, list) or holds_rubric(value) else [NextStep("rewrite", "put this criterion in a list")]
+        []
+        if isinstance(value, list) or holds_rubric(value)
+        else [NearMissStep("rewrite", "put this criterion in a list")]
     )
     return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
@@ -538,7 +542,7 @@ def _find_reason(document: Document, path: Path, *, is_claimed: bool, is_alone: 
     value, key = document.value(path), str(path[-1])
     bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
     if isinstance(value, dict) and any(band <= value.keys() for band in bands):
-        return _Advice(f"`{key}` is one band, not a list of bands;", (NextStep("rewrite", "put it in a list"),))
+        return _Advice(f"`{key}` is one band, not a list of bands;", (NearMissStep("rewrite", "put it in a list"),))
     if key != FIELD:
         return _find_reason_of_other_name(document, path, is_claimed=is_claimed, is_alone=is_alone)
     if value is None or value in ([], {}, ""):
@@ -565,7 +569,7 @@ def _find_reason_of_other_name(document: Document, path: Path, *, is_claimed: bo
     if not (isinstance(value, list | dict) and value):
         return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
     if is_claimed:
-        return _Advice(f"`{key}` is not read;", (NextStep("rename", FIELD),))
+        return _Advice(f"`{key}` is not read;", (NearMissStep("rename", FIELD),))
     return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
 
 
@@ -587,7 +591,7 @@ def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
         above = path[:-1] if is_map or isinstance(siblings, list) else path
         where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
         if _can_adopt(document, above):
-            advice = _Advice(f"{where} if a judge reads them,", (NextStep("run", "adopt"),))
+            advice = _Advice(f"{where} if a judge reads them,", (NearMissStep("run", "adopt"),))
             yield _UnreadPlace(path, Part.HEAD, advice, is_known=False)
         else:
             yield _UnreadPlace(path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", is_known=False)
@@ -629,7 +633,7 @@ def _find_unread_forms(
 
         unread += [*deepeval.find_computed(document, rubrics), *ragas.find_computed(document, rubrics)]
         return [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread]
-    unread += lost_in_suites.find_unread(document, rubrics, of_agentv=of_agentv)
+    unread += lost_in_suites.find_unread_assertions(document, rubrics, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
     untyped = {blocker.path[:-1] for blocker in unloaded if blocker.path[-1:] == ("type",)}
@@ -637,8 +641,8 @@ def _find_unread_forms(
     others = [blocker for blocker in unloaded if blocker.path not in rubrics]  # the rules on rubrics look at those
     misses += [_UnreadPlace(blocker.path, blocker.part, blocker.reason) for blocker in others]
     if not of_agentv:
-        misses += [_UnreadPlace(path, part, reason) for path, part, reason in lost_in_suites.find_misspelt(document)]
-    reported = list_ways(lost) - {()}
+        misses += [_UnreadPlace(*misspelt) for misspelt in lost_in_suites.find_misspelt_judges(document)]
+    reported = list_prefixes(lost) - {()}
     return [miss for miss in misses if not _is_reported(miss.path, lost, reported)]
 
 

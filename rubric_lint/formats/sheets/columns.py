@@ -101,7 +101,7 @@ class Choices(NamedTuple):
     header_row: int | None = None
 
 
-def read_columns(table: CellTable, choices: Choices) -> TableColumns:
+def identify_columns(table: CellTable, choices: Choices) -> TableColumns:
     """Find out what each column of a table holds.
 
     Raises:

@@ -19,7 +19,7 @@ from rubric_lint.formats.sheets.cells import (
     place_in,
     split_weight,
 )
-from rubric_lint.formats.sheets.columns import Choices, fold, is_points, read_columns
+from rubric_lint.formats.sheets.columns import Choices, fold, identify_columns, is_points
 from rubric_lint.formats.sheets.markdown_file import VERDICT, Blocks, FoundTable, check_width
 from rubric_lint.formats.sheets.rubrics import is_total
 from rubric_lint.model.messages import list_names, point_to_known, shorten
@@ -371,7 +371,7 @@ def _read_columns(found: FoundTable, choices: Choices) -> TableColumns:
     """Return what the columns of a table hold; one that cannot be read is no reason to refuse the others."""
     try:
         check_width(found)
-        return read_columns(CellTable("", found.header, found.rows), choices)
+        return identify_columns(CellTable("", found.header, found.rows), choices)
     except TableError as fault:
         return TableColumns({}, (), found.header, faults=(fault,))
 

@@ -33,11 +33,11 @@ from rubric_lint.formats.sheets.columns import (
     Choices,
     find_step,
     fold,
+    identify_columns,
     is_level_word,
     is_own,
     is_points,
     is_unscored,
-    read_columns,
 )
 from rubric_lint.model.criterion import HIGHEST, LOWEST
 from rubric_lint.model.messages import join_words, list_names, shorten
@@ -131,7 +131,7 @@ def read_rubric(table: CellTable, choices: Choices) -> TableRubric:
     Raises:
         TableError: if its columns, or what is in a cell, have no single meaning.
     """
-    columns = table.columns or read_columns(table, choices)
+    columns = table.columns or identify_columns(table, choices)
     reader = _TableReader(table, columns, choices.rescale, [*table.notes, *columns.notes])
     return reader.read()
 

@@ -22,7 +22,7 @@ except ImportError:
     from hashlib import blake2b
 
 from rubric_lint.lint.project.opening import LIMIT, read_file
-from rubric_lint.model.finding import Finding, NextStep, Related, Result, Severity, Unread
+from rubric_lint.model.finding import Finding, NearMissStep, Related, Result, Severity, Unread
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, UndecodableError
 
@@ -293,7 +293,7 @@ def _lacks_edits(packed: list[Any]) -> bool:
 
 def _unpack_unread(packed: list[Any]) -> Unread:
     reason, line, column, is_known, signs, steps = packed
-    return Unread(reason, line, column, is_known, signs, tuple([NextStep(*step) for step in steps]))
+    return Unread(reason, line, column, is_known, signs, tuple([NearMissStep(*step) for step in steps]))
 
 
 def _unpack(packed: list[Any]) -> Finding:
