@@ -242,7 +242,7 @@ class HtmlReport:
             script=(_TEMPLATES / "report.js").read_text("utf-8"),
             kind="Scores by rubric",
             title=title,
-            note=f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1.",
+            note=f"{totals}. SD is the standard deviation of the scores, each from 0 to 1.",
             totals=totals,
             extras=extras,
             other=self._other,

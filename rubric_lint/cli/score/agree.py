@@ -307,7 +307,7 @@ _LABELS_CALL = "rubric-lint labels examples/summary.rubric.yaml answers.jsonl"
 
 @command(
     "rubric answers",
-    "output:sheet! sample labels:done results:valid seed:draw_sample map:answers | config isolated",
+    "output:sheet! sample labels:done results:valid seed:draw map:answers | config isolated",
     short="Write the sheet in which people judge answers.",
     examples={
         f"{_LABELS_CALL} -o labels.xlsx": "Write a sheet for 60 answers, drawn at random",

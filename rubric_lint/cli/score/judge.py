@@ -47,8 +47,8 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
         f"{_CALL} --model gpt-5 --model qwen3@http://localhost:11434/v1": "Have two models judge every answer",
     },
     exits={
-        Exit.CLEAN: "every answer has a valid output",
-        Exit.FOUND: "an answer has an invalid output or no reply, or a limit ended the run",
+        Exit.CLEAN: "every answer has a valid judge output",
+        Exit.FOUND: "an answer has an invalid judge output or no reply, or a limit ended the run",
         Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
     },
     clashes="""
