@@ -210,7 +210,8 @@ class HtmlReport:
         """Add the result of one entry."""
         self._answers.add(result, content)
         self._origin.add(result.record.get("judge"))
-        if scored := result.scored:
+        scored = result.scored
+        if scored:
             column = min(scored.score.numerator * BINS // scored.score.denominator, BINS - 1)
             self._bins[column, scored.verdict] += 1
             self._keep(result, scored)

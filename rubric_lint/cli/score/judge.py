@@ -137,7 +137,8 @@ def open_account(given: Given, access: ModelAccess) -> Account:
     limit = RunLimit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
         models = dict.fromkeys(call.model for call in access.calls)
-        if missing := [model for model in models if model not in limit.prices.models]:
+        missing = [model for model in models if model not in limit.prices.models]
+        if missing:
             raise click.UsageError(
                 f"--prices: {given.prices}: no price for {join_words([f'`{name}`' for name in missing])}, so "
                 f"--max-cost cannot be kept; add [models.{json.dumps(missing[0])}] with `input` and `output`"
