@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rubric_lint.lint.engine import DEFAULTS, lint
@@ -111,7 +112,7 @@ def import_source(
     from rubric_lint.convert.importing import import_tables, read_choices  # noqa: PLC0415  (few import tables)
 
     pairs = [*(columns or {}).items()]
-    require_items("columns", [word for pair in pairs for word in pair], str)
+    require_items("columns", [*chain.from_iterable(pairs)], str)
     require_items("ignored", ignored, str)
     choices = read_choices(pairs, ignored, rescale, rubric, header_row)
     return import_tables(name, name, as_bytes(data), settings, choices)

@@ -7,6 +7,7 @@ rest.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -83,7 +84,8 @@ class AssessOptions(NamedTuple):
     label_scales: LabelScales = MappingProxyType({})
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True)
+class Evidence:
     """A finding at its place; `criterion` is the id of the one that it is about, None for the whole rubric.
 
     `judged` is what judged data show in plain words, empty for other findings.
@@ -124,7 +126,8 @@ class Evidence(NamedTuple):
         return {name: getattr(self, name) for name in names}
 
 
-class AssessedCriterion(NamedTuple):
+@dataclass(frozen=True)
+class AssessedCriterion:
     """A criterion with its standing and the evidence. `untested` is what rules on judged data cannot decide.
 
     `shares` are those of the worst judge, None without labels; `needed` is the number of labels in all that decide with
@@ -222,7 +225,7 @@ class Assessment(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as in the JSON report."""
-        review, asked, worst = self.review, self.asked, self.worst
+        review, options, worst = self.review, self.asked, self.worst
         shares = worst.shares if worst else None
         people = shares.people if shares else None
         return {
@@ -233,10 +236,10 @@ class Assessment(NamedTuple):
             "answer": self.trust,
             "reasons": self.reasons,
             **{name: getattr(review, name) for name in ("answers", "judges", "labelled", "people", "chosen")},
-            "target": float(asked.target),
-            "look": asked.look,
-            "runs": asked.runs,
-            "fail_on": asked.line,
+            "target": float(options.target),
+            "look": options.look,
+            "runs": options.runs,
+            "fail_on": options.line,
             "level": self.level,
             "unit": "question" if self.has_questions else "answer",
             "near_copies": self.copies,
@@ -322,19 +325,19 @@ def list_probe_evidence(loaded: LoadedRubric, probes: "RubricProbes") -> Iterato
         yield Evidence(criterion, rule, severity, message, source.name, line, column, plain)
 
 
-def assess_faulty_file(source: Source, findings: Sequence[Finding], asked: AssessOptions) -> Assessment:
+def assess_faulty_file(source: Source, findings: Sequence[Finding], options: AssessOptions) -> Assessment:
     """Return the assessment of a file whose errors hide its rubrics."""
     evidence = tuple(make_evidence(source, finding, None) for finding in findings)
     name = stem_of(source.name)
     review = Review(name, fault=NO_RESULTS)
-    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), asked, review, evidence=evidence)
+    return Assessment(source.name, name, 1, Trust.NOT_TRUSTED, (Reason.ERRORS,), options, review, evidence=evidence)
 
 
-def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, asked: AssessOptions) -> Assessment:
+def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, options: AssessOptions) -> Assessment:
     """Assess a rubric and its criteria by the findings about them and the review of its judged data."""
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     line = source.position(start).line
-    assessment = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), asked, review)
+    assessment = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), options, review)
     if review.ratings is not None:
         assessment = _add_measures(assessment, review.ratings)
     criteria = tuple(_assess_criteria(loaded, evidence, assessment))
@@ -343,8 +346,8 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, a
     trust, reasons = _decide(evidence, assessment)
     needed = None
     if Reason.FEW_LABELS in reasons and assessment.worst:
-        level = find_level(asked.look + 1, len(assessment.judges))
-        needed = count_needed(assessment.worst.shares, asked.target, level)
+        level = find_level(options.look + 1, len(assessment.judges))
+        needed = count_needed(assessment.worst.shares, options.target, level)
     return assessment._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 
@@ -394,9 +397,9 @@ def _find_least(shares: Shares) -> float:
     return min(shares.bad_caught.low, shares.good_passed.low)
 
 
-def _count_verdicts(given: Judgements) -> Counter[Verdict]:
+def _count_verdicts(judgements: Judgements) -> Counter[Verdict]:
     """Count the verdicts of the outputs of a judge."""
-    outputs = (output for judgement in given.values() for output in judgement.samples or (judgement.given,))
+    outputs = (output for judgement in judgements.values() for output in judgement.samples or (judgement.given,))
     return Counter(verdict for _, verdict in outputs if verdict is not None)
 
 
@@ -414,10 +417,11 @@ def _assess_criteria(
         criterion = AssessedCriterion(name, line, column, standing, own)
         if name in outcomes:
             outcome = outcomes[name]
-            criterion = criterion._replace(untested=outcome.untested, nothing_found_by=outcome.quiet)
+            criterion = replace(criterion, untested=outcome.untested, nothing_found_by=outcome.quiet)
         if gates:
             worst = min(gates, key=lambda gate: _find_least(gate.shares))
-            criterion = criterion._replace(
+            criterion = replace(
+                criterion,
                 shares=worst.shares,
                 needed=worst.needed if standing is Standing.INCONCLUSIVE else None,
                 is_silenced=standing is not Standing.FIX and any(gate.is_against for gate in gates),
@@ -438,7 +442,7 @@ def _measure_gates(assessment: Assessment, place: int) -> list[GateMeasure]:
 
 
 def _find_standing(own: Sequence[Evidence], gates: Sequence[GateMeasure], assessment: Assessment) -> Standing:
-    """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
+    """Return the standing of a criterion; judged data count only if the labels, and the judge, can say anything."""
     if any(is_against(item, assessment) for item in own):
         return Standing.FIX
     reach = [gate.reasons == (Reason.SHARES_REACHED,) for gate in gates]
@@ -452,7 +456,7 @@ def is_against(evidence: Evidence, assessment: Assessment) -> bool:
 
 
 def find_void(assessment: Assessment) -> Reason | None:
-    """Return why labels say nothing about a judge, if they do not."""
+    """Return the reason for which labels say nothing about a judge, None if they do."""
     if assessment.worst is None:
         return Reason.NO_LABELS
     return assessment.review.doubts.find_void(assessment.worst.shares.people, assessment.asked.target)

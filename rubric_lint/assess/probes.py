@@ -8,6 +8,7 @@ an effect each of them is as likely to be the better one: the exact sign test ne
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -83,7 +84,8 @@ def _make_claim(answer: Answer) -> str:
     return f"{answer.case.answer}\n\n{_CLAIM}"
 
 
-class Probe(NamedTuple):
+@dataclass(frozen=True)
+class Probe:
     """A way to make an answer worse, with `what` it has then.
 
     If it `adds` to the answer what is worth nothing, a criterion that is met more often for it pays for that. What is
@@ -118,14 +120,14 @@ def make_variants(answer: Answer) -> Iterator[dict[str, Any]]:
         return
     kept = {field: answer.record[field] for field in ("question", "reference", "rubric") if field in answer.record}
     for kind, probe in PROBES.items():
-        made = probe.make(answer)
-        if made is not None and made.split() != text.split():
+        variant = probe.make(answer)
+        if variant is not None and variant.split() != text.split():
             yield {
                 "id": f"{name if isinstance(name, str) else f'[{name}]'}/{kind}",
                 _KIND: kind,
                 _OF: name,
                 **kept,
-                "answer": made,
+                "answer": variant,
             }
 
 
@@ -171,7 +173,8 @@ class ProbeCounts(NamedTuple):
         return {**self._asdict(), "p_fell": self.chance_of(-1), "p_rose": self.chance_of(1)}
 
 
-class ProbeResult(NamedTuple):
+@dataclass(frozen=True)
+class ProbeResult:
     """The result of one probe: of `made` variants, those with a valid output are compared.
 
     `fell` and `rose` have the criteria (None: the verdict) that do so more than chance explains. `most` is the share of
@@ -241,13 +244,13 @@ def _compare(was: Scored, now: Scored) -> dict[str | None, int]:
 
     A criterion that does not apply to both of them says nothing, and is left out.
     """
-    found: dict[str | None, int] = {
+    changes: dict[str | None, int] = {
         old.criterion.id: find_direction(old.criterion, old.grade, new.grade)
         for old, new in zip(was.criteria, now.criteria, strict=True)
         if old.applies and new.applies
     }
     change = VERDICTS.index(now.verdict) - VERDICTS.index(was.verdict)
-    return {**found, None: (change > 0) - (change < 0)}
+    return {**changes, None: (change > 0) - (change < 0)}
 
 
 def decide_probe(
@@ -266,21 +269,21 @@ def decide_probe(
     share = Share(sum(way in pair.values() for pair in pairs), len(pairs))
     result = ProbeResult(kind, made, ProbeOutcome.UNDECIDED, tuple(counts), fell, rose, bound(*share, levels.most))
     if not pairs:
-        return result._replace(outcome=ProbeOutcome.UNDECIDED if made else ProbeOutcome.NOT_MADE)
+        return replace(result, outcome=ProbeOutcome.UNDECIDED if made else ProbeOutcome.NOT_MADE)
     if result.rewarded:
-        return result._replace(outcome=ProbeOutcome.REWARDED)
+        return replace(result, outcome=ProbeOutcome.REWARDED)
     if fell:
-        return result._replace(outcome=ProbeOutcome.NOTICED)
+        return replace(result, outcome=ProbeOutcome.NOTICED)
     is_decided = result.most.high < _HALF
     if rose and not is_decided:
-        return result._replace(outcome=ProbeOutcome.BETTER)
+        return replace(result, outcome=ProbeOutcome.BETTER)
     if is_decided:
-        return result._replace(outcome=ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED)
+        return replace(result, outcome=ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED)
     level = rose_at if probe.adds else levels.noticed
     needed = [_count_deciding(count, way, level) for count in counts]
     if Fraction(*share) < _HALF:
         needed.append(count_deciding(share, _HALF, levels.most))
-    return result._replace(needed=min((number for number in needed if number is not None), default=None))
+    return replace(result, needed=min((number for number in needed if number is not None), default=None))
 
 
 def _count_deciding(count: ProbeCounts, way: int, level: float) -> int | None:

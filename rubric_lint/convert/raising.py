@@ -12,7 +12,8 @@ from typing import Any
 from rubric_lint.formats.agentv.convert import at_path
 from rubric_lint.formats.search.locate import find_claim
 from rubric_lint.lint.engine import DEFAULTS, Examined, build_rubrics, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix, format_new_finding
+from rubric_lint.lint.fix import Applied, Fixed, Left, Note, find_version, fix
+from rubric_lint.lint.fix.new_findings import format_new_finding
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import USUAL_THRESHOLDS, Mark, Thresholds
 from rubric_lint.model.finding import Finding, Severity

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
-from rubric_lint.formats.agentv.convert import SCALE, SUITES, Converted, convert, find_blockers
-from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_of_agentv, is_suite, is_template
+from rubric_lint.formats.agentv.convert import RELEASE_CHECKS, SCALE, Converted, convert, find_blockers
+from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite, is_suite_of_agentv, is_template
 from rubric_lint.formats.agentv.releases import RELEASES, Release
 from rubric_lint.formats.agentv.suites import EVAL_FILES
-from rubric_lint.formats.agentv.unconvertible import find_custom, find_other_files, is_foreign, is_read_as_it_is
+from rubric_lint.formats.agentv.unconvertible import find_custom, find_unconverted_files, is_foreign, is_read_as_it_is
 from rubric_lint.formats.search.locate import find_claim_span
 from rubric_lint.lint.engine import DEFAULTS, build_rubrics, lint
 from rubric_lint.lint.fix import DEPRECATIONS, Applied, Fixed, Left, Note, fix
@@ -56,7 +56,7 @@ def is_agentv_suite(name: str, data: bytes, settings: FileSettings) -> bool:
 
 def _is_agentvs(document: Document, rubrics: list[Rubric]) -> bool:
     if not rubrics:
-        return is_of_agentv(document)
+        return is_suite_of_agentv(document)
     if any(rubric.is_version_3 for rubric in rubrics):
         return False  # which no release reads in its place
     own = [rubric for rubric in rubrics if not rubric.dialect or rubric.dialect.startswith("agentv")]
@@ -164,7 +164,9 @@ class _SuiteFile:
         """The documents that have rubrics, and the suites of AgentV without any; of JSON Lines, all or none."""
         is_part = bool(self._settings.part)  # of a suite that names the file
         found = [
-            document for document in self.documents if is_part or document in self.rubrics or is_of_agentv(document)
+            document
+            for document in self.documents
+            if is_part or document in self.rubrics or is_suite_of_agentv(document)
         ]
         if found and self.source.name.lower().endswith(".jsonl"):
             return [document for document in self.documents if isinstance(document.data, dict)]
@@ -238,7 +240,7 @@ class _Rewriting:
         if unread:
             return replace(self.fixed, unmet=_sort(unread), notes=(Note(_WHOLE),))
         seldom_meant = tuple(self._note(document, unmet) for document, unmet in found)
-        find_gaps = SUITES[self.target.name].find_gaps
+        find_gaps = RELEASE_CHECKS[self.target.name].find_gaps
         gaps = _sort(self._leave(document, gap) for document in after for gap in find_gaps(document))
         if new.source.text == self.file.source.text:
             return replace(self.fixed, unmet=gaps, notes=seldom_meant)
@@ -337,8 +339,8 @@ class _Rewriting:
                 "it"
             )
         for document in self.file.suites:
-            yield from map(Note, SUITES[self.target.name].list_assumptions(document))
-            for outside in (*find_other_files(document), *find_custom(document)):
+            yield from map(Note, RELEASE_CHECKS[self.target.name].list_assumptions(document))
+            for outside in (*find_unconverted_files(document), *find_custom(document)):
                 yield self._note(document, outside)
 
     def _note(self, document: Document, unmet: Blocker) -> Note:

@@ -28,7 +28,7 @@ from rubric_lint.editor.answers.symbols import WorkspaceSymbols, answer_folds, a
 from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.protocol import Connection, as_data
 from rubric_lint.editor.server.unopened import UnopenedFiles
-from rubric_lint.editor.server.workspace import SECTION, Options, build_workspace, read_options
+from rubric_lint.editor.server.workspace import SECTION, EditorOptions, build_workspace, read_options
 from rubric_lint.lint.project.settings import NAMES
 
 SCHEMA_SERVER = "rubric-lint/schemaServer"
@@ -65,7 +65,7 @@ class Server:
         self._commands = Commands(self._documents)
         self._unopened = UnopenedFiles(self._documents)
         self._formatting = Formatting(self._documents)
-        self._options: dict[str, Options] = {}
+        self._options: dict[str, EditorOptions] = {}
         self._given: Any = None
         self._faults: set[str] = set()
         self._turn = 0

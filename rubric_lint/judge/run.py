@@ -30,10 +30,10 @@ from rubric_lint.scoring.form import write_check
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.meaning import hash_criteria
 from rubric_lint.scoring.output import reader_of
+from rubric_lint.scoring.panel import count_votes, name_models, read_panel
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.quotes import read_quotable
 from rubric_lint.scoring.records.reply import Tokens, is_other_model
-from rubric_lint.scoring.scorer import count_votes, name_models, read_panel
 from rubric_lint.scoring.totals import ReadingTotals
 
 

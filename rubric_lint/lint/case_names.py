@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
@@ -38,17 +38,18 @@ def find_repeated(
         other = owners[first_case]
         if own.key != other.key:  # also if one has several rubrics, whose names differ from that of the other
             reported.add(own.key)
-            code, values = "second-case", {"field": own.field, "name": shorten(own.name)}
-            above, above_at = rubrics[first_case][0], (*other.key[1], other.field)
-            place, part = (*own.key[1], own.field), Part.ENTRY
+            related = _relate(rubrics[first_case][0], other.name_path, Part.ENTRY)
+            values = {"field": own.field, "name": shorten(own.name)}
+            yield Problem("second-case", *_own_place(document, own.name_path, Part.ENTRY), values, related), document
         elif first != at:
-            code, values = "second-rubric", {"name": shorten(name)}
-            above, above_at = rubrics[first][0], rubrics[first][1].path
-            place, part = rubric.path, Part.KEY
-        else:
-            continue
-        earlier = Place("the first one", (), span=above.span(*_own_place(above, above_at, part)))
-        yield Problem(code, *_own_place(document, place, part), values, (earlier,)), document
+            earlier_document, earlier = rubrics[first]
+            related = _relate(earlier_document, earlier.path, Part.KEY)
+            place = _own_place(document, rubric.path, Part.KEY)
+            yield Problem("second-rubric", *place, {"name": shorten(name)}, related), document
+
+
+def _relate(document: Document, path: Path, part: Part) -> tuple[RelatedPlace]:
+    return (RelatedPlace("the first one", (), span=document.span(*_own_place(document, path, part))),)
 
 
 def _own_place(document: Document, path: Path, part: Part) -> tuple[Path, Part]:
@@ -135,6 +136,11 @@ class _Owner(NamedTuple):
     inner: tuple[str, ...]
     field: str
     places: tuple[str, ...]
+
+    @property
+    def name_path(self) -> Path:
+        """The path at which the case has its name."""
+        return (*self.key[1], self.field)
 
 
 def _read_owner(document: Document, rubric: Rubric) -> _Owner:

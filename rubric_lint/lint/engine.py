@@ -1,7 +1,7 @@
 """Lint one file: turn its bytes into findings."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,24 +14,24 @@ from rubric_lint.formats.search.locate import (
     count_signs,
     find_claim,
     find_claim_span,
-    find_meant,
+    find_intended_tools,
     holds_rubrics,
     locate,
     may_be_missed,
+    mentions_rubrics,
     search,
-    speaks_of_rubrics,
 )
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import Criterion, Shape, Thresholds
-from rubric_lint.model.finding import Finding, Place, Problem, Related, Result, Severity, Unread
+from rubric_lint.model.finding import Finding, Problem, Related, RelatedPlace, Result, Severity, Unread
 from rubric_lint.model.messages import find_near, join_words, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, Around
 from rubric_lint.model.repairs import rename_fields
 from rubric_lint.model.rubric import Rubric, SharedEntries, apply_threshold, build_rubric
 from rubric_lint.model.schema import RubricSchema, schema_of
 from rubric_lint.model.schema_files import VERSION_3, catalogue
-from rubric_lint.model.signs import find_signs
 from rubric_lint.model.suggest import name_in
+from rubric_lint.model.triggers import find_triggers
 from rubric_lint.rules import BY_NAME, JUDGED_RULES, RULES, checks_for
 from rubric_lint.source.deadline import Clock, check_time
 from rubric_lint.source.document import Document
@@ -163,7 +163,7 @@ def examine(
         findings, ignored = _silence(source, documents, findings, settings, rules)
     findings.sort(key=lambda finding: (*finding.span, finding.rule, finding.message))
     if clock.is_over:
-        if rubrics or settings.is_named or speaks_of_rubrics(source):
+        if rubrics or settings.is_named or mentions_rubrics(source):
             span = Span(0, min(1, len(source.text)))
             findings.insert(0, _make_fault("time-limit", Severity.ERROR, clock.message, span))
         else:
@@ -206,19 +206,19 @@ def find_problems(
         located = _build(document, found.rubrics, settings)
         located_rubrics.rubrics.extend((document, rubric) for rubric in located)
         yield from find_duplicate_keys(document, located)
-    lost = list(_find_lost(documents, searches, located_rubrics, is_told=is_enabled("lost-rubric", settings)))
+    lost = list(_find_lost(documents, searches, located_rubrics, is_finding=is_enabled("lost-rubric", settings)))
     yield from lost
-    is_told = settings.is_followed or not any(
+    is_complete = settings.is_followed or not any(
         rubric.dialect.startswith("agentv") for _, rubric in located_rubrics.rubrics
     )
-    if settings.part or settings.unfollowed or not is_told:
+    if settings.part or settings.unfollowed or not is_complete:
         yield from _find_unfollowed(documents, settings, located_rubrics)
     if not located_rubrics.rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
             yield FoundProblem("schema", problem, document)
     for document, rubric in located_rubrics.rubrics:
         check_time()
-        if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is told once
+        if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is reported once
             yield from _check(document, rubric)
     if len(located_rubrics.rubrics) > 1:
         from rubric_lint.lint.case_names import find_repeated  # noqa: PLC0415  (one rubric repeats no other)
@@ -246,7 +246,7 @@ def find_duplicate_keys(document: Document, located: list[Rubric], *, is_ours: b
         return
     holders = {rubric.path: rubric for rubric in reversed(located)}
     for _, owner, key, first, second, _ in duplicates:
-        related = (Place("the first one", (), span=first),)
+        related = (RelatedPlace("the first one", (), span=first),)
         problem = Problem("repeated", (*owner, key), values={"key": key}, span=second, related=related)
         above = (owner[:length] for length in range(len(owner) + 1))
         holder = next((holders[path] for path in above if path in holders), None)
@@ -300,16 +300,16 @@ class LocatedRubrics(NamedTuple):
 
 
 def _find_lost(
-    documents: Sequence[Document], searches: Sequence[Search], located_rubrics: LocatedRubrics, *, is_told: bool
+    documents: Sequence[Document], searches: Sequence[Search], located_rubrics: LocatedRubrics, *, is_finding: bool
 ) -> Iterator[FoundProblem]:
     """Find the containers that lose their rubrics; add those that are not findings to `located_rubrics`.
 
-    Without `is_told`, the rule for them does not run, so none of them is a finding.
+    Without `is_finding`, the rule for them does not run, so none of them is a finding.
     """
     if not any(map(may_be_missed, documents, searches)):
         return
     located = {document: found.rubrics for document, found in zip(documents, searches, strict=True)}
-    in_suite, of_agentv = find_meant(located)
+    in_suite, of_agentv = find_intended_tools(located)
     from rubric_lint.formats.search.near_misses import find_lost, find_unread, list_lost  # noqa: PLC0415  (few files)
 
     for document, found in zip(documents, searches, strict=True):
@@ -318,7 +318,7 @@ def _find_lost(
         yield from (FoundProblem("lost-rubric", problem, document) for problem in lost)
         paths = {problem.path for problem in lost}
         located_rubrics.unread.extend(find_unread(document, found, paths, in_suite=is_ours, of_agentv=of_agentv))
-        if lost and not is_told:
+        if lost and not is_finding:
             located_rubrics.unread.extend(list_lost(document, found, lost))
 
 
@@ -329,14 +329,14 @@ def _find_unfollowed(
     from rubric_lint.formats.agentv.files import (  # noqa: PLC0415  (few suites name files)
         Effect,
         find_ignored,
-        find_misshapen,
+        find_misshapen_cases,
         find_unfollowed,
         find_values,
         format_unread,
     )
 
     for document in documents:
-        for path, found in find_misshapen(document):
+        for path, found in find_misshapen_cases(document):
             yield FoundProblem("lost-rubric", Problem("agentv-cases", path, Part.HEAD, {"found": found}), document)
         if settings.is_for_five:
             for problem in find_ignored(document):
@@ -390,10 +390,10 @@ def report_faults(
     source: Source, faults: Sequence[SyntaxFaultError | UndecodableError], settings: FileSettings
 ) -> Result:
     """Return the findings of an unreadable file, if it seems to contain rubrics."""
-    if not (settings.is_named or speaks_of_rubrics(source)):
+    if not (settings.is_named or mentions_rubrics(source)):
         line, column, _ = source.position(faults[0].span.start)
         reason, signs = f"it cannot be read: {faults[0].message}", count_signs(source.name)
-        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
+        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, evidence=signs),))
     severity = severity_of("syntax", settings)
     code = "encoding" if isinstance(faults[0], UndecodableError) else "unreadable"
     return Result(source, tuple(_make_fault(code, severity, fault.message, fault.span) for fault in faults))
@@ -463,7 +463,7 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
 
 
 def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
-    """Find what is wrong with the fields beside `rubrics` in a file that follows version 3, or says it follows 2."""
+    """Find what is wrong with the siblings of `rubrics` in a file that follows version 3, or says it follows 2."""
     holder = rubric.path[:-1]
     if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
@@ -520,7 +520,7 @@ def _check(document: Document, rubric: Rubric) -> Iterator[FoundProblem]:
             yield FoundProblem(name, problem, document, rubric)
     for name, problem in view.problems if view else ():
         yield FoundProblem(name, problem, document, rubric)
-    for name, check in checks_for(find_signs(rubric)):
+    for name, check in checks_for(find_triggers(rubric)):
         if name in without:
             continue
         try:
@@ -551,12 +551,7 @@ def _make_findings(
         key = (rule, span, name + message if rule in JUDGED_RULES else message)  # about one criterion
         if key in findings:
             continue
-        related = tuple(
-            [
-                Related(place.message, place.span or document.span(place.path, place.part), place.source, place.path)
-                for place in places
-            ]
-        )
+        related = tuple([_relate(document, place) for place in places]) if places else ()
         fixes: Fixes = (None, obstacle, ())
         if repair is not None or choices:
             if builder is None:
@@ -581,13 +576,12 @@ def _make_findings(
             criterion=_identify(document, criterion),
         )
         may_be_echo = may_be_echo or rule == "ambiguous-scalar"
-    if not may_be_echo:
-        return list(findings.values())
-    wanted: dict[Span, list[str]] = {}
-    for finding in findings.values():
-        if finding.severity is Severity.ERROR:
-            wanted.setdefault(finding.span, []).append(str(finding.values.get("expected")))
-    return [finding for finding in findings.values() if not _is_echo(finding, wanted.get(finding.span, []))]
+    return _leave_out_echoes(findings.values()) if may_be_echo else list(findings.values())
+
+
+def _relate(document: Document, place: RelatedPlace) -> Related:
+    span = place.span or document.span(place.path, place.part)
+    return Related(place.message, span, place.source, place.path)
 
 
 def _find_criterion(path: Path, rubric: Rubric) -> Criterion | None:
@@ -619,12 +613,18 @@ def _identify(document: Document, criterion: Criterion | None) -> tuple[str, ...
     return document.pointer(criterion.path), f"id {criterion.id}", f"text {criterion.first_text}"
 
 
-def _is_echo(finding: Finding, wanted: list[str]) -> bool:
-    """Return whether an ambiguous-scalar finding adds nothing to the errors on its scalar.
+def _leave_out_echoes(findings: Collection[Finding]) -> list[Finding]:
+    """Leave out the ambiguous-scalar findings that add nothing to the errors on their scalars."""
+    expected: dict[Span, list[str]] = {}
+    for finding in findings:
+        if finding.severity is Severity.ERROR:
+            expected.setdefault(finding.span, []).append(str(finding.values.get("expected")))
+    return [finding for finding in findings if not _is_echo(finding, expected.get(finding.span, []))]
 
-    `wanted` is what each of the errors expects.
-    """
-    if finding.rule != "ambiguous-scalar" or not wanted:
+
+def _is_echo(finding: Finding, expected: list[str]) -> bool:
+    """Return whether a finding only says that a scalar is ambiguous where errors expect another kind of value."""
+    if finding.rule != "ambiguous-scalar" or not expected:
         return False
     readings = f" is {finding.values['readings']}"
     is_boolean = " is true in " in readings or " is false in " in readings
@@ -633,4 +633,4 @@ def _is_echo(finding: Finding, wanted: list[str]) -> bool:
         kind = "true or false"
     elif " is the number " in readings:
         kind = "a number"
-    return not any(expected.startswith(kind) for expected in wanted)
+    return not any(description.startswith(kind) for description in expected)

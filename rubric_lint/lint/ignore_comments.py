@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import NamedTuple
 
 from rubric_lint.model.finding import Finding, Severity
 from rubric_lint.rules import BY_NAME, find_near_rules
@@ -15,7 +14,8 @@ from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, kind_of
 
 
-class RuleName(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuleName:
     """The name of a rule in an ignore comment, and its place."""
 
     text: str
@@ -55,7 +55,7 @@ def find_ignores(source: Source, documents: list[Document]) -> list[Ignore]:
         parts += [Span(*part) for part in pairwise([*starts, comment.end])]
     if not parts:
         return []
-    entries = Entries(source, documents)
+    entries = EntriesByLine(source, documents)
     below: dict[int, int] = {}  # for each line that has only a comment the next one that has something else
     for start in [start for start, _ in reversed(comments) if is_alone(source, start)]:
         line = source.position(start).line
@@ -70,7 +70,7 @@ def is_alone(source: Source, start: int) -> bool:
 
 
 def _read_ignore(
-    source: Source, entries: "Entries", comment: Span, below: dict[int, int], first_content: int
+    source: Source, entries: "EntriesByLine", comment: Span, below: dict[int, int], first_content: int
 ) -> Ignore:
     found = _IGNORE.match(source.text, *comment)
     listed = _NAME.finditer(source.text, *found.span("names")) if found else ()
@@ -92,7 +92,7 @@ _SOLID = re.compile(r"[^-?\[{ \t\r\n]")
 """Text that is more than the introduction of an entry; between the start of a line and its entry there is only that."""
 
 
-class Entries:
+class EntriesByLine:
     """The outermost field or list item that begins on each line; its dash may be on a line before it."""
 
     def __init__(self, source: Source, documents: list[Document]) -> None:
@@ -179,24 +179,27 @@ def find_unused(
     for ignore in ignores:
         if ignore.fault:
             yield _report("invalid", {"reason": ignore.fault}, severity, ignore.comment)
-        names = {name.text for name in reversed(ignore.names)}
-        idle = {name for name in names if name in BY_NAME and name in in_use and (ignore, name) not in silenced}
-        idle = set() if "unused-ignore" in names else idle - once
+        by_text = {name.text: name for name in reversed(ignore.names)}  # each once, at its first place
+        idle: set[str] = set()
+        if "unused-ignore" not in by_text:
+            checked = {text for text in by_text if text in BY_NAME and text in in_use} - once
+            idle = {text for text in checked if (ignore, text) not in silenced}
         line = source.position(ignore.comment.start).line
         near_lines = {name: _find_near(line, lines.get(name, [])) for name in idle}
         # A comment that should move must not be gone before its author reads that.
         is_safe = not any(near_lines.values())
         can_fix = idle and not kind_of(source.name).is_program
         fix = _make_fix(source, ignore, idle, is_safe=is_safe) if can_fix else None
-        for name in {name.text: name for name in reversed(ignore.names)}.values():  # each once, at its first place
-            if name.text in idle:
-                near_line = near_lines[name.text]
-                code, values = "too-far" if near_line else "idle", {"rule": name.text, "near": str(near_line)}
+        for text, name in by_text.items():
+            if text in idle:
+                near_line = near_lines[text]
+                code = "too-far" if near_line else "idle"
+                values = {"rule": text, "near": str(near_line)}
                 yield _report(code, values, severity, name.span)._replace(fix=fix)
-            elif name.text not in BY_NAME:
-                near = find_near_rules(name.text)
+            elif text not in BY_NAME:
+                near = find_near_rules(text)
                 hint = f"did you mean `{near[0]}`?" if near else "`rubric-lint explain` lists the rules"
-                yield _report("unknown-rule", {"rule": name.text, "hint": hint}, severity, name.span)
+                yield _report("unknown-rule", {"rule": text, "hint": hint}, severity, name.span)
 
 
 def _report(code: str, values: dict[str, str], severity: Severity, span: Span) -> Finding:

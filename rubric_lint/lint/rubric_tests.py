@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import describe
 from rubric_lint.model.schema import RubricSchema, schema_of
 from rubric_lint.model.schema_problems import find_violations
@@ -65,7 +65,10 @@ def _check_ids(
     if isinstance(name, str | int) and not isinstance(name, bool):
         first = firsts.setdefault((type(name), name), place)
         if first != place:
-            yield "duplicate-id", Problem("test", place, values={"id": name}, related=(Place("the first one", first),))
+            yield (
+                "duplicate-id",
+                Problem("test", place, values={"id": name}, related=(RelatedPlace("the first one", first),)),
+            )
 
 
 def _check_scores(

@@ -306,7 +306,7 @@ class Shape(StrEnum):
     MIXED = "mixed"
 
 
-class Asked(NamedTuple):
+class JudgeQuestion(NamedTuple):
     """What another system asks its judge for about a criterion, in `words`: `a score from 0 to 1`.
 
     `highest` is the best score that the judge is asked for, 0 if it gives none. `said` is the scale that the text
@@ -394,10 +394,10 @@ class Criterion(NamedTuple):
         return (*self.path, field) if self.fields is not None and field in self.fields else self.path
 
     @property
-    def asked(self) -> Asked | None:
+    def asked(self) -> JudgeQuestion | None:
         """What the system of its dialect asks the judge about it, if that is known."""
         asked = self.fields.get(ASKED) if self.fields is not None else None
-        return asked if isinstance(asked, Asked) else None
+        return asked if isinstance(asked, JudgeQuestion) else None
 
     @property
     def is_negated(self) -> bool:
@@ -463,7 +463,7 @@ def _word_label(identifier: str) -> str:
     return f"criterion `{shorten(words)}`" if words else ""
 
 
-class Reader(Protocol):
+class ValueSource(Protocol):
     """A source that knows how the parts of a value are written: a document, or a view of one."""
 
     @property
@@ -488,7 +488,7 @@ class Reader(Protocol):
 
 
 def build_criterion(
-    document: Reader,
+    document: ValueSource,
     path: Path,
     entry: str | dict[str, Any],
     *,
@@ -564,7 +564,7 @@ def weigh_nothing(criteria: Sequence[Criterion]) -> bool:
     return all(criterion.weight is not None and criterion.weight == 0 for criterion in criteria)
 
 
-def read_weight(document: Reader, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
+def read_weight(document: ValueSource, weight: Any, path: Path, *, deducts: bool) -> Decimal | None:
     """Return the weight of what is at a path, as it is written; None if it is no finite number, or below 0.
 
     With `deducts`, it may be below 0.

@@ -21,7 +21,7 @@ class Severity(StrEnum):
     """Never makes a run fail."""
 
 
-class Place(NamedTuple):
+class RelatedPlace(NamedTuple):
     """Another place that a problem refers to, and its description. `span`, if given, overrides `path`.
 
     `source` is the file that `span` is in, if not that of the problem.
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
     path: Path
     part: Part = Part.VALUE
     values: Mapping[str, object] = {}
-    related: tuple[Place, ...] = ()
+    related: tuple[RelatedPlace, ...] = ()
     repair: Repair | None = None
     span: Span | None = None
     choices: tuple[Repair, ...] = ()
@@ -73,8 +73,8 @@ class Finding(NamedTuple):
 
     `fix` is the one plain fix, `choices` are fixes of which only an author can pick one. `obstacle` says why a known
     fix cannot be made in this text. `code` names the rule and the message, as in `overlap.shared-scores`, and `values`
-    are what the message says of this place. `criterion` are the signs of its criterion, of which a fix may change one:
-    its JSON Pointer, its id and its text.
+    are what the message says of this place. `criterion` are what identifies its criterion, of which a fix may change
+    one: its JSON Pointer, its id and its text.
     """
 
     rule: str
@@ -96,7 +96,8 @@ class Finding(NamedTuple):
 
 def list_fixes(finding: Finding) -> list[Fix]:
     """Return all fixes of a finding: the plain one, and those that only an author can pick."""
-    return [*([finding.fix] if finding.fix else []), *finding.choices]
+    plain = [finding.fix] if finding.fix else []
+    return [*plain, *finding.choices]
 
 
 _STEPS = {
@@ -112,7 +113,7 @@ _STEPS = {
 }
 
 
-class Step(NamedTuple):
+class NearMissStep(NamedTuple):
     """One step of the way to get a near miss read: what to `do`, and with what; `str` puts it into words."""
 
     do: str
@@ -125,7 +126,7 @@ class Step(NamedTuple):
 class Unread(NamedTuple):
     """A near miss, which is skipped: the reason with what to do about it, and its place.
 
-    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool. `signs`
+    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool. `evidence`
     counts what else makes a rubric likely; reports list the likeliest first. `steps` say to a program what to do.
     """
 
@@ -133,24 +134,26 @@ class Unread(NamedTuple):
     line: int
     column: int
     is_known: bool
-    signs: int = 0
-    steps: tuple[Step, ...] = ()
+    evidence: int = 0
+    steps: tuple[NearMissStep, ...] = ()
 
     @property
     def rank(self) -> tuple[bool, int]:
         """The order in which to list near misses: the smallest is the likeliest rubric."""
-        return not self.is_known, -self.signs
+        return not self.is_known, -self.evidence
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return it as the JSON reports have it."""
-        told = {
+        data: dict[str, Any] = {
             "file": file,
             "reason": self.reason,
             "line": self.line,
             "column": self.column,
             "is_known": self.is_known,
         }
-        return {**told, "steps": [step._asdict() for step in self.steps]} if self.steps else told
+        if self.steps:
+            data["steps"] = [step._asdict() for step in self.steps]
+        return data
 
 
 class Result(NamedTuple):

@@ -56,20 +56,22 @@ class Group:
 
         What weighs nothing in a node, or has no weight, has the part 0.
         """
-        return ((each, part) for each, part in self.share_all(weights) if not isinstance(each, Group))
+        return ((member, share) for member, share in self.share_all(weights) if not isinstance(member, Group))
 
     def share_all(
         self, weights: Sequence[Decimal | None], share: Fraction = Fraction(1)
     ) -> Iterator[tuple["Group | int", Fraction]]:
         """Yield each group and the index of each criterion with its part in the score, as `share_out` has it."""
-        own = [(each.weight if isinstance(each, Group) else weights[each]) or Decimal(0) for each in self.members]
-        exact = [to_fraction(weight) for weight in own]
+        exact: list[Fraction] = []
+        for member in self.members:
+            weight = member.weight if isinstance(member, Group) else weights[member]
+            exact.append(to_fraction(weight or Decimal(0)))
         total = sum(weight for weight in exact if weight > 0)
-        for each, weight in zip(self.members, exact, strict=True):
-            part = share * weight / total if total else Fraction(0)
-            yield each, part
-            if isinstance(each, Group):
-                yield from each.share_all(weights, part)
+        for member, weight_of_member in zip(self.members, exact, strict=True):
+            part = share * weight_of_member / total if total else Fraction(0)
+            yield member, part
+            if isinstance(member, Group):
+                yield from member.share_all(weights, part)
 
     def flatten(self, weights: Sequence[Decimal | None]) -> list[Decimal | None]:
         """Return the weights of all criteria in one average that says the same, as the smallest integers."""

@@ -75,14 +75,16 @@ class Causes:
     def word(self, most: int = 3) -> str:
         """Return the commonest causes, each with its number and its first message, and how many errors are left."""
         named = self.counts.most_common(most)
-        told = []
+        causes = []
         for cause, count in named:
             times = f"{count:,} times" if count > 1 else "once"
             if cause in self._varying:
                 times += ", also with other names or values"
-            told.append(f"{self.firsts[cause]} ({times})")
+            causes.append(f"{self.firsts[cause]} ({times})")
         others = self.counts.total() - sum(count for _, count in named)
-        return join_words([*told, *([f"{others:,} with other errors"] if others else [])])
+        if others:
+            causes.append(f"{others:,} with other errors")
+        return join_words(causes)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the causes as in JSON reports, the commonest first."""
@@ -256,8 +258,8 @@ def to_data(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return to_data(value._asdict())
     if isinstance(value, Mapping):
-        return {name: to_data(each) for name, each in value.items()}
-    return [to_data(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: to_data(inner) for name, inner in value.items()}
+    return [to_data(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _escape(text: str, escape: Callable[[str], str], kept: str = "") -> str:
@@ -304,7 +306,8 @@ def point_to_known(name: str, known: Collection[str]) -> str:
     alike = [word for word in known if unicodedata.normalize("NFC", word) == unicodedata.normalize("NFC", name)]
     if alike:
         return f"`{alike[0]}` looks the same but is made of other Unicode characters"
-    if near := find_near(name, known):
+    near = find_near(name, known)
+    if near:
         return f"did you mean `{near[0]}`?"
     return f"there {'is' if len(known) == 1 else 'are'} {list_names(known)}"
 

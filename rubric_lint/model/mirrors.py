@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.model.criterion import Criterion
 from rubric_lint.model.openings import match_negation
@@ -23,27 +23,30 @@ _COMMON = 40
 
 def find_mirrors(criteria: Sequence[Criterion]) -> Iterator[tuple[Criterion, Criterion]]:
     """Find the penalties that mirror a criterion that gives points, each with the first such criterion."""
-    gives = [each for each in criteria if each.outcome and each.weight and each.weight > 0]
-    takes = [each for each in criteria if each.outcome and each.weight and each.weight < 0]
-    said = {id(each): _read(each) for each in (*gives, *takes)}
+    rewards = [criterion for criterion in criteria if criterion.outcome and criterion.weight and criterion.weight > 0]
+    penalties = [criterion for criterion in criteria if criterion.outcome and criterion.weight and criterion.weight < 0]
+    if not rewards or not penalties:
+        return
+    parsed = {id(criterion): _parse_outcome(criterion) for criterion in rewards + penalties}
     with_word: dict[str, list[Criterion]] = defaultdict(list)
-    for criterion in gives:
-        for word in said[id(criterion)].stems:
-            with_word[word].append(criterion)
-    for penalty in takes:
-        own = said[id(penalty)]
+    for reward in rewards:
+        for word in parsed[id(reward)].stems:
+            with_word[word].append(reward)
+    for penalty in penalties:
+        own = parsed[id(penalty)]
         near: dict[int, Criterion] = {}
         for word in own.stems:
             if len(with_word[word]) <= _COMMON:
-                near.update((id(each), each) for each in with_word[word])
-        for criterion in near.values():
-            if _is_mirror(own, said[id(criterion)]):
-                yield penalty, criterion
+                near |= {id(reward): reward for reward in with_word[word]}
+        for reward in near.values():
+            if _is_mirror(own, parsed[id(reward)]):
+                yield penalty, reward
                 break
 
 
-class _Said(NamedTuple):
-    """What an outcome says: the stems of its words without the negation, their first one, and its marks."""
+@dataclass(frozen=True, slots=True)
+class _ParsedOutcome:
+    """The content of an outcome: the stems of its words without the negation, their first one, and its marks."""
 
     stems: frozenset[str]
     first: str
@@ -51,7 +54,7 @@ class _Said(NamedTuple):
     is_negated: bool
 
 
-def _is_mirror(one: _Said, other: _Said) -> bool:
+def _is_mirror(one: _ParsedOutcome, other: _ParsedOutcome) -> bool:
     """Return whether two outcomes say the same but for a negation, their verbs, and words that only one of them has."""
     if one.is_negated == other.is_negated or one.marks != other.marks:
         return False
@@ -60,7 +63,7 @@ def _is_mirror(one: _Said, other: _Said) -> bool:
     return len(one.stems & other.stems) >= _ALIKE * len(one.stems | other.stems)
 
 
-def _read(criterion: Criterion) -> _Said:
+def _parse_outcome(criterion: Criterion) -> _ParsedOutcome:
     text = write_out_negations(criterion.outcome or "")
     folded = text.casefold()
     found = match_negation(folded)  # one further on is part of what is said
@@ -69,4 +72,5 @@ def _read(criterion: Criterion) -> _Said:
     if found and found["verb"]:
         rest = f"{found['verb']} {rest}"
     stems = [stem(word) for word in _WORD.findall(rest) if word not in _DROPPED]
-    return _Said(frozenset(stems), next(iter(stems), ""), marks, bool(found) != criterion.is_negated)
+    first = stems[0] if stems else ""
+    return _ParsedOutcome(frozenset(stems), first, marks, bool(found) != criterion.is_negated)

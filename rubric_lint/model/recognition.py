@@ -109,7 +109,7 @@ def _proves(entry: Mapping[str, Any]) -> bool:
     """
     if _has_own_field(entry):
         return True
-    return tells(entry) and all(may_be_ours(field) or _OUTCOME in field for field in entry)
+    return has_distinctive_field(entry) and all(may_be_ours(field) or _OUTCOME in field for field in entry)
 
 
 def _are_judged(entries: Iterable[Mapping[str, Any]], owner: Path) -> bool:
@@ -137,7 +137,7 @@ def _has_own_field(entry: Mapping[str, Any]) -> bool:
 def holds_only_ours(value: Any) -> bool:
     """Return whether a value lists criteria with a field that only this format has, and none of another one."""
     return type(value) is list and any(
-        type(entry) is dict and tells(entry) and all(map(may_be_ours, entry)) for entry in value
+        type(entry) is dict and has_distinctive_field(entry) and all(map(may_be_ours, entry)) for entry in value
     )
 
 
@@ -213,9 +213,11 @@ def _find_leading(data: Any) -> set[int]:
     return leading
 
 
-def tells(entry: Mapping[str, Any]) -> bool:
+def has_distinctive_field(entry: Mapping[str, Any]) -> bool:
     """Return whether a criterion has a field that only this format has."""
-    return any(field in entry and _TELLS[when](entry[field]) for field, when in schema_for().distinctive.items())
+    return any(
+        field in entry and _IS_DISTINCTIVE[when](entry[field]) for field, when in schema_for().distinctive.items()
+    )
 
 
 def _has_levels(value: Any) -> bool:
@@ -228,7 +230,7 @@ def _has_levels(value: Any) -> bool:
 
 
 # Whether the value of a field with this `x-distinctive` is proof.
-_TELLS: dict[str, Callable[[Any], bool]] = {
+_IS_DISTINCTIVE: dict[str, Callable[[Any], bool]] = {
     "always": lambda _: True,
     "list of numbers": lambda value: type(value) is list and bool(value) and all(map(is_number, value)),
     "levels": _has_levels,
@@ -277,7 +279,7 @@ def is_description(data: Any) -> bool:
 
 def _is_foreign_entry(entry: Any, *, is_doubtful: bool) -> bool:
     """Return whether no field of an entry is nearly ours, or few are. A single field is a string with a colon in it."""
-    if not isinstance(entry, dict) or len(entry) < 2 or tells(entry):
+    if not isinstance(entry, dict) or len(entry) < 2 or has_distinctive_field(entry):
         return False
     known = sum(schema_for().knows(field) and not (field == "levels" and value) for field, value in entry.items())
     return 2 * known <= len(entry) and not _is_first_version(entry) if is_doubtful else known == 0

@@ -49,7 +49,7 @@ def find_deprecated(
         return  # the wrong value comes first
     new = replacement.value_for(value)
     new = best if replacement.values is not None and new == HIGHEST else new
-    old_text, new_text = (str(each).lower() if isinstance(each, bool) else str(each) for each in (value, new))
+    old_text, new_text = _write_plain(value), _write_plain(new)
     intents: tuple[Intent, ...]
     if new is None and replacement.values is not None:
         code, title, intents = "left-out", f"remove `{field}`", (RemoveField(place),)
@@ -66,6 +66,10 @@ def find_deprecated(
             yield Problem(code, place, Part.KEY, values, obstacle=word_rivals(old, shorten(other), name))
             return
     yield Problem(code, place, Part.KEY, values, (), Repair(title, intents, safe=True))
+
+
+def _write_plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 AS_LEVELS = "as-levels"
@@ -120,7 +124,7 @@ def split_outcome(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) ->
 
 
 def divide(rubric: Rubric, criterion: Criterion, parts: Sequence[str]) -> list[Intent] | None:
-    """Return what adds a criterion for each part behind the first one, with a share of its weight.
+    """Add a criterion for each part behind the first one, with a share of its weight.
 
     None if a weight that is written has no exact part for each. Where none is written, each part keeps the weight 1 if
     it is a string, if 1 has no such parts, or if there is no other criterion to be outweighed.
@@ -173,7 +177,9 @@ def write_placeholder(entry: Any, at: Path, place: Path) -> Repair:
     name = f"{'band' if is_band else 'criterion'} {number}".strip()
     within = place[len(at) :]
     if len(within) > 1:
-        kind = "level" if within[0] == "levels" else "band" if isinstance(within[1], int) else "score"
+        kind = "band" if isinstance(within[1], int) else "score"
+        if within[0] == "levels":
+            kind = "level"
         part = int(within[1]) + 1 if isinstance(within[1], int) else within[1]
         name = f"{kind} {part} of {name}"
     text = f"TODO - say what an observer sees for {name}"
@@ -190,8 +196,10 @@ def number_levels(place: Path, count: int) -> tuple[Repair, ...]:
     """Give each name in a list its number, from the lowest or from the highest level on."""
     repairs = []
     for numbers, choice in ((range(count), FIRST_LOWEST), (range(count)[::-1], FIRST_HIGHEST)):
-        levels = enumerate(map(str, numbers))
-        intents = (WrapText((*place, index), "expected_outcome", ("level", number)) for index, number in levels)
+        intents = [
+            WrapText((*place, index), "expected_outcome", ("level", str(number)))
+            for index, number in enumerate(numbers)
+        ]
         repairs.append(_repair(f"number the levels {numbers[0]} to {numbers[-1]}", *intents, choice=choice))
     return tuple(repairs)
 
@@ -215,7 +223,7 @@ def move_apart(rubric: Rubric, moved: Sequence[Criterion], what: str) -> Repair 
 
 
 def _find_holder(rubric: Rubric) -> Path | None:
-    """Return what a second rubric needs a copy of: the evaluator, or the document; None if there is no place for one.
+    """Find what a second rubric needs a copy of: the evaluator, or the document; None if there is no place for one.
 
     A case has one `rubrics`, and so have the defaults of a suite.
     """

@@ -12,11 +12,11 @@ from rubric_lint.model.criterion import (
     LOWEST,
     Criterion,
     Mark,
-    Reader,
     Replacement,
     Scale,
     Shape,
     Thresholds,
+    ValueSource,
     build_criterion,
     unescape_criterion,
 )
@@ -36,7 +36,7 @@ Made = TypeVar("Made")
 NO_SCORES = range(0)
 
 
-class Outcome(NamedTuple):
+class OutcomeText(NamedTuple):
     """The text of one outcome.
 
     `of` is what it belongs to: a band (`scores` are those that are certainly in it), a level (with its number `level`
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
         return self.of in ("band", "level")
 
 
-new_outcome = partial(tuple.__new__, Outcome)
+new_outcome = partial(tuple.__new__, OutcomeText)
 """Makes an outcome of its fields in order, without a call in Python: there is one for every few words of a rubric."""
 
 LONGEST_LABEL = 60
@@ -282,7 +282,7 @@ class Rubric(_RubricFields):
         return {}
 
     @cached_property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[OutcomeText, ...]:
         """Every outcome that is a string: of bands, levels and criteria."""
         found = [
             new_outcome((outcome, place, "band", scores, None, None))
@@ -292,7 +292,7 @@ class Rubric(_RubricFields):
         ]
         for criterion in self.criteria:
             found += [
-                Outcome(level.outcome, level.outcome_path, "level", level=level.number, name=level.name)
+                OutcomeText(level.outcome, level.outcome_path, "level", level=level.number, name=level.name)
                 for level in criterion.levels or ()
                 if level.outcome is not None
             ]
@@ -353,7 +353,7 @@ def build_rubric(
     With a `view`, build the model of the translated value; the rules of its dialect override the settings. So does the
     threshold of the suite, which `around` has, with the `doubts` of a rubric of our format.
     """
-    reader: Reader = document
+    reader: ValueSource = document
     is_template = False
     if view:
         from rubric_lint.source.nunjucks import RENDERS  # noqa: PLC0415  (most rubrics are ours)
@@ -384,8 +384,8 @@ def build_rubric(
     ]
     if view and view.ids:
         built = [
-            each._replace(id=view.ids[index], weight=view.weights[index])
-            for each, (index, _) in zip(built, sound, strict=True)
+            criterion._replace(id=view.ids[index], weight=view.weights[index])
+            for criterion, (index, _) in zip(built, sound, strict=True)
         ]
     return Rubric(
         path=path,

@@ -111,10 +111,10 @@ def repair_scales(rubric: Rubric) -> tuple[tuple[Scale, ScaleRepair], ...]:
 
 
 def _repair_scales(rubric: Rubric) -> tuple[tuple[Scale, ScaleRepair], ...]:
-    return tuple((scale, _repair_scale(rubric, scale)) for scale in rubric.flawed_scales if scale.bands)
+    return tuple((scale, _plan_repair(rubric, scale)) for scale in rubric.flawed_scales if scale.bands)
 
 
-def _repair_scale(rubric: Rubric, scale: Scale) -> ScaleRepair:
+def _plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
     """Return the repair of all that is wrong with the order and the bounds of the bands of a scale."""
     try:
         plan = plan_scale(rubric, scale)
@@ -128,7 +128,7 @@ class RefusedScaleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _WrittenBand:
     """A band with the scores that it is written for, from `low` to `high`."""
 
     band: Band
@@ -174,7 +174,7 @@ def plan_scale(rubric: Rubric, scale: Scale) -> "ScalePlan":
         if extent is None:
             ends = f"{lowest} to {highest}"
             raise RefusedScaleError(f"another bound of this scale is not an integer from {ends}; correct it first")
-        written.append(_Written(band, extent[0], extent[-1]))
+        written.append(_WrittenBand(band, extent[0], extent[-1]))
     written.sort(key=lambda one: (one.low, one.high))
     count = highest - lowest + 1
     if len(written) > count:
@@ -199,7 +199,7 @@ def plan_scale(rubric: Rubric, scale: Scale) -> "ScalePlan":
     return ScalePlan(scale, tuple(written), tuple(cuts), tuple(gaps), tuple(lows), tuple(highs), lowest, highest)
 
 
-def _check_nested(written: Sequence[_Written]) -> None:
+def _check_nested(written: Sequence[_WrittenBand]) -> None:
     """Refuse two bands with one range, and a band that lies between the bounds of another one."""
     widest = written[0]
     for before, one in pairwise(written):
@@ -211,7 +211,7 @@ def _check_nested(written: Sequence[_Written]) -> None:
             raise RefusedScaleError(f"band {one.name} lies inside {widest.name}; give each its own scores by hand")
 
 
-def _find_gaps(written: Sequence[_Written], lowest: int, highest: int) -> Iterator[_Gap]:
+def _find_gaps(written: Sequence[_WrittenBand], lowest: int, highest: int) -> Iterator[_Gap]:
     following = lowest
     for number, one in enumerate(written):
         if one.low > following:
@@ -221,7 +221,7 @@ def _find_gaps(written: Sequence[_Written], lowest: int, highest: int) -> Iterat
         yield _Gap(following, highest, len(written))
 
 
-def _find_places(run: Sequence[_Written], *, is_strict: bool) -> list[list[int]]:
+def _find_places(run: Sequence[_WrittenBand], *, is_strict: bool) -> list[list[int]]:
     """Return where each band but the first of some that overlap or touch may start, if its neighbors share scores.
 
     With `is_strict`, only one of two gives way; if one of them has no other scores, it keeps them.
@@ -240,7 +240,7 @@ def _find_places(run: Sequence[_Written], *, is_strict: bool) -> list[list[int]]
     return places
 
 
-def _is_possible(run: Sequence[_Written], places: Sequence[list[int]]) -> bool:
+def _is_possible(run: Sequence[_WrittenBand], places: Sequence[list[int]]) -> bool:
     """Return whether each band can start at one of its places and keep a score."""
     start = run[0].low
     for options in places:
@@ -251,14 +251,14 @@ def _is_possible(run: Sequence[_Written], places: Sequence[list[int]]) -> bool:
     return start <= run[-1].high
 
 
-def _choose_lowest(run: Sequence[_Written], places: Sequence[list[int]]) -> list[int]:
+def _choose_lowest(run: Sequence[_WrittenBand], places: Sequence[list[int]]) -> list[int]:
     starts = [run[0].low]
     for options in places:
         starts.append(options[bisect_right(options, starts[-1])])
     return starts
 
 
-def _choose_highest(run: Sequence[_Written], places: Sequence[list[int]]) -> list[int]:
+def _choose_highest(run: Sequence[_WrittenBand], places: Sequence[list[int]]) -> list[int]:
     starts, following = list[int](), run[-1].high + 1
     for options in reversed(places):
         following = options[bisect_left(options, following) - 1]
@@ -279,7 +279,7 @@ class ScalePlan:
     """
 
     scale: Scale
-    written: tuple[_Written, ...]
+    written: tuple[_WrittenBand, ...]
     cuts: tuple[int, ...]
     gaps: tuple[_Gap, ...]
     lows: tuple[int, ...]
@@ -448,7 +448,7 @@ class ScalePlan:
                 title += f", with a placeholder as the outcome of {_name_bands(answer.added)}"
         return Repair(title, (Arrange(self.scale.path), *intents), safe=False, choice=choice)
 
-    def _write_band(self, one: _Written, start: int, end: int) -> tuple[str, list[Intent]]:
+    def _write_band(self, one: _WrittenBand, start: int, end: int) -> tuple[str, list[Intent]]:
         """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""
         band = one.band
         if self.scale.is_map:

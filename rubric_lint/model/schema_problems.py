@@ -55,8 +55,8 @@ def find_beside(schema: RubricSchema, document: Document, path: Path, *, in_suit
     holders = {path[:-1]: None}
     if in_suite:
         defaults = [("defaults",)] if isinstance(document.data, dict) and "defaults" in document.data else []
-        above = (*(path[:length] for length in range(len(path) - 1)), *defaults)
-        holders |= {each: None for each in above if is_place(each, in_suite=True)}
+        above = [path[:length] for length in range(len(path) - 1)] + defaults
+        holders |= {place: None for place in above if is_place(place, in_suite=True)}
     for holder in holders:
         mapping = document.value(holder)
         for name, value in mapping.items() if isinstance(mapping, dict) else ():
@@ -91,7 +91,7 @@ def _word_list_form(value: Any) -> str:
     if not (isinstance(value, dict) and value):
         return ""
     parts = list(value.values())
-    lists = [key for key, part in value.items() if isinstance(part, list) and any(type(x) is dict for x in part)]
+    lists = [key for key, part in value.items() if isinstance(part, list) and dict in map(type, part)]
     if not all(isinstance(part, dict) for part in parts) and any(map(schema_for().knows, value)):
         return "put this criterion in a list"
     if len(lists) == 1 and not any(isinstance(part, dict) for part in parts):
@@ -150,21 +150,21 @@ def _find_slips(
     `document` is given if the scales in it hold for what is below them.
     """
     scale = _find_scale(document, path) if document and "levels" in entry else None
-    slips = (("score_ranges", _word_range_keys), ("levels", partial(_word_names, scale=scale)))
-    for field, word in slips:
+    finders = (("score_ranges", _find_range_keys), ("levels", partial(_find_names, scale=scale)))
+    for field, find_slip in finders:
         place = (*path, field)
-        within = [each for each in found if each[1].path[:-1] == place]
-        slip = word(entry.get(field), place) if within else None
+        within = [(rule, problem) for rule, problem in found if problem.path[:-1] == place]
+        slip = find_slip(entry.get(field), place) if within else None
         # A value may break another rule, which has no words for a slip in the keys; and keys may be numbers that fit.
-        fitting = [each for each in within if slip and (each[1].part is slip.part or slip.path == place)]
-        if slip and fitting:
-            rule, first = fitting[0]
-            yield rule, slip._replace(keyword=first.keyword)
-            found = [each for each in found if each not in within]
+        for rule, problem in within if slip else ():
+            if slip and (problem.part is slip.part or slip.path == place):
+                yield rule, slip._replace(keyword=problem.keyword)
+                found = [pair for pair in found if pair not in within]
+                break
     yield from found
 
 
-def _word_range_keys(bands: Any, place: Path) -> Problem | None:
+def _find_range_keys(bands: Any, place: Path) -> Problem | None:
     """Describe `0-3: ...`: the short form has the lowest score of a band only, as the next key says where it ends."""
     ranges = {key: re.fullmatch(RANGE, key) for key in bands} if isinstance(bands, dict) else {}
     starts = {key: int(found[1]) if found else read_key(key) for key, found in ranges.items()}
@@ -176,7 +176,7 @@ def _word_range_keys(bands: Any, place: Path) -> Problem | None:
     if any(end < start or end + 1 not in (*lows, HIGHEST + 1) for start, end in ends.values()):
         return Problem("range-key", (*place, key), Part.KEY, {"key": shorten(key), "low": low, "high": high})
     starts_of_bands = join_words([f"`{start}`" for start in lows])
-    intents = tuple(RenameKey((*place, each), str(start)) for each, (start, _) in ends.items())
+    intents = tuple(RenameKey((*place, written), str(start)) for written, (start, _) in ends.items())
     repair = Repair(f"write {starts_of_bands}", intents, safe=False)
     values = {"key": shorten(key), "starts": starts_of_bands}
     return Problem("range-keys", (*place, key), Part.KEY, values, repair=repair)
@@ -192,7 +192,7 @@ def _find_scale(document: Document, path: Path) -> list[Any] | None:
     return None
 
 
-def _word_names(levels: Any, place: Path, *, scale: list[Any] | None) -> Problem | None:
+def _find_names(levels: Any, place: Path, *, scale: list[Any] | None) -> Problem | None:
     """Describe `levels: [none, some, all]`: names without numbers, of which only the author knows the order."""
     if isinstance(levels, dict) and levels and all(read_key(name) is None for name in levels):
         names = quote_names(levels)
@@ -246,8 +246,8 @@ def _word_fault(
         known = {**definition.get("properties", {}), **here}
         for name in _missing(schema, fault):
             clause = _FIRST_CLAUSE.match(known.get(name, {}).get("description", ""))
-            told = {"field": name, "meaning": f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else ""}
-            yield "schema", Problem("missing", path, Part.HEAD, told, keyword=keyword)
+            meaning = f": {clause[0][:1].lower()}{clause[0][1:]}" if clause else ""
+            yield "schema", Problem("missing", path, Part.HEAD, {"field": name, "meaning": meaning}, keyword=keyword)
     elif "x-reason" in fault.schema:
         values = {"field": path[-1], "reason": fault.schema["x-reason"]}
         yield rules.get(keyword, "schema"), Problem("misplaced", path, Part.KEY, values, keyword=keyword)
@@ -275,7 +275,8 @@ def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem
         repair = Repair(title, (PutUnder(path, field, "verdict"),), safe=False)
         values = {**problem.values, "field": field, "verdict": fault.value}
         return problem._replace(code="bare-verdict", values=values, repair=repair)
-    if text := _write_scale(fault, path):
+    text = _write_scale(fault, path)
+    if text:
         repair = Repair(f"write `{text}`", (ReplaceValue(path, text),), safe=False)
         subject = "`scale` has" if "count" in problem.values else problem.values.get("subject")
         found = problem.values.get("count", problem.values.get("found"))
@@ -328,14 +329,12 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
         known |= schema.entry_fields.keys()
     strangers = [key for key in fault.value if key not in known]
     wanted = {*absent, *schema.entry_fields}
-    return [
-        name
-        for name in absent
-        if not any(
-            (bool(schema.suggest(key, {name, *_INSTEAD.get(name, ())} & wanted)) or key in schema_for().entry_fields)
-            for key in strangers
-        )
-    ]
+    missing = []
+    for name in absent:
+        near = {name, *_INSTEAD.get(name, ())} & wanted
+        if not any(key in schema_for().entry_fields or schema.suggest(key, near) for key in strangers):
+            missing.append(name)
+    return missing
 
 
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")
@@ -398,7 +397,8 @@ def _rename(schema: RubricSchema, mapping: dict[str, Any], path: Path, name: str
     value = mapping[name]
     intents: list[RenameKey | ReplaceValue] = []
     title = f"rename `{name}` to `{target}`"
-    if replacement := schema.replacements.get(target):
+    replacement = schema.replacements.get(target)
+    if replacement:
         if not replacement.covers(value) or replacement.value_for(value) is None:
             return None
         target, new = replacement.name, replacement.value_for(value)

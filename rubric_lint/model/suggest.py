@@ -20,12 +20,13 @@ def suggest(command: str, *files: str, **options: Value) -> str:
     words = ["rubric-lint", *command.split(), *map(name_file, files)]
     for name, value in options.items():
         option = f"--{name.rstrip('_').replace('_', '-')}"
-        if isinstance(value, bool):
-            words += [option] if value else []
-            continue
-        values = [value] if isinstance(value, str) else value or ()
-        for each in values:
-            words += [option, each]
+        if value is True:
+            words.append(option)
+        elif isinstance(value, str):
+            words += [option, value]
+        else:
+            for item in value or ():
+                words += [option, item]
     return " ".join(shlex.quote(word) if visible(word) == word else "FILE" for word in words)
 
 

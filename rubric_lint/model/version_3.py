@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import (
@@ -19,8 +20,8 @@ from rubric_lint.model.criterion import (
     ONE,
     SPAN,
     TEXT,
-    Asked,
     Hundredth,
+    JudgeQuestion,
     Mark,
     as_answer,
     is_number,
@@ -28,14 +29,14 @@ from rubric_lint.model.criterion import (
     read_weight,
     to_fraction,
 )
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import describe, find_near, shorten, word_never_missed
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.model.rubric import fold_id, is_placeholder
 from rubric_lint.model.schema import schema_for
 from rubric_lint.model.schema_files import VERSION_3
-from rubric_lint.model.view import OWN, Draft, View, read_text
+from rubric_lint.model.view import OWN, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
@@ -46,7 +47,7 @@ _MOST_CRITERIA = 10_000
 """The most criteria of a rubric with groups, of which aliases can make billions in a few lines."""
 
 _TOO_MANY = f"it has more than {_MOST_CRITERIA:,} criteria, with those that aliases repeat"
-_FAULT = Asked("yes or no", 0, is_negated=True)
+_FAULT = JudgeQuestion("yes or no", 0, is_negated=True)
 _SHARE = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)(?:%|/([0-9]{1,30}(?:\.[0-9]{1,30})?))")
 _DECIMAL_KEY = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 
@@ -107,7 +108,7 @@ class _Scale(NamedTuple):
 _USUAL = _Scale(LOWEST, HIGHEST, ())
 
 
-class _Given(NamedTuple):
+class _Inherited(NamedTuple):
     """What a node gives to the criteria in it: the scale, and the levels that describe it with their place."""
 
     scale: _Scale | None = None
@@ -143,14 +144,14 @@ def _has_unsound_scale(node: Mapping[str, Any], scale: _Scale | None) -> bool:
 
 def read_rubric(document: Document, path: Path) -> View:
     """Return the view of the rubric at `path`, valid or not: a list of criteria, or a mapping with them."""
-    reading = _Reading(document, path)
+    reading = _RubricReader(document, path)
     value = document.value(path)
     node = value if isinstance(value, dict) else {}
     try:
         root, scale = reading.read_root(value)
     except _TooManyError:
         problem = Problem("too-many-criteria", path, Part.HEAD, {"most": f"{_MOST_CRITERIA:,}"})
-        return Draft(document, path).finish(OWN, [], unscorable=_TOO_MANY, problems=(("schema", problem),))
+        return ViewBuilder(document, path).finish(OWN, [], unscorable=_TOO_MANY, problems=(("schema", problem),))
     threshold = reading.read_mark(node, "pass_threshold", scale)
     borderline = reading.read_mark(node, "borderline_threshold", scale)
     if borderline is not None and borderline == threshold:
@@ -177,13 +178,13 @@ def read_rubric(document: Document, path: Path) -> View:
     )
 
 
-class _Reading:
+class _RubricReader:
     """A rubric that is being read: the criteria so far, with their ids and their weights in the nodes around them."""
 
     def __init__(self, document: Document, path: Path) -> None:
         self.document = document
         self.path = path
-        self.draft = Draft(document, path)
+        self.draft = ViewBuilder(document, path)
         self.data: list[Any] = []
         self.ids: list[str] = []
         self.weights: list[Decimal | None] = []
@@ -195,14 +196,14 @@ class _Reading:
         """Read the whole rubric; return its root, and its own scale."""
         node = value if isinstance(value, dict) else {CRITERIA: value}
         place = (*self.path, CRITERIA) if node is value else self.path
-        given = self._read_given(node, self.path, _Given())
+        given = self._read_given(node, self.path, _Inherited())
         root = self._read_node(node, self.path, place, given, "")
         failures = node.get("critical_failures")
         for index, failure in enumerate(failures if isinstance(failures, list) else ()):
             self._read_failure(failure, (*self.path, "critical_failures", index), f"failure-{index + 1}")
         return root, given.scale
 
-    def _read_node(self, node: Mapping[str, Any], path: Path, place: Path, given: _Given, prefix: str) -> Group:
+    def _read_node(self, node: Mapping[str, Any], path: Path, place: Path, given: _Inherited, prefix: str) -> Group:
         """Read a rubric or a group at `path`, whose criteria are at `place`."""
         self.draft.put(("nodes", self._nodes), path)
         self._nodes += 1
@@ -220,7 +221,7 @@ class _Reading:
             folded = fold_id(name)
             if folded in names and (is_group or folded in groups):
                 id_path = (*at, "id") if own_id is name else at
-                place_of_first = Place("the first one", names[folded], Part.ENTRY)
+                place_of_first = RelatedPlace("the first one", names[folded], Part.ENTRY)
                 self._report("duplicate-id", "group", id_path, Part.ENTRY, {"id": shorten(name)}, place_of_first)
             names.setdefault(folded, (*at, "id") if own_id is name else at)
             if isinstance(entry, dict) and is_group:
@@ -248,9 +249,9 @@ class _Reading:
         self._check_texts(node, path, ("expected_outcome", "applies_if"))
         return Group("", path, ONE, None, "", "", tuple(members))
 
-    def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Given) -> _Given:
+    def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Inherited) -> _Inherited:
         """Return what a node gives to what is in it: its own scale drops the levels that are given to it."""
-        own = _Given(self._read_scale(node, path)) if "scale" in node else outer
+        own = _Inherited(self._read_scale(node, path)) if "scale" in node else outer
         return own._replace(levels=node["levels"], levels_path=(*path, "levels")) if "levels" in node else own
 
     def _read_scale(self, node: Mapping[str, Any], path: Path) -> _Scale | None:
@@ -279,7 +280,7 @@ class _Reading:
         """Return the weight in the node around it, as written; None if it is not a finite number."""
         return read_weight(self.document, mapping["weight"], path, deducts=True) if "weight" in mapping else ONE
 
-    def _read_entry(self, entry: Any, at: Path, given: _Given, name: str, *, is_grouped: bool) -> Decimal | None:
+    def _read_entry(self, entry: Any, at: Path, given: _Inherited, name: str, *, is_grouped: bool) -> Decimal | None:
         """Add a criterion, or a band of a holistic scale; return its weight."""
         if len(self.data) >= _MOST_CRITERIA:
             raise _TooManyError
@@ -332,7 +333,8 @@ class _Reading:
     def _check_texts(self, mapping: Mapping[str, Any], at: Path, fields: tuple[str, ...]) -> None:
         """Report placeholders among the texts that are no outcome of a criterion."""
         for field in fields:
-            if is_placeholder(text := read_text(mapping, field)):
+            text = read_text(mapping, field)
+            if is_placeholder(text):
                 values = {"text": shorten(text.strip())}
                 self._report("placeholder", "unfinished", (*at, field), Part.VALUE, values)
 
@@ -349,7 +351,7 @@ class _Reading:
         self.weights.append(Decimal(0))
         self.data.append(fields | {"weight": 0, "required_min_score": HIGHEST, ASKED: _FAULT, FAILURE: True})
 
-    def _spread(self, index: int, scale: _Scale, given: _Given) -> list[Mapping[str, Any]]:
+    def _spread(self, index: int, scale: _Scale, given: _Inherited) -> list[Mapping[str, Any]]:
         """Return one level for each answer of a scale, of which some are described."""
         described: dict[Answer, tuple[Mapping[str, Any], Path, bool]] = {}
         place = given.levels_path or scale.path
@@ -358,7 +360,7 @@ class _Reading:
             if answer is None:
                 self._report_off(scale, (*place, key), f"the key `{shorten(key)}`", "`levels` has", Part.KEY)
             elif answer in described:
-                first = Place("the first one", described[answer][1], Part.KEY)
+                first = RelatedPlace("the first one", described[answer][1], Part.KEY)
                 self._report("levels", "repeated", (*place, key), Part.KEY, {"level": answer}, first)
             else:
                 described[answer] = ({"expected_outcome": text}, (*place, key), True)
@@ -369,7 +371,7 @@ class _Reading:
                     found = self._describe(level["level"], (*spot, "level"))
                     self._report_off(scale, (*spot, "level"), found, "`level` is")
                 elif answer in described:
-                    first = Place("the first one", (*described[answer][1], "level"))
+                    first = RelatedPlace("the first one", (*described[answer][1], "level"))
                     self._report("levels", "repeated", (*spot, "level"), Part.VALUE, {"level": answer}, first)
                 else:
                     described[answer] = (level, spot, False)
@@ -385,7 +387,7 @@ class _Reading:
             levels.append({**level, "level": answer})
         return levels
 
-    def _check_ladder(self, given: _Given) -> None:
+    def _check_ladder(self, given: _Inherited) -> None:
         """Report the levels that no judge can give, as only a scale with a decimal point has others than integers."""
         levels, place = given.levels, given.levels_path
         for key in levels if isinstance(levels, dict) else ():
@@ -451,7 +453,7 @@ class _Reading:
                 place,
                 Part.KEY if is_own else Part.VALUE,
                 values,
-                Place("the scale", scale.path),
+                RelatedPlace("the scale", scale.path),
             )
             fields.pop("score_ranges", None)  # what the rules would say of them is beside the point
             fields.pop("score_range", None)
@@ -490,7 +492,7 @@ class _Reading:
             is_falling = scale is not None and scale.worst > scale.best
             values = word_never_missed(self.document.written_at(place), "score", is_falling=is_falling)
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
-        elif is_number(weight := group.get("weight")) and weight < 0:
+        elif is_number(group.get("weight")) and group["weight"] < 0:
             values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}
             self._report("idle-gate", "of-penalty", place, Part.KEY, values)
         return share
@@ -521,7 +523,7 @@ class _Reading:
     def report_idle_borderline(self) -> None:
         """Report a borderline at the pass mark, from which on answers pass."""
         place = (*self.path, "borderline_threshold")
-        mark = Place("the other one", (*self.path, "pass_threshold"))
+        mark = RelatedPlace("the other one", (*self.path, "pass_threshold"))
         self._report("idle-gate", "idle-borderline", place, Part.VALUE, {}, mark)
 
     def read_grades(self, node: Mapping[str, Any], scale: _Scale | None) -> tuple[tuple[str, Fraction], ...]:
@@ -538,7 +540,7 @@ class _Reading:
             if found and share >= found[-1][1] and is_falling:
                 is_falling = False
                 values = {"grade": shorten(name), "other": shorten(found[-1][0])}
-                related = Place("the grade before it", before, Part.KEY)
+                related = RelatedPlace("the grade before it", before, Part.KEY)
                 self._report("bounds", "grade-order", place, Part.KEY, values, related)
             found.append((name, share))
             before = place
@@ -551,11 +553,12 @@ class _Reading:
             if math.isfinite(value):
                 number = to_fraction(self.document.decimal(place)) if abs(value) < 1e9 else Fraction(value)
                 share = scale.share(number) if scale else number
-        elif isinstance(value, str) and (found := _SHARE.fullmatch(value)):
-            whole = Fraction(found[2]) if found[2] else Fraction(100)
-            share = Fraction(found[1]) / whole if whole else None
         else:
-            return None  # the schema says what is wrong
+            written = _SHARE.fullmatch(value) if isinstance(value, str) else None
+            if written is None:
+                return None  # the schema says what is wrong
+            whole = Fraction(written[2]) if written[2] else Fraction(100)
+            share = Fraction(written[1]) / whole if whole else None
         if share is not None and 0 <= share <= 1:
             return share
         lowest, highest = (scale.lowest, scale.highest) if scale else (0, 1)
@@ -574,7 +577,7 @@ class _Reading:
         if not weights or any(weight is None or weight > 0 for weight, _ in weights):
             return
         is_zero = path == self.path and all(weight == 0 for weight, _ in weights)
-        related = [Place("weighs nothing" if weight == 0 else "is below 0", at) for weight, at in weights[:3]]
+        related = [RelatedPlace("weighs nothing" if weight == 0 else "is below 0", at) for weight, at in weights[:3]]
         self._report("weight", "all-zero" if is_zero else "none-above-zero", place, Part.KEY, {}, *related)
 
     def needs_tree(self, root: Group) -> bool:
@@ -583,10 +586,11 @@ class _Reading:
         is_conditional = any(group.applies_if for group in groups) or any(
             isinstance(fields, dict) and read_text(fields, "applies_if").strip() for fields in self.data
         )
-        inner = [each for group in groups for each in group.members]
-        weights = [each.weight if isinstance(each, Group) else self.weights[each] for each in (*inner, *groups)]
-        takes = any(weight is not None and weight < 0 for weight in weights) or any(not each.weight for each in groups)
-        return is_conditional or takes or any(group.gate is not None for group in groups)
+        if is_conditional or any(group.gate is not None or group.weight <= 0 for group in groups):
+            return True
+        members = chain.from_iterable(group.members for group in groups)
+        weights = [self.weights[member] for member in members if not isinstance(member, Group)]
+        return any(weight is not None and weight < 0 for weight in weights)
 
     def _describe(self, value: Any, place: Path) -> str:
         return describe(value, self.document.written_at(place))
@@ -597,6 +601,6 @@ class _Reading:
         self._report("bounds", "unexpected", place, part, values)
 
     def _report(
-        self, rule: str, code: str, place: Path, part: Part, values: Mapping[str, object], *related: Place
+        self, rule: str, code: str, place: Path, part: Part, values: Mapping[str, object], *related: RelatedPlace
     ) -> None:
         self.problems.append((rule, Problem(code, place, part, values, related)))

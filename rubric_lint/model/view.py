@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from rubric_lint.model.criterion import Asked, Mark, to_fraction
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.criterion import JudgeQuestion, Mark, to_fraction
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.groups import Group, word_in_units
 from rubric_lint.model.recognition import CRITERIA
 from rubric_lint.model.suggest import name_in
@@ -42,7 +42,7 @@ class Dialect:
     has_borderline: bool = True
     has_deductions: bool = False
     cuts_mean: bool = False
-    asked: Asked | None = None
+    asked: JudgeQuestion | None = None
     beside: str = ""
     tells_others: bool = False
     cases: frozenset[str] = frozenset()
@@ -149,10 +149,11 @@ class View:
 
     def _find(self, path: Path) -> tuple[Path, bool]:
         """Return the place, and whether the value is in the key there; for an unwritten value, its container."""
-        if found := self.find_written(path):
+        found = self.find_written(path)
+        if found:
             return found
         known = (path[:length] for length in range(len(path), -1, -1))
-        return next((self._places[each] for each in known if each in self._places), (path, False))
+        return next((self._places[above] for above in known if above in self._places), (path, False))
 
     def _exists(self, path: Path) -> bool:
         value = self.document.data
@@ -173,16 +174,16 @@ class View:
         if self.dialect is OWN and not path:  # the whole document has no key
             path, part = (CRITERIA,), Part.KEY
         related = tuple(
-            Place(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
+            RelatedPlace(place.message, *self._locate(place.path, place.part), place.span) for place in problem.related
         )
         repair, choices, obstacle = problem.repair, problem.choices, ""
         if self.dialect is OWN:
             repair = repair and self._move_repair(repair)
-            choices = tuple(moved for each in choices if (moved := self._move_repair(each)))
+            choices = tuple(filter(None, map(self._move_repair, choices)))
             obstacle = problem.obstacle
         elif not self.document.kind.is_program:
             repair = None
-            choices = tuple(each for each in choices if all(isinstance(intent, MoveItems) for intent in each.intents))
+            choices = tuple(choice for choice in choices if _moves_only_items(choice))
         return problem._replace(
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
@@ -221,11 +222,13 @@ class View:
 
     def is_alias(self, path: Path) -> bool:
         """Return whether the value at a path of `data` is written as an alias."""
-        return (place := self._written_place(path)) is not None and self.document.is_alias(place)
+        place = self._written_place(path)
+        return place is not None and self.document.is_alias(place)
 
     def is_merged(self, path: Path) -> bool:
         """Return whether the field at a path of `data` comes from a merge key."""
-        return (place := self._written_place(path)) is not None and self.document.is_merged(place)
+        place = self._written_place(path)
+        return place is not None and self.document.is_merged(place)
 
     def decimal(self, path: Path) -> Decimal | None:
         """Return the number at a path of `data` exactly as written, or an integer that is computed; else None."""
@@ -260,10 +263,14 @@ class View:
         return place if place and not is_key else None
 
 
+def _moves_only_items(repair: Repair) -> bool:
+    return all(isinstance(intent, MoveItems) for intent in repair.intents)
+
+
 _ABSENT = object()
 
 
-class Draft:
+class ViewBuilder:
     """A view under construction: parts of version 2 data, each with its place in the document."""
 
     def __init__(self, document: Document, path: Path) -> None:

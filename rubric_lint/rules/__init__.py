@@ -13,7 +13,7 @@ from typing import Any, cast
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import find_near
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.signs import Sign
+from rubric_lint.model.triggers import Trigger
 from rubric_lint.rules.rows import JUDGED, ROWS
 from rubric_lint.rules.rule import Rule
 
@@ -21,18 +21,18 @@ from rubric_lint.rules.rule import Rule
 class _LateRule:
     """A rule whose module is imported when it is needed."""
 
-    def __init__(self, name: str, sign: Sign) -> None:
+    def __init__(self, name: str, trigger: Trigger) -> None:
         self.module = f"{__name__}.{name}"
         self.name = name.replace("_", "-")
-        self.sign = sign
+        self.trigger = trigger
 
     def __getattr__(self, name: str) -> Any:
         rule: Rule = import_module(self.module).RULE
-        self.__dict__.update(rule._asdict(), sign=self.sign)
+        self.__dict__.update(rule._asdict(), trigger=self.trigger)
         return getattr(rule, name)
 
 
-_GROUPS: dict[str, dict[str, Sign]] = {
+_GROUPS: dict[str, dict[str, Trigger]] = {
     "Text and YAML": {
         "syntax": "any",
         "duplicate_key": "any",
@@ -100,8 +100,8 @@ _GROUPS: dict[str, dict[str, Sign]] = {
 }
 
 GROUPS: dict[str, tuple[Rule, ...]] = {
-    group: tuple(ROWS.get(name) or cast("Rule", _LateRule(name, sign)) for name, sign in signs.items())
-    for group, signs in _GROUPS.items()
+    group: tuple(ROWS.get(name) or cast("Rule", _LateRule(name, trigger)) for name, trigger in triggers.items())
+    for group, triggers in _GROUPS.items()
 }
 """The rules by what they protect."""
 
@@ -121,9 +121,9 @@ def find_near_rules(name: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 10)
-def checks_for(signs: frozenset[Sign]) -> tuple[tuple[str, Callable[[Rubric], Iterator[Problem]]], ...]:
-    """Return the names of the rules that look at a rubric with these signs, and their functions."""
-    return tuple((rule.name, rule.check) for rule in RULES if rule.sign in signs and rule.check is not None)
+def checks_for(triggers: frozenset[Trigger]) -> tuple[tuple[str, Callable[[Rubric], Iterator[Problem]]], ...]:
+    """Return the names of the rules that look at a rubric with these triggers, and their functions."""
+    return tuple((rule.name, rule.check) for rule in RULES if rule.trigger in triggers and rule.check is not None)
 
 
 JUDGED_RULES = frozenset(rule.name for rule in ROWS.values() if rule.command == JUDGED)

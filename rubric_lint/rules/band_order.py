@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, repair_scales
 from rubric_lint.rules.rule import Rule
@@ -17,7 +17,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         for before, band in pairwise(sound):
             if band.scores[0] < before.scores[0]:
                 values = {"band": band.written, "before": before.written}
-                related = (Place("starts higher", before.path, before.part),)
+                related = (RelatedPlace("starts higher", before.path, before.part),)
                 yield repair.attach(Problem("unsorted", band.path, band.part, values, related))
                 break
 

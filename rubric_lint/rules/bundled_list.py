@@ -27,7 +27,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find "all of the following" and the like, with a list behind it."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        if text and criterion.is_check and (found := _BUNDLE.search(text)):
+        found = _BUNDLE.search(text) if text and criterion.is_check else None
+        if text and found:
             listed = text[found.end() :].strip()
             if len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
                 said = " ".join(found["said"].split())
@@ -50,13 +51,11 @@ def _part(text: str, found: re.Match[str]) -> Iterator[str]:
         items = [item.strip().removeprefix("and ") for item in listed.split(";")]
     else:  # an "and" that is not before the last item joins two items, or stands in one
         *first, last = listed.split(",")
-        items = [*first, *last.strip().removeprefix("and ").split(" and ")]
-        if (
-            " and " in "".join(first)
-            or ("and " not in last)
-            or len(items) != len(first) + (not last.strip().startswith("and ")) + 1
-        ):
+        ends = last.strip().removeprefix("and ").split(" and ")
+        has_one_end = len(ends) == (1 if last.strip().startswith("and ") else 2)
+        if " and " in "".join(first) or "and " not in last or not has_one_end:
             return
+        items = first + ends
     yield from (f"{lead} {item.strip(' -*•,')}".strip() for item in items if item.strip(" -*•,"))
 
 

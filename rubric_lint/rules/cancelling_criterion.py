@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric, fold_outcome, is_placeholder
 from rubric_lint.rules.rule import Rule
 
@@ -13,17 +13,19 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     seen: dict[tuple[str, str, bool], Criterion] = {}
     giving: dict[str, Criterion] = {}
     for criterion in rubric.criteria:
-        if criterion.is_failure and (giver := giving.get(fold_outcome(criterion.first_text))):
-            place = Place("the criterion", giver.outcome_path)
+        giver = giving.get(fold_outcome(criterion.first_text)) if criterion.is_failure else None
+        if giver:
+            place = RelatedPlace("the criterion", giver.outcome_path)
             yield Problem("also-fails", criterion.outcome_path, values={"other": giver.label}, related=(place,))
         if criterion.outcome is None or not criterion.weight or criterion.is_negated:
             continue
         if criterion.weight > 0 and criterion.outcome.strip() and not is_placeholder(criterion.outcome):
             giving.setdefault(fold_outcome(criterion.outcome), criterion)
-        what, takes = (fold_outcome(criterion.outcome), criterion.place_in_groups), criterion.weight < 0
-        seen.setdefault((*what, takes), criterion)
-        if other := seen.get((*what, not takes)):
-            place = Place("the other one", other.outcome_path)
+        text, is_penalty = fold_outcome(criterion.outcome), criterion.weight < 0
+        seen.setdefault((text, criterion.place_in_groups, is_penalty), criterion)
+        other = seen.get((text, criterion.place_in_groups, not is_penalty))
+        if other:
+            place = RelatedPlace("the other one", other.outcome_path)
             values = {"weight": criterion.weight, "other": other.label, "other_weight": other.weight}
             yield Problem("opposite-signs", criterion.outcome_path, values=values, related=(place,))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rubric_lint.model.criterion import LOWEST, Replacement, Shape
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.edits.intents import RemoveField, Repair
@@ -13,26 +13,31 @@ from rubric_lint.source.path import Part
 
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Find criteria and bands that have both fields."""
-    checklist = {each.path for each in rubric.criteria if each.shapes[0] is Shape.CHECKLIST} if rubric.outdated else ()
+    if not rubric.outdated:
+        return
+    checklist = {criterion.path for criterion in rubric.criteria if criterion.shapes[0] is Shape.CHECKLIST}
     for path, fields, name in rubric.outdated:
         replacement = rubric.replacements[name]
-        if (other := replacement.name) in fields:
-            place, related = (*path, name), (Place(f"`{other}` is here", (*path, other), Part.KEY),)
+        other = replacement.name
+        if other in fields:
+            place = (*path, name)
+            related = (RelatedPlace(f"`{other}` is here", (*path, other), Part.KEY),)
             code, repair = "contradicts", None
-            if _say_the_same(fields[name], fields[other], replacement, is_checked=path in checklist):
+            if _mean_the_same(fields[name], fields[other], replacement, is_checked=path in checklist):
                 code, repair = "repeats", Repair(f"remove `{name}`", (RemoveField(place),), safe=True)
             yield Problem(code, place, Part.KEY, {"field": name, "other": other}, related, repair)
 
 
-def _say_the_same(old: Any, new: Any, replacement: Replacement, *, is_checked: bool) -> bool:
+def _mean_the_same(old: Any, new: Any, replacement: Replacement, *, is_checked: bool) -> bool:
     """Return whether both mean one thing; if a criterion `is_checked`, all gates that a miss can miss do."""
     if not replacement.covers(old):
         return False
-    meant = replacement.value_for(old)
-    if is_checked and type(new) is type(meant) is int and LOWEST < new <= meant:
+    expected = replacement.value_for(old)
+    if is_checked and type(new) is type(expected) is int and LOWEST < new <= expected:
         return True
-    # An absent field means the same as the lowest gate: nothing is required.
-    return bool(meant == new and type(meant) is type(new)) or (meant is None and new == 0 and new is not False)
+    if expected is None:  # an absent field means the same as the lowest gate: nothing is required
+        return new is None or (new == 0 and new is not False)
+    return bool(expected == new and type(expected) is type(new))
 
 
 RULE = Rule(

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric, fold_outcome
 from rubric_lint.model.wording import NEGATIONS, stem, write_out_negations
 from rubric_lint.rules.rule import Rule
@@ -23,7 +23,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         counts = Counter(texts)
         seen: dict[Hashable, Criterion] = {}
         for criterion, text in zip(criteria, texts, strict=True):
-            first = seen.setdefault((text, _scale(criterion)), criterion) if counts[text] > 1 else criterion
+            first = seen.setdefault((text, _distinguish(criterion)), criterion) if counts[text] > 1 else criterion
             if first is criterion:
                 others.append(criterion)
             else:
@@ -54,9 +54,9 @@ def _find_opposites(criteria: list[Criterion]) -> Iterator[Problem]:
         if counts[end] < 2:
             continue
         folded = write_out_negations((criterion.outcome or "").casefold())
-        words = [stripped for word in folded.split() if (stripped := word.rstrip(".,;!"))]
+        words = list(filter(None, (word.rstrip(".,;!") for word in folded.split())))
         is_negated = sum(word in NEGATIONS for word in words) % 2 == 1
-        gist = (tuple(stem(word) for word in words if word not in _DROPPED), _scale(criterion))
+        gist = (tuple(stem(word) for word in words if word not in _DROPPED), _distinguish(criterion))
         own, others = (negated, affirmed) if is_negated else (affirmed, negated)
         own.setdefault(gist, criterion)
         opposite = others.get(gist)
@@ -68,8 +68,12 @@ def _names_another_thing(criterion: Criterion, first: Criterion) -> bool:
     """Return whether both criteria have an id of words, and these words differ."""
     if not (criterion.has_own_id and first.has_own_id):
         return False
-    own, other = ("".join(filter(str.isalpha, each.id.casefold())) for each in (criterion, first))
+    own, other = _fold_letters(criterion.id), _fold_letters(first.id)
     return own != other and min(len(own), len(other)) >= _SHORTEST_NAME
+
+
+def _fold_letters(identifier: str) -> str:
+    return "".join(filter(str.isalpha, identifier.casefold()))
 
 
 _SHORTEST_NAME = 3
@@ -83,19 +87,19 @@ def _counts_up(criterion: Criterion) -> bool:
 def _compare(code: str, criterion: Criterion, first: Criterion) -> Problem:
     values = {"other": first.label}
     if first.outcome is criterion.outcome:  # the criterion is an alias, so both are written in the same place
-        place = Place("the first one", first.path, Part.ENTRY)
+        place = RelatedPlace("the first one", first.path, Part.ENTRY)
         return Problem(code, criterion.path, Part.ENTRY, values, (place,))
-    place = Place("the first one", first.outcome_path)
+    place = RelatedPlace("the first one", first.outcome_path)
     return Problem(code, criterion.outcome_path, values=values, related=(place,))
 
 
-def _scale(criterion: Criterion) -> Hashable:
-    """Return what distinguishes a criterion besides its outcome: its bands and levels, and how a judge is asked."""
+def _distinguish(criterion: Criterion) -> Hashable:
+    """Return a key of all that a criterion has besides its outcome: its bands and levels, and how a judge is asked."""
     bands = criterion.scale.bands if criterion.scale else ()
-    said = tuple((band.lower, band.upper, band.outcome) for band in bands)
+    outcomes = tuple((band.lower, band.upper, band.outcome) for band in bands)
     apart = criterion.asked.apart if criterion.asked else ""
     levels = tuple((level.number, level.outcome) for level in criterion.levels or ())
-    return criterion.place_in_groups, criterion.is_penalty, said, levels, apart
+    return criterion.place_in_groups, criterion.is_penalty, outcomes, levels, apart
 
 
 # Words that come or go with a negation: does not mention, no source, with a greeting.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import Rubric, fold_id
 from rubric_lint.rules.rule import Rule
@@ -18,14 +18,14 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     ids = [fold_id(criterion.id) for criterion in rubric.criteria]
     if len(rubric.ids) == len(ids):
         return
-    seen: dict[str, _Same] = {}
+    seen: dict[str, _SameId] = {}
     for identifier, criterion in zip(ids, rubric.criteria, strict=True):
         if identifier not in seen:
-            seen[identifier] = _Same(criterion, criterion)
+            seen[identifier] = _SameId(criterion, criterion)
             continue
         same = seen[identifier]
         first = same.first
-        place = Place(
+        place = RelatedPlace(
             "the first one" if first.has_own_id else f"gets the id `{shorten(first.id)}` from its place",
             *_path_of_id(first),
         )
@@ -48,7 +48,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
 
 
 @dataclass(slots=True)
-class _Same:
+class _SameId:
     """The first and, so far, the last criterion with an id, and the lowest number that a new id may end in."""
 
     first: Criterion
@@ -59,7 +59,7 @@ class _Same:
 _LATER, _EARLIER = "rename-later", "rename-earlier"
 
 
-def _rename(rubric: Rubric, same: _Same, criterion: Criterion) -> Iterator[Repair]:
+def _rename(rubric: Rubric, same: _SameId, criterion: Criterion) -> Iterator[Repair]:
     """Yield the repairs that give a criterion, or the one before it with the same id, a new id.
 
     Each finding has a number of its own, so that the repairs of all can be applied at once. An id from the place, or

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part, Path
@@ -16,9 +16,10 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if len(ends) < len(texts):  # those that are the same end in the same word
             yield from _compare("bands", ((band.outcome, band.outcome_path) for band in scale.bands))
     for criterion in rubric.criteria:
-        if levels := criterion.levels:
-            if (view := rubric.view) and not view.is_text:  # a text may be that of several levels
-                levels = tuple({view.place(level.outcome_path): level for level in levels}.values())
+        levels = criterion.levels
+        if levels:
+            if rubric.view and not rubric.view.is_text:  # a text may be that of several levels
+                levels = tuple({rubric.place(level.outcome_path): level for level in levels}.values())
             yield from _compare("levels", ((level.outcome, level.outcome_path) for level in levels))
 
 
@@ -30,7 +31,7 @@ def _compare(kind: str, outcomes: Iterable[tuple[str | None, Path]]) -> Iterator
     for outcome, path in outcomes:
         words = " ".join(outcome.casefold().split()).rstrip(".!") if outcome else ""
         if words and words in seen:
-            place = Place("the same outcome", seen[words], Part.ENTRY)
+            place = RelatedPlace("the same outcome", seen[words], Part.ENTRY)
             yield Problem("repeated", path, Part.ENTRY, {"kind": kind}, (place,))
         elif words:
             seen[words] = path

@@ -50,8 +50,8 @@ def _find_unread(rubric: Rubric) -> Iterator[Problem]:
             if name not in written or written[name] != idle.get("value", written[name]):
                 continue
             if all(field in written for field in idle.get("with", ())) and idle.get("without") not in written:
-                beside = " and ".join(f"`{field}`" for field in idle.get("with", ()))
-                when = f"beside {beside}" if beside else f"without `{idle['without']}`"
+                fields_with_it = " and ".join(f"`{field}`" for field in idle.get("with", ()))
+                when = f"beside {fields_with_it}" if fields_with_it else f"without `{idle['without']}`"
                 system = rubric.view.dialect.title
                 values = {"system": system, "field": name, "when": when, "advice": idle["instead"]}
                 yield Problem("not-read", (*criterion.path, name), Part.KEY, values)

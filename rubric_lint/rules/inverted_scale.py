@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from rubric_lint.model.criterion import SPAN
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.openings import find_negation, opening
 from rubric_lint.model.rubric import Rubric
@@ -21,7 +21,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for scale in rubric.scales:
         sign = -1 if scale.ends[0] > scale.ends[1] else 1
         steps = [
-            _Step(sign * band.scores[0], f"band {band.written}", "", band.outcome or "", band.path, band.part)
+            _ScaleStep(sign * band.scores[0], f"band {band.written}", "", band.outcome or "", band.path, band.part)
             for band in scale.bands
             if band.scores
         ]
@@ -32,24 +32,27 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         steps = []
         for level in criterion.levels or ():
             if level.number is not None:
-                called, texts = f"level {level.number}", (level.name or "", level.outcome or "")
-                steps.append(_Step(sign * level.number, called, *texts, level.number_path, level.part))
+                label = f"level {level.number}"
+                name, outcome = level.name or "", level.outcome or ""
+                steps.append(_ScaleStep(sign * level.number, label, name, outcome, level.number_path, level.part))
         yield from _compare("level", steps, "higher" if sign > 0 else "lower")
 
 
 def find_fall(levels: Iterable[tuple[Decimal, str]]) -> tuple[str, str] | None:
     """Return the words of the lowest and the highest of some levels, if those only ever fall in quality."""
-    steps = [_Step(number, "", text if _fold(text) in _RANKS else "", text, (), Part.VALUE) for number, text in levels]
+    steps = [
+        _ScaleStep(number, "", text if _fold(text) in _RANKS else "", text, (), Part.VALUE) for number, text in levels
+    ]
     fall = _find_fall(steps)
     return (fall[0].words, fall[1].words) if fall else None
 
 
 @dataclass(frozen=True)
-class _Step:
-    """A band or level: its lowest number, what messages call it, its name and outcome, and its place."""
+class _ScaleStep:
+    """A band or level: its lowest number, its label in messages, its name and outcome, and its place."""
 
     number: Decimal | int
-    called: str
+    label: str
     name: str
     outcome: str
     path: Path
@@ -67,7 +70,7 @@ class _Step:
         return self.grade or self.outcome
 
 
-def _find_fall(steps: list[_Step]) -> tuple[_Step, _Step] | None:
+def _find_fall(steps: list[_ScaleStep]) -> tuple[_ScaleStep, _ScaleStep] | None:
     """Return the lowest and the highest step of a scale that falls in quality while its numbers rise.
 
     Its grades only ever fall, or the highest step is a failure and the lowest one none.
@@ -77,30 +80,30 @@ def _find_fall(steps: list[_Step]) -> tuple[_Step, _Step] | None:
     ranks = [_RANKS[_fold(step.grade)] for step in graded]
     if len(ranks) > 1 and ranks == sorted(ranks, reverse=True) and ranks[0] - ranks[-1] > 1:
         lowest, highest = graded[0], graded[-1]
-    elif (
-        len(ranks) < 2 <= len(steps) and _begins_with_failure(steps[-1].outcome) and not _has_failure(steps[0].outcome)
-    ):
+    elif len(ranks) > 1 or len(steps) < 2:
+        return None
+    elif _begins_with_failure(steps[-1].outcome) and not _has_failure(steps[0].outcome):
         lowest, highest = steps[0], steps[-1]
     else:
         return None
     return (lowest, highest) if lowest.number < highest.number else None
 
 
-def _compare(kind: str, steps: list[_Step], better: str) -> Iterator[Problem]:
+def _compare(kind: str, steps: list[_ScaleStep], better: str) -> Iterator[Problem]:
     """Report a scale that falls in quality while its numbers go to the `better` ones, which are higher or lower."""
     fall = _find_fall(steps)
     if fall:
         lowest, highest = fall
         values = {
-            "lowest": lowest.called,
+            "lowest": lowest.label,
             "word": shorten(lowest.words),
-            "highest": highest.called,
+            "highest": highest.label,
             "other_word": shorten(highest.words),
             "kind": kind,
             "better": better,
             "extreme": "highest" if better == "higher" else "lowest",
         }
-        place = Place(f"the {values['extreme']} {kind}", highest.path, highest.part)
+        place = RelatedPlace(f"the {values['extreme']} {kind}", highest.path, highest.part)
         yield Problem("falling", lowest.path, lowest.part, values, (place,))
 
 
@@ -119,35 +122,33 @@ def _has_failure(outcome: str) -> bool:
 
 # Ranks from 1 to 5 of words that are good or bad whatever is judged; `high` and `many` are not, as in many errors.
 _ROWS = (
-    (
-        *("very poor", "very bad", "terrible", "awful", "unacceptable", "worst"),
-        *("fail", "failed", "failing", "failure"),
-        *("incorrect", "wrong", "totally wrong", "completely wrong", "entirely wrong", "completely incorrect"),
-        *("entirely incorrect", "factually incorrect", "factually wrong", "not correct", "not acceptable"),
-        *("does not meet expectations", "major errors", "critical errors", "serious errors", "critical bugs"),
-        *("major bugs", "irrelevant", "off topic", "unsatisfactory", "inadequate", "insufficient"),
-    ),
-    (
-        *("poor", "bad", "weak", "below average", "needs improvement", "needs work", "mostly incorrect"),
-        *("mostly wrong", "below expectations", "partially meets expectations", "limited", "beginning", "novice"),
-    ),
-    (
-        *("fair", "average", "adequate", "satisfactory", "acceptable", "ok", "okay", "mediocre", "sufficient"),
-        *("partially correct", "partly correct", "partly right", "partial", "developing", "competent", "pass"),
-        *("passing", "passed", "minor errors", "minor bugs", "minor mistakes", "some errors"),
-    ),
-    (
-        *("good", "strong", "above average", "mostly correct", "mostly right", "largely correct", "proficient"),
-        *("meets expectations", "very good", "accomplished"),
-    ),
-    (
-        *("excellent", "outstanding", "exceptional", "perfect", "superb", "exemplary", "best", "ideal", "expert"),
-        *("exceeds expectations", "correct", "right", "fully correct", "completely correct", "entirely correct"),
-        *("factually correct", "fully right", "completely right", "no errors", "no mistakes", "no bugs"),
-        *("error free", "flawless", "advanced"),
-    ),
+    """
+    very poor, very bad, terrible, awful, unacceptable, worst, fail, failed, failing, failure, incorrect, wrong,
+    totally wrong, completely wrong, entirely wrong, completely incorrect, entirely incorrect, factually
+    incorrect, factually wrong, not correct, not acceptable, does not meet expectations, major errors, critical
+    errors, serious errors, critical bugs, major bugs, irrelevant, off topic, unsatisfactory, inadequate,
+    insufficient
+    """,
+    """
+    poor, bad, weak, below average, needs improvement, needs work, mostly incorrect, mostly wrong, below
+    expectations, partially meets expectations, limited, beginning, novice
+    """,
+    """
+    fair, average, adequate, satisfactory, acceptable, ok, okay, mediocre, sufficient, partially correct, partly
+    correct, partly right, partial, developing, competent, pass, passing, passed, minor errors, minor bugs, minor
+    mistakes, some errors
+    """,
+    """
+    good, strong, above average, mostly correct, mostly right, largely correct, proficient, meets expectations,
+    very good, accomplished
+    """,
+    """
+    excellent, outstanding, exceptional, perfect, superb, exemplary, best, ideal, expert, exceeds expectations,
+    correct, right, fully correct, completely correct, entirely correct, factually correct, fully right,
+    completely right, no errors, no mistakes, no bugs, error free, flawless, advanced
+    """,
 )
-_RANKS = {phrase: rank for rank, row in enumerate(_ROWS, start=1) for phrase in row}
+_RANKS = {phrase: rank for rank, row in enumerate(_ROWS, start=1) for phrase in " ".join(row.split()).split(", ")}
 _FIRST_WORDS = {phrase.split()[0] for phrase in _RANKS} | {"error-free"}
 _ENDS = ".,;:!?()"
 _CLAUSE = re.compile(r"\s{0,9}([^.,;:!?()–—\n]{1,40})")  # noqa: RUF001 (dashes of prose)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.model.criterion import Level
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import join_words
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
@@ -21,7 +21,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 continue
             first = seen.setdefault(level.number, level)
             if first is not level:
-                place = Place("the first one", first.number_path, first.part)
+                place = RelatedPlace("the first one", first.number_path, first.part)
                 yield Problem("repeated", level.number_path, level.part, {"level": level.number}, (place,))
         gate, is_all_clear = criterion.gate, len(seen) == len(criterion.levels)  # otherwise other findings come first
         is_on_levels = criterion.gate_path[-1] == "required_min_level"  # with `score_ranges`, and in v1, it is a score

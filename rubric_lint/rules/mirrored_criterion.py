@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 
@@ -12,7 +12,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for penalty, criterion in rubric.mirrors:
         if penalty.place_in_groups != criterion.place_in_groups:
             continue
-        place = Place("the other one", criterion.outcome_path)
+        place = RelatedPlace("the other one", criterion.outcome_path)
         values = {"weight": penalty.weight, "other": criterion.label, "other_weight": criterion.weight}
         yield Problem("negation", penalty.outcome_path, values=values, related=(place,))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from rubric_lint.model.criterion import SCORES, Criterion, Shape, looks_like_bands
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.repairs import OWN_RUBRIC, move_apart
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
@@ -33,13 +33,13 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find the first entry of each shape that is not the rubric's; the schema reports two shapes in one entry."""
     first: dict[Shape, Criterion] = {}
     for entry in rubric.entries:
-        if _tells_its_shape(entry):
+        if _has_shape_field(entry):
             first.setdefault(entry.shapes[0], entry)
     for shape, entry in first.items():
         is_free = rubric.is_version_3 and Shape.HOLISTIC not in (shape, rubric.shape)
         if shape is not rubric.shape and rubric.shape in first and not is_free:
             other = first[rubric.shape]
-            moved = [each for each in rubric.entries if each.shapes[0] is shape and _tells_its_shape(each)]
+            moved = [entry for entry in rubric.entries if entry.shapes[0] is shape and _has_shape_field(entry)]
             what = f"the {len(moved)} {_MOVED[shape]}"
             if len(moved) == 1:
                 what = "this band" if shape is Shape.HOLISTIC else moved[0].label
@@ -50,18 +50,21 @@ def check(rubric: Rubric) -> Iterator[Problem]:
                 entry.path,
                 Part.ENTRY,
                 {"shape": _MANY[rubric.shape], "other": _MANY[shape]},
-                (Place(_ONE[rubric.shape], other.path, Part.ENTRY),),
+                (RelatedPlace(_ONE[rubric.shape], other.path, Part.ENTRY),),
                 choices=(repair,) if repair else (),
             )
 
 
 def _is_whole(bands: Iterable[Criterion]) -> bool:
     """Return whether some bands of a holistic scale have each score once."""
-    scores = [score for entry in bands if entry.scale for band in entry.scale.bands for score in band.scores]
-    return sorted(scores) == [*SCORES]
+    scores: list[int] = []
+    for entry in bands:
+        for band in entry.scale.bands if entry.scale else ():
+            scores += band.scores
+    return sorted(scores) == list(SCORES)
 
 
-def _tells_its_shape(entry: Criterion) -> bool:
+def _has_shape_field(entry: Criterion) -> bool:
     """Return whether the field that decides the shape of an entry is present and spelt right."""
     fields = entry.fields
     if fields is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.openings import find_demand, find_negation
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
@@ -29,7 +29,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     values: dict[str, object] = {"said": said}
     if others:
         values["count"] = len(found)
-    places = tuple(Place("also negated", other.outcome_path) for other, _ in others[:_SHOWN])
+    places = tuple(RelatedPlace("also negated", other.outcome_path) for other, _ in others[:_SHOWN])
     yield Problem("several" if others else "negated", first.outcome_path, values=values, related=places)
 
 

@@ -13,7 +13,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find outcomes that only make sense beside another one, or beside what the judge is not shown."""
     for entry in rubric.entries if rubric.view else ():
         for option in entry.asked.unseen if entry.asked else ():
-            if unseen := _UNSEEN[option].search(entry.outcome or ""):
+            unseen = _UNSEEN[option].search(entry.outcome or "")
+            if unseen:
                 yield Problem("not-shown", entry.outcome_path, values={"said": unseen[0], "option": option})
     for outcome in rubric.outcomes:
         text = outcome.text

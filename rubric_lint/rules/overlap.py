@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rubric_lint.model.criterion import Band, Scale
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import list_scores, name_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import SCALE_CHOICES, ScaleRepair, repair_scales
@@ -28,7 +28,7 @@ def _find_repeated(scale: Scale) -> Iterator[Problem]:
         if other is not band and band.part is Part.KEY and band.lower is not None:
             values = {"key": band.path[-1], "other": other.path[-1]}
             yield Problem(
-                "repeated-key", band.path, band.part, values, (Place("the first one", other.path, other.part),)
+                "repeated-key", band.path, band.part, values, (RelatedPlace("the first one", other.path, other.part),)
             )
 
 
@@ -53,7 +53,7 @@ def _compare(scale: Scale, repair: ScaleRepair) -> Iterator[Problem]:
                 seen |= shared
                 verb = "is" if len(shared) == 1 else "are"
                 values = {"scores": name_scores(shared), "are": verb, "band": band.written, "other": other.written}
-                related = (Place(f"also covers {list_scores(shared)}", other.path, other.part),)
+                related = (RelatedPlace(f"also covers {list_scores(shared)}", other.path, other.part),)
                 yield repair.attach(Problem("shared-scores", band.path, band.part, values, related))
             if len(seen) == len(band.scores):
                 break

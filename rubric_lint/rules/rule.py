@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from rubric_lint.model.finding import Problem, Severity
 from rubric_lint.model.messages import HOME
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.signs import Sign
+from rubric_lint.model.triggers import Trigger
 from rubric_lint.source.path import Part
 
 FixKind = Literal["safe", "unsafe"]
@@ -21,7 +21,7 @@ class Rule(NamedTuple):
     `check` finds it; None for rules of the text, the schemas or the comments. `fix` is the kind of fix that its
     findings may have. `marks` are the parts that findings may mark of the value at their pointer. `command` is the
     program that finds it. `choices` are the fixes of which only an author can pick one, each with what it does.
-    `check` runs for the rubrics that show the `sign`. A rule that reports `once` has one finding for all such criteria
+    `check` runs for rubrics that show the `trigger`. A rule that reports `once` has one finding for all such criteria
     of a rubric, so an ignore comment on any of them is in use. For people who know no statistics, `finds` is what it
     finds, `brief` has by code what of a message they need, `finds_of` by code what it finds if that is not `finds`, and
     `shows` is what its silence says.
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     marks: tuple[Part, ...] = (Part.VALUE,)
     command: str = "rubric-lint"
     choices: Mapping[str, str] = MappingProxyType({})
-    sign: Sign = "any"
+    trigger: Trigger = "any"
     once: bool = False
     finds: str = ""
     shows: str = ""
@@ -45,7 +45,10 @@ class Rule(NamedTuple):
     @property
     def kinds(self) -> str:
         """The kinds of fixes that its findings may have, in words; empty for none."""
-        return ", ".join([*([self.fix] if self.fix else []), *(["choice"] if self.choices else [])])
+        kinds: list[str] = [self.fix] if self.fix else []
+        if self.choices:
+            kinds.append("choice")
+        return ", ".join(kinds)
 
     @property
     def page_file(self) -> Path:
@@ -72,20 +75,16 @@ class Rule(NamedTuple):
         return self.messages[code].format_map(values)
 
     def write_plainly(self, code: str, values: Mapping[str, object]) -> str:
-        """Return what the rule finds, and what one of the messages says of it, without statistics."""
+        """Write a finding without statistics: what the rule finds, and what one of the messages says of it."""
         finds = self.finds_of.get(code, self.finds)
         return ": ".join(filter(None, (finds, self.brief.get(code, "").format_map(values))))
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, severity, kind of fix, choices, summary and URL for the lists of rules in JSON."""
-        return {
-            "name": self.name,
-            "severity": self.severity.value,
-            "fix": self.fix,
-            **({"choices": dict(self.choices)} if self.choices else {}),
-            "summary": self.summary,
-            "url": self.url,
-        }
+        data: dict[str, Any] = {"name": self.name, "severity": self.severity.value, "fix": self.fix}
+        if self.choices:
+            data["choices"] = dict(self.choices)
+        return {**data, "summary": self.summary, "url": self.url}
 
 
 _SCHEMA_MESSAGES = {

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Asked, Criterion
+from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Criterion, JudgeQuestion
 from rubric_lint.model.finding import Problem, Severity
-from rubric_lint.model.rubric import Outcome, Rubric
+from rubric_lint.model.rubric import OutcomeText, Rubric
 from rubric_lint.rules.rule import Rule
 
 
@@ -14,7 +14,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find scores in the outcomes of bands, level numbers in those of levels, and scales that no judge is asked for."""
     yield from _find_other_scales(rubric)
     for outcome in rubric.outcomes:
-        if not (outcome.scores or outcome.level is not None) or not (found := _find_score(outcome)):
+        found = _find_score(outcome) if outcome.scores or outcome.level is not None else None
+        if found is None:
             continue
         said, numbers = found
         lowest: Decimal | int
@@ -46,7 +47,7 @@ _NUMBERS = re.compile(_NUMBER)
 _DIGIT = re.compile(r"[0-9]")
 
 
-def _find_score(outcome: Outcome) -> tuple[str, list[Decimal]] | None:
+def _find_score(outcome: OutcomeText) -> tuple[str, list[Decimal]] | None:
     """Return the first score or level that an outcome of a scale names, as written, and its numbers."""
     text = outcome.text
     if _DIGIT.search(text) is None:
@@ -77,7 +78,7 @@ _OTHER_SCORE = rf"(?im){_BEGIN}(?P<said>{_TO_JUDGES}\s(?P<number>{_NUMBER}))(?![
 
 
 def _find_other_scale(text: str, highest: int) -> str:
-    """Return what asks the judge for a score that is not on a scale up to `highest`; empty if nothing does."""
+    """Find a request for a score that is not on a scale up to `highest`; empty if there is none."""
     if _DIGIT.search(text) is None:
         return ""
     scale = re.search(_OTHER_SCALE, text)
@@ -92,7 +93,9 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
     view = rubric.view
     for entry in rubric.entries:
         text = entry.outcome or ""
-        asked = entry.asked or (view.dialect.asked if view and view.dialect.name else _ask(entry))
+        asked = entry.asked
+        if asked is None:
+            asked = view.dialect.asked if view and view.dialect.name else _find_own_question(entry)
         if asked is None:
             continue
         said = f"a score from {asked.said}" if asked.said else ""
@@ -104,16 +107,18 @@ def _find_other_scales(rubric: Rubric) -> Iterator[Problem]:
             yield Problem("other-scale", entry.outcome_path, values=values)
 
 
-def _ask(entry: Criterion) -> Asked | None:
-    """Return what we ask a judge for about a criterion of ours; None if its levels say it."""
+def _find_own_question(entry: Criterion) -> JudgeQuestion | None:
+    """Return the question of our own judge about a criterion; None if its levels say it."""
     if entry.is_check:
-        return Asked("yes or no", 0)
+        return JudgeQuestion("yes or no", 0)
     if entry.levels:
         numbers = [level.number for level in entry.levels if level.number is not None]
         is_of_scale = bool(numbers) and entry.fields is not None and SPAN in entry.fields
-        return Asked(f"a number from {min(numbers)} to {max(numbers)}", int(max(numbers))) if is_of_scale else None
+        if not is_of_scale:
+            return None
+        return JudgeQuestion(f"a number from {min(numbers)} to {max(numbers)}", int(max(numbers)))
     lowest, highest = sorted(entry.scale.ends) if entry.scale else (LOWEST, HIGHEST)
-    return Asked(f"a score from {lowest} to {highest}", highest)
+    return JudgeQuestion(f"a score from {lowest} to {highest}", highest)
 
 
 RULE = Rule(

@@ -12,7 +12,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find scales whose only band covers every score."""
     for scale in rubric.scales:
         lowest, highest = rubric.find_ends(scale)
-        if len(scale.bands) == 1 and len((band := scale.bands[0]).scores) == highest - lowest + 1:
+        band = scale.bands[0] if len(scale.bands) == 1 else None
+        if band and len(band.scores) == highest - lowest + 1:
             yield Problem("all-scores", band.path, band.part, {"lowest": lowest, "highest": highest})
 
 

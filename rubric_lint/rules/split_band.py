@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rubric_lint.model.criterion import Band, Scale
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import join_words, list_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.scale_repair import (
@@ -67,38 +67,47 @@ def _check_scale(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: Sequen
 
 def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBand) -> Problem:
     band, starts = split.band, split.starts
-    fates: dict[str, list[int]] = {}
+    scores_by_verdict: dict[str, list[int]] = {}
     for score in split.scores:
-        fates.setdefault(verdicts.of(score), []).append(score)
+        scores_by_verdict.setdefault(verdicts.of(score), []).append(score)
     is_one = len(starts) == 1
     is_alone = verdicts.pass_from is not None
-    falls = verdicts.turns_at is not None  # the gate is the highest score that meets it
-    edge = scale.gate + 1 if scale.gate is not None and falls else scale.gate
-    related = (Place("the gate", scale.gate_path),) if edge in starts else ()
+    is_falling = verdicts.turns_at is not None  # the gate is the highest score that meets it
+    edge = scale.gate + 1 if scale.gate is not None and is_falling else scale.gate
+    related = (RelatedPlace("the gate", scale.gate_path),) if edge in starts else ()
     gates = [start for start in starts if start == edge or not is_alone]
-    marks = {"pass": rubric.thresholds.pass_at, "borderline": rubric.thresholds.borderline_at}
-    fields = {"pass": "pass_threshold", "borderline": "borderline_threshold"}
-    written = {"pass": "threshold", "borderline": "borderline"}
-    named = [
-        f"`{fields[fate]}: {rubric.view.document.written_at((*rubric.path, fields[fate]))}`"
-        if rubric.view and rubric.is_version_3 and getattr(rubric.view, written[fate]) is not None
-        else f"`{fate} = {marks[fate]}`"
-        for start in starts
-        if start not in gates
-        for fate in ["pass" if "pass" in (verdicts.of(start), verdicts.of(start - 1) * falls) else "borderline"]
-    ]
-    thresholds = f"the threshold{'s' if len(named) > 1 else ''} {join_words(named)}" if named else ""
+    thresholds = []
+    for start in starts:
+        if start not in gates:
+            is_pass = verdicts.of(start) == "pass" or (is_falling and verdicts.of(start - 1) == "pass")
+            thresholds.append(_name_threshold(rubric, is_pass=is_pass))
+    gate = gates[0] - 1 if gates and is_falling else next(iter(gates), None)
     values = {
-        "gate": rubric.word_gate(gates[0] - falls) if gates else "",
-        "thresholds": thresholds,
+        "gate": "" if gate is None else rubric.word_gate(gate),
+        "thresholds": "",
         "split": "splits" if is_one else "split",
         "band": band.written,
-        "verdicts": ", ".join(f"{list_scores(scores)}: {fate}" for fate, scores in fates.items()),
+        "verdicts": ", ".join(f"{list_scores(scores)}: {verdict}" for verdict, scores in scores_by_verdict.items()),
         "bands": "a band" if is_one else "bands",
         "starts": join_words([str(start) for start in starts]),
     }
-    code = "thresholds" if not gates else "gate-and-thresholds" if thresholds else "gate"
+    if thresholds:
+        noun = "threshold" if len(thresholds) == 1 else "thresholds"
+        values["thresholds"] = f"the {noun} {join_words(thresholds)}"
+    code = "gate"
+    if thresholds:
+        code = "gate-and-thresholds" if gates else "thresholds"
     return Problem(code, band.path, band.part, values, related)
+
+
+def _name_threshold(rubric: Rubric, *, is_pass: bool) -> str:
+    """Write a threshold with its value, as a rubric of version 3 has it, or else the settings."""
+    view = rubric.view if rubric.is_version_3 else None
+    if view and (view.threshold if is_pass else view.borderline) is not None:
+        field = "pass_threshold" if is_pass else "borderline_threshold"
+        return f"`{field}: {view.document.written_at((*rubric.path, field))}`"
+    pass_at, borderline_at = rubric.thresholds
+    return f"`pass = {pass_at}`" if is_pass else f"`borderline = {borderline_at}`"
 
 
 RULE = Rule(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.finding import Problem, Severity
 from rubric_lint.model.rubric import LONGEST_LABEL, Rubric, is_placeholder, is_template
-from rubric_lint.model.signs import may_begin_label
+from rubric_lint.model.triggers import may_begin_label
 from rubric_lint.model.wording import GRADES, GRADES_OF_SCALES, PADDING, TRAITS
 from rubric_lint.rules.rule import Rule
 

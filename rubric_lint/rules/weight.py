@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from rubric_lint.model.criterion import weigh_nothing
-from rubric_lint.model.finding import Place, Problem, Severity
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity
 from rubric_lint.model.messages import describe_infinite
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule, of_schema
@@ -22,7 +22,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             yield Problem("infinite", criterion.path_of("weight"), values=values)
     is_told = rubric.view is not None and not rubric.dialect  # by each group
     if rubric.criteria and weigh_nothing(rubric.criteria) and not is_told:
-        places = tuple(Place("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
+        places = tuple(RelatedPlace("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
         yield Problem("all-zero", rubric.path, Part.KEY, related=places)
 
 

@@ -127,7 +127,7 @@ class ScoringCriterion:
         return None
 
     def merit(self, score: Fraction, *, gate_met: bool) -> tuple[bool, Fraction]:
-        """Return what orders answers from the worst to the best: whether the gate is met, then what the total gains.
+        """Return the rank of an answer from the worst to the best: whether the gate is met, then the gain of the total.
 
         The higher answer is the better one, except where it misses the gate or costs points.
         """
@@ -477,7 +477,7 @@ class ScoringRubric:
             )
 
     def weigh(self, grades: Iterable[Grade]) -> Weighed:
-        """Return what the grades of all criteria come to.
+        """Return the points, the verdict and the groups of the grades of all criteria.
 
         Raises:
             NothingAppliesError: if nothing applies, so that there is no score.
@@ -588,7 +588,8 @@ def _find_median(scores: Sequence[Fraction]) -> Fraction:
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-class Prospect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Prospect:
     """The worst and the best verdict that one answer to a criterion still allows; some answers reach both.
 
     `score` is the highest of the whole rubric that the answers to the other criteria allow.

@@ -4,7 +4,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import TEST_SUFFIXES, FileSettings, SettingsFinder, claim_by_name
 from rubric_lint.model.arguments import takes
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SCORES, SPAN, Criterion, Hundredth, Scale, Shape
-from rubric_lint.model.finding import Place, Problem, Severity, Unread
+from rubric_lint.model.finding import Problem, RelatedPlace, Severity, Unread
 from rubric_lint.model.groups import Group
 from rubric_lint.model.messages import join_words
 from rubric_lint.model.rubric import Rubric
@@ -313,7 +313,8 @@ class InvalidRubricError(RubricError):
     """A file with findings of severity error; `faults` lists them."""
 
 
-class LoadedRubric(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LoadedRubric:
     """A rubric as it was linted, its name, and its document.
 
     If its case has several rubrics, `case` is the name of the case and `label` the name of the rubric in it. `file` has
@@ -454,7 +455,7 @@ def load_examined(name: str, examined: Examined) -> dict[str, LoadedRubric]:
         what = f"case has the {problem.values['field']}" if problem.code == "second-case" else "rubric is named"
         raise RubricError(f"{place}: a second {what} `{problem.values['name']}`, after the one at {first}")
     file = tuple(documents)
-    found = {loaded.name: loaded._replace(file=file) for loaded in name_rubrics(name, rubrics)}
+    found = {loaded.name: replace(loaded, file=file) for loaded in name_rubrics(name, rubrics)}
     for loaded in found.values():
         is_valid = loaded.rubric.schema.is_valid(loaded.rubric.read_value(loaded.document))
         if not is_valid and any(find_shape_problems(loaded.document, loaded.rubric)):
@@ -564,9 +565,9 @@ class RubricPlaces:
                 path = path[:-1]
         return document.span(path, Part.HEAD)
 
-    def related(self, message: str, spot: RubricPart) -> Place:
+    def related(self, message: str, spot: RubricPart) -> RelatedPlace:
         """Return a related place for a problem in another file."""
-        return Place(message, (), span=self.span(spot), source=self.loaded.document.source)
+        return RelatedPlace(message, (), span=self.span(spot), source=self.loaded.document.source)
 
     def problem(self, spot: RubricPart, code: str = "", values: Mapping[str, object] = MappingProxyType({})) -> Problem:
         """Return a problem at a place, with its path in the document."""

@@ -176,7 +176,7 @@ def hash_meaning(rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: Sco
 def describe_whole(
     rubric: Rubric, criteria: Sequence[ScoringCriterion], tree: ScoringGroup | None = None
 ) -> dict[str, Any]:
-    """Return what only version 3 says of a whole rubric; nothing of one that does without it."""
+    """Return the fields of a whole rubric that only version 3 has; empty for one that does without them."""
     view, found = rubric.view, dict[str, Any]()
     if view and view.units:
         found["units"] = [str(end) for end in view.units]

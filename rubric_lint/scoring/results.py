@@ -29,7 +29,7 @@ from rubric_lint.scoring.grading import (
 from rubric_lint.scoring.output import MOST_GRADED, OutputReader, RecordResult
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry
 from rubric_lint.scoring.records.mapping import CRITERION, RESULT_FIELDS
-from rubric_lint.scoring.scorer import OtherVersionError, Scorer, find_rubric, is_failed_result, refuse_failed
+from rubric_lint.scoring.scorer import OtherVersionError, Scorer, is_failed_result, refuse_failed
 
 _VERDICTS = {str(verdict): verdict for verdict in Verdict}
 
@@ -223,7 +223,7 @@ class ResultScorer(Scorer):
                 path if isinstance(path, str) else "",
             )
         found = read_result(value)
-        reader = find_rubric(value, self._readers)
+        reader = self._find_reader(value)
         _check_version(found, reader.rubric)
         is_of_table = "shape" not in value
         own = RESULT_FIELDS | reader.rubric.own_fields | (OF_TABLE if is_of_table else frozenset())

@@ -1,15 +1,15 @@
 """Score the entries of OUTPUTS: judge outputs, and records that hold them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from itertools import chain, islice, repeat
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from rubric_lint.model.criterion import Shape
-from rubric_lint.model.messages import find_near, join_words, list_names, point_to_known
+from rubric_lint.model.messages import find_near, list_names, point_to_known
 from rubric_lint.scoring.flat import (
     NOTHING,
     OF_TABLE,
@@ -42,6 +42,7 @@ from rubric_lint.scoring.output import (
     RecordResult,
     read_judged_by,
 )
+from rubric_lint.scoring.panel import count_votes, read_panel, refuse_missing_votes
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, place_inside
 from rubric_lint.scoring.records.graders import find_by_texts, has_items, move_to_output, name_test
 from rubric_lint.scoring.records.mapping import (
@@ -57,74 +58,6 @@ from rubric_lint.scoring.records.reply import NOT_JUDGED, find_reason
 from rubric_lint.source.path import pointer
 
 
-class PanelMember(NamedTuple):
-    """A model of a panel, by a name that no other of the panel has, and how many of the outputs are its own.
-
-    `models` are the models that replied, or the one that was asked if no reply says it.
-    """
-
-    name: str
-    outputs: int
-    models: frozenset[str]
-
-
-def name_models(models: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a name for each model and endpoint: that of the model, with the endpoint if another model has the same."""
-    models = list(models)
-    named = [model for model, _ in models]
-    return [model if named.count(model) == 1 else f"{model}@{endpoint}" for model, endpoint in models]
-
-
-def read_panel(record: Mapping[str, Any]) -> tuple[PanelMember, ...]:
-    """Return the models of the panel that judged a record, in the order of its outputs; empty without a panel."""
-    about = record.get("judge")
-    panel = about.get("panel") if isinstance(about, dict) else None
-    if not isinstance(panel, list) or not all(map(_is_member, panel)):
-        return ()
-    names = name_models((member["model"], str(member.get("endpoint", ""))) for member in panel)
-    members = []
-    for name, member in zip(names, panel, strict=True):
-        replied = member.get("answered_by")
-        models = [model for model in replied if isinstance(model, str)] if isinstance(replied, list) else []
-        members.append(PanelMember(name, member["outputs"], frozenset(models or [member["model"]])))
-    return tuple(members)
-
-
-def count_votes(panel: Iterable[PanelMember]) -> int:
-    """Return how many different models a panel has: one that judges twice, as at two endpoints, has one vote."""
-    groups: list[frozenset[str]] = []
-    for member in panel:
-        same = [group for group in groups if group & member.models]
-        groups = [group for group in groups if group not in same] + [member.models.union(*same)]
-    return len(groups)
-
-
-def _is_member(member: Any) -> bool:
-    match member:
-        case {"model": str(), "outputs": count}:
-            return type(count) is int and count >= 0
-    return False
-
-
-def refuse_missing_votes(panel: tuple[PanelMember, ...], outputs: int, path: str) -> None:
-    """Refuse a record that does not have the outputs of each model of its panel.
-
-    Raises:
-        OutputError: naming the models without an output, or both numbers of outputs.
-    """
-    if not panel:
-        return
-    expected = sum(member.outputs for member in panel)
-    if expected != outputs:
-        have = "1 output" if outputs == 1 else f"{outputs} outputs"
-        raise OutputError(
-            f"the record has {have}, but its panel gave {expected}; remove this record and judge its answer again", path
-        )
-    silent = [f"`{member.name}`" for member in panel if not member.outputs]
-    if silent:
-        raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)
-
-
 class OtherVersionError(OutputError):
     """A result by another version of its rubric."""
 
@@ -135,11 +68,8 @@ def read_model(about: object) -> str | None:
     return model if isinstance(model, str) and model.strip() else None
 
 
-Named = TypeVar("Named")
-
-
-def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Named:
-    """Return the value for the rubric that a record names, or for the only rubric.
+def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> ScoringRubric:
+    """Return the rubric that a record names, or the only one.
 
     Raises:
         OutputError: if the record does not name one of several rubrics.
@@ -159,7 +89,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     if "agentv" in record:
         from rubric_lint.scoring.records.agentv_runs import find_graded  # noqa: PLC0415  (few are)
 
-        ids = {key: {criterion.id for criterion in _list_criteria(rubric)} for key, rubric in rubrics.items()}
+        ids = {key: {criterion.id for criterion in rubric.criteria} for key, rubric in rubrics.items()}
         found = find_graded(record, ids)
         if len(found) == 1:
             return rubrics[found[0]]
@@ -170,12 +100,7 @@ def find_rubric(record: Mapping[str, Any], rubrics: Mapping[str, Named]) -> Name
     raise OutputError(f"{_OF_NO_RUBRIC} `{name}`; {point_to_known(name, rubrics)}", "/rubric")
 
 
-def _list_criteria(rubric: Any) -> Sequence[ScoringCriterion]:
-    """Return the criteria of a rubric, or of the rubric of a reader."""
-    return getattr(rubric, "rubric", rubric).criteria  # type: ignore[no-any-return]
-
-
-def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str:
+def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, ScoringRubric]) -> str:
     """Return the name of the rubric whose criteria have the texts of a record.
 
     Raises:
@@ -184,8 +109,7 @@ def _find_by_items(record: Mapping[str, Any], rubrics: Mapping[str, Any]) -> str
     named: list[str] = []
     for keys in ({name_test(record)} & rubrics.keys(), rubrics):  # most are of their test, and there may be thousands
         if not named:
-            given = {key: _list_criteria(rubrics[key]) for key in keys}
-            texts = {key: [(criterion.id, criterion.outcome) for criterion in given[key]] for key in given}
+            texts = {key: [(criterion.id, criterion.outcome) for criterion in rubrics[key].criteria] for key in keys}
             named = find_by_texts(record, texts)
     if len(named) == 1:
         return named[0]
@@ -322,7 +246,7 @@ class Scorer:
 
     def __init__(self, rubrics: Mapping[str, ScoringRubric], reading: ParseOptions = DEFAULT_OPTIONS) -> None:
         self._rubrics = rubrics
-        self._readers = {name: OutputReader(rubric) for name, rubric in rubrics.items()}
+        self._readers = {rubric.name: OutputReader(rubric) for rubric in rubrics.values()}
         self.only = next(iter(self._readers.values())) if len(rubrics) == 1 else None
         self._reading = reading
 
@@ -361,7 +285,7 @@ class Scorer:
             return self._score_outputs(value)
         if isinstance(value.get("criteria"), list) and {"score", "verdict"} <= value.keys():
             return self._score_again(value)
-        reader = find_rubric(value, self._readers) if "rubric" in value or self.only else None
+        reader = self._find_reader(value) if "rubric" in value or self.only else None
         if reader is None or value.keys().isdisjoint(reader.ids):  # a field of a criterion would be its judgement
             record = move_to_output(value)
             if record:
@@ -374,7 +298,7 @@ class Scorer:
                 return found
         refuse_failed(value)
         if "rubric" not in value and self._criteria.intersection(map(fold_column, _list_filled(value))):
-            find_rubric(value, self._readers)  # refuses a judgement that may be of any of several rubrics
+            self._find_reader(value)  # refuses a judgement that may be of any of several rubrics
         if is_record:
             names = ", ".join([*map(str, value)][:6])
             raise OutputError(
@@ -384,7 +308,13 @@ class Scorer:
             near = [key for key in value if isinstance(key, str) and find_near(key, [*OUTPUT_FIELDS, *JUDGEMENTS])]
             hint = f"; is it `{near[0]}`?" if near else ""
             raise OutputError(f"the object has no field `output`, `outputs`, `checks` or `score`{hint}")
-        return find_rubric({}, self._readers).read_object(value, self._reading)
+        return self._find_reader({}).read_object(value, self._reading)
+
+    def _find_reader(self, record: Mapping[str, Any]) -> OutputReader:
+        """Return the reader for the rubric that a record names, or for the only rubric; raise OutputError for none."""
+        if self.only and "rubric" not in record:
+            return self.only
+        return self._readers[find_rubric(record, self._rubrics).name]
 
     @cached_property
     def _criteria(self) -> frozenset[str]:
@@ -396,8 +326,7 @@ class Scorer:
         refuse_failed(value)
         if "verdicts" in value:
             raise OutputError("a result of several samples, which it does not keep; name the file that `judge` wrote")
-        reader = find_rubric(value, self._readers)
-        rubric = reader.rubric
+        rubric = self._find_reader(value).rubric
         results = [item if isinstance(item, Mapping) else {} for item in value["criteria"]]
         output: dict[str, Any]
         if rubric.shape is Shape.HOLISTIC:
@@ -472,7 +401,7 @@ class Scorer:
             return RecordResult(rubric=self.only.rubric.name if self.only else None, error=fault.forget_frames())
 
     def _score_output(self, output: Any) -> RecordResult:
-        reader = find_rubric({}, self._readers)
+        reader = self._find_reader({})
         if isinstance(output, str):
             return reader.read(output, reading=self._reading)
         if isinstance(output, JudgeOutput):
@@ -494,7 +423,7 @@ class Scorer:
             if fault:
                 raise OutputError(f"no output: {fault}")
             refuse_failed(record)
-        reader = self.only if self.only and "rubric" not in record else find_rubric(record, self._readers)
+        reader = self._find_reader(record)
         if fault and record["judge"].get("per_criterion"):  # the text is of one request, and no output of this rubric
             raise OutputError(f"invalid when it was judged: {fault}")
         if "outputs" in record:

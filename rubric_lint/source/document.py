@@ -32,7 +32,7 @@ from rubric_lint.source.tree import (
 _DASH = re.compile(r"-(?:[ \t]+[&!]\S*)*[ \t]*\Z")
 
 
-class Duplicate(NamedTuple):
+class DuplicateKey(NamedTuple):
     """A duplicate key: the mapping and its path, the key, both places, and the overridden value."""
 
     mapping: MappingNode
@@ -155,10 +155,10 @@ class Document:
         return Span(self._before, max(start, self._before))
 
     @cached_property
-    def duplicates(self) -> tuple[Duplicate, ...]:
+    def duplicates(self) -> tuple[DuplicateKey, ...]:
         """The keys that are written twice in one mapping."""
         return tuple(
-            Duplicate(node, self.paths.get(node, ()), key, self._node_span(first), self._node_span(second), shadowed)
+            DuplicateKey(node, self.paths.get(node, ()), key, self._node_span(first), self._node_span(second), shadowed)
             for node, key, first, second, shadowed in self._read().repeated
         )
 

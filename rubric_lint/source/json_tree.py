@@ -51,7 +51,8 @@ def _compose(tokens: list[Token]) -> Any:
         first = word[0]
         if first in "[{":
             stack.append((node, key))
-            node, key = (MappingNode if first == "{" else SequenceNode)(UNTAGGED, [], start, end, flow_style=True), None
+            kind = MappingNode if first == "{" else SequenceNode
+            node, key = kind(UNTAGGED, [], start, end, flow_style=True), None
             continue
         if first in "]}":
             child = node

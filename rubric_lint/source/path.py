@@ -60,6 +60,11 @@ def find_strings(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
             yield from find_strings((*path, step), item)
 
 
+def list_prefixes(paths: Iterable[Path]) -> set[Path]:
+    """Return the paths from the top to some paths, with these."""
+    return {path[:length] for path in paths for length in range(len(path) + 1)}
+
+
 def list_above(place: str) -> Iterator[str]:
     """Yield the pointers of all that is above a place, from the outside in, and "" in any case."""
     yield ""

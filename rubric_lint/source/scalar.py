@@ -119,7 +119,9 @@ def find_ambiguity(text: str) -> Ambiguity | None:
             return Ambiguity(text, readings, f"write {older}, or put it in quotes if it is a string")
         is_number = "number" in older + newer
         return Ambiguity(text, readings, _DECIMAL if is_number else "put it in quotes if it is a string")
-    if text[:2] == "0x":  # a number in both core schemas, but not in the JSON schema of YAML 1.2
+    if text[:2] == "0x" and not isinstance(
+        value, str
+    ):  # a number in both core schemas, but not in the JSON schema of YAML 1.2
         readings = f"{older} to most readers but a string to those that know decimal numbers only"
         return Ambiguity(text, readings, _DECIMAL)
     return None

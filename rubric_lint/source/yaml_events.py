@@ -216,7 +216,7 @@ def parse(text: str) -> Iterator[Any]:
 
 
 class _Scanner(Scanner):
-    """A scanner that treats tabs that do not indent as white space: beside tokens, before comments and line ends."""
+    """A scanner that treats tabs that do not indent as white space: between tokens, before comments and line ends."""
 
     def scan_to_next_token(self) -> None:
         super().scan_to_next_token()

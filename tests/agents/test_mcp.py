@@ -159,9 +159,7 @@ def test_diff_reports_what_the_command_reports():
     assert data == json.loads(call("diff", "good.yaml", "new.yaml", "--format=json")[0])
     assert text == call("diff", "good.yaml", "new.yaml")[0]
     assert ask("diff", old="good.yaml", new_text=GOOD, name="good.yaml")[1]["changes"] == []
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run([*git, *command], check=True)
+    commands.commit_all()
     found = ask("diff", old="HEAD:good.yaml", new="new.yaml")[1]["changes"]
     assert [each["old_place"]["file"] for each in found] == ["HEAD:good.yaml"]
 
@@ -202,7 +200,7 @@ def test_a_text_that_is_too_long_is_refused(said):
 
 
 def test_a_link_in_a_folder_that_leaves_it_is_not_followed(said):
-    subprocess.run(["git", "init", "-q", ".."], check=True)  # the commands follow links in their repository
+    commands.run_git("init", "-q", "..")  # the commands follow links in their repository
     Path("link.yaml").symlink_to("../secret.yaml")
     text, data = ask("lint")
     assert {each["file"] for each in data["findings"]} == {"bad.yaml", "old.yaml"}
@@ -218,9 +216,7 @@ def test_a_link_in_a_folder_that_leaves_it_is_not_followed(said):
 @pytest.fixture
 def repository():
     """A Git repository with a file beside the root, whose only folder is the current one."""
-    git = ["git", "-C", "..", "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run([*git, *command], check=True)
+    commands.commit_all("..")
 
 
 @pytest.mark.usefixtures("repository")
@@ -243,7 +239,7 @@ def test_a_revision_is_read_however_git_names_the_file(name):
 @pytest.mark.skipif(os.name == "nt", reason="no file of Windows has such a name")
 @pytest.mark.parametrize("tool", ["lint", "fix", "show"])
 def test_a_name_cannot_break_a_line(tool, said):
-    subprocess.run(["git", "init", "-q", ".."], check=True)  # the commands follow links in their repository
+    commands.run_git("init", "-q", "..")  # the commands follow links in their repository
     Path("a\n::error::x.yaml").symlink_to("../secret.yaml")
     left = ask(tool)[0].splitlines()[-1]
     assert left.startswith(r"a\n::error::x.yaml: ")

@@ -123,7 +123,7 @@ def test_a_record_is_an_invalid_output_or_none_at_all_also_as_a_result(records, 
     for name in ("out.jsonl", f"all.{form}"):
         reader = RatingReader(load_rubrics("r.rubric.yaml", RUBRIC))
         with Path(name).open("rb") as file:
-            reader.read(name, [file.read()], asked=StreamOptions(name=name))
+            reader.read(name, [file.read()], options=StreamOptions(name=name))
         assert [(each.id, each.outputs) for each in reader.invalid] == [(each, count) for each in records]
 
 

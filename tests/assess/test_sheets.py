@@ -58,7 +58,7 @@ def read(rubrics, data, name="ann.csv", **asked):
     """What the labels of a file come to: by rater and id, what was refused, and what was left out."""
     reader = RatingReader(rubrics)
     data = data.encode() if isinstance(data, str) else data
-    reader.read(name, [data], labels=True, asked=StreamOptions(**asked))
+    reader.read(name, [data], labels=True, options=StreamOptions(**asked))
     people = {rater: dict(given) for ratings in reader.gather() for rater, given in ratings.people.items()}
     given = {rater: {key: each.given for key, each in found.items()} for rater, found in people.items()}
     left = {each.reason: each.records for each in reader.left_out}

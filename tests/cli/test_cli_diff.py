@@ -8,6 +8,7 @@ from pathlib import Path
 
 import commands
 import pytest
+from commands import run_git
 from found import message
 from jsonschema import Draft7Validator
 
@@ -266,16 +267,10 @@ def test_marks_of_version_3_are_compared_in_units_of_the_scale(run, tmp_path):
 
 @pytest.fixture
 def repository(tmp_path):
-    def git(*arguments):
-        identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
-
-    git("init", "--quiet")
     folder = tmp_path / "my suites"
     folder.mkdir()
     (folder / "r.yaml").write_text(OLD, "utf-8")
-    git("add", ".")
-    git("commit", "-qm", "old")
+    commands.commit_all(tmp_path)
     (folder / "r.yaml").write_text(NEW, "utf-8")
     return folder
 
@@ -337,7 +332,7 @@ def test_an_old_file_with_errors_says_how_to_compare_all_the_same(run, tmp_path,
     assert said.splitlines() == [f"rubric-lint: broken.yaml:{fault}", told.format("fix broken.yaml")]
     assert run("new.yaml", "broken.yaml")[2].splitlines() == [f"rubric-lint: broken.yaml:{fault}"]
     (repository / "r.yaml").write_text(broken, "utf-8")
-    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    commands.run_git("add", ".", cwd=tmp_path)
     name = ":my suites/r.yaml"
     mend = f"save it with `git show '{name}' > FILE`, fix FILE"
     assert run(name, "new.yaml")[2].splitlines()[-1] == told.format(mend)
@@ -366,15 +361,9 @@ def branch(program, folder):
     """Calls `diff` in a repository on a branch `change` of `main`."""
     for name, text in {"old.yaml": OLD, "gone.yaml": OLD, "old.rubric-test.yaml": TESTED, "o.jsonl": OUTPUTS}.items():
         (folder / name).write_text(text, "utf-8")
-    git("init", "-qb", "main")
-    git("add", ".")
-    git("commit", "-qm", "a")
-    git("checkout", "-qb", "change")
+    commands.commit_all()
+    run_git("checkout", "-qb", "change")
     return partial(program, "diff")
-
-
-def git(*words):
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words], check=True, capture_output=True)
 
 
 def test_a_branch_without_changes_changes_nothing(branch):
@@ -400,17 +389,17 @@ def test_a_branch_is_one_comment(branch, said):
 
 
 def test_the_base_is_that_of_the_pull_request(branch, monkeypatch):
-    git("update-ref", "refs/remotes/origin/release", "main")
+    run_git("update-ref", "refs/remotes/origin/release", "main")
     Path("old.yaml").write_text(NEW, "utf-8")
-    git("commit", "-qam", "b")
-    git("branch", "-f", "main")
+    run_git("commit", "-qam", "b")
+    run_git("branch", "-f", "main")
     assert branch()[1].startswith("No change in meaning since main.")
     monkeypatch.setenv("GITHUB_BASE_REF", "release")
     assert "3 changes in meaning in 1 rubric since origin/release." in branch()[1].splitlines()
 
 
 def test_without_a_base_it_says_what_to_do(branch, said):
-    git("branch", "-D", "main")
+    run_git("branch", "-D", "main")
     said(branch("nosuch")[2].splitlines()[-1])
     code, text, errors = branch()
     assert (code, text) == (2, "")
@@ -427,8 +416,8 @@ def diff_in(folder, *arguments):
 
 @pytest.mark.usefixtures("branch")
 def test_a_base_of_the_pull_request_that_is_not_here_is_no_other_base(monkeypatch, tmp_path, said):
-    git("commit", "-q", "--allow-empty", "-m", "b")
-    git("clone", "-q", "--depth=1", "--single-branch", f"file://{tmp_path}", "clone")
+    run_git("commit", "-q", "--allow-empty", "-m", "b")
+    run_git("clone", "-q", "--depth=1", "--single-branch", f"file://{tmp_path}", "clone")
     assert diff_in("clone") == ("No change in meaning since origin/HEAD.\n", "")
     monkeypatch.setenv("GITHUB_BASE_REF", "main")
     said(*diff_in("clone"))
@@ -439,17 +428,17 @@ def test_a_base_of_the_pull_request_that_is_not_here_is_no_other_base(monkeypatc
 @pytest.mark.parametrize("is_detached", [False, True], ids=["branch", "detached"])
 def test_renamed_and_deleted_files_in_a_clone_without_tags(is_detached, said):
     Path("kept.yaml").write_text(OLD.replace("id: length", "id: words"), "utf-8")
-    git("add", ".")
-    git("commit", "-qm", "b")
-    git("tag", "v1")
-    git("branch", "-f", "main")
-    git("mv", "kept.yaml", "moved.yaml")
+    run_git("add", ".")
+    run_git("commit", "-qm", "b")
+    run_git("tag", "v1")
+    run_git("branch", "-f", "main")
+    run_git("mv", "kept.yaml", "moved.yaml")
     Path("moved.yaml").write_text(NEW.replace("id: brevity", "id: words"), "utf-8")
-    git("rm", "-q", "gone.yaml")
-    git("commit", "-qam", "c")
-    git("clone", "-q", "--no-tags", ".", "clone")
+    run_git("rm", "-q", "gone.yaml")
+    run_git("commit", "-qam", "c")
+    run_git("clone", "-q", "--no-tags", ".", "clone")
     if is_detached:
-        git("-C", "clone", "checkout", "-q", "--detach")
+        run_git("-C", "clone", "checkout", "-q", "--detach")
     said(*(diff_in("clone", "origin/main", "--format", form)[0] for form in ("text", "markdown")))
     said(diff_in("clone", "v1")[1])
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import click
+import commands
 import pytest
 from called import PATHS, PROGRAMS, call
 from chat_server import completion, serving
@@ -102,8 +103,7 @@ def clone(folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder))
     (folder / "shards").mkdir()
     call("rubric-score examples/summary.rubric.yaml examples/summary.outputs.jsonl -o shards/1.jsonl")
-    for command in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm Add"):
-        subprocess.run(["git", *command.split()], check=True)
+    commands.commit_all()
     return folder
 
 

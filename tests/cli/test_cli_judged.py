@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import time
 from pathlib import Path
 
@@ -140,13 +141,19 @@ TOLD = {
 }
 
 
+LACKS = re.compile("  judged-.*: (no answers have|of two criteria|no judged answer)")
+"""What most cases lack; one shows it."""
+
+
 @pytest.mark.parametrize("case", TOLD)
 def test_a_run_tells(run, case, said):
     files = {name if "." in name and "judged" not in name else f"{name}.jsonl": it for name, it in TOLD[case].items()}
     options = files.pop("options.jsonl", [])
     judged = ["--judged", "j.jsonl"] if "j.jsonl" in files else []
     labels = ["--labels", "l.jsonl"] if "l.jsonl" in files else []
-    said(run("a.rubric.yaml", *judged, *labels, *options, files=files))
+    code, report, told = run("a.rubric.yaml", *judged, *labels, *options, files=files)
+    hidden = LACKS.match if case != "too few data for some rules" else lambda _: False
+    said(code, report, [line for line in told if not hidden(line)])
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("error", 0), ("warning", 1), ("never", 0)])

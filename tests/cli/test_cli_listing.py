@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import commands
@@ -31,7 +30,7 @@ def call(*args):
 
 @pytest.fixture(autouse=True)
 def folder(folder):
-    subprocess.run(["git", "init", "-q"], check=True)
+    commands.run_git("init", "-q")
     for name in (
         "a.yaml",
         "draft.yaml",
@@ -74,9 +73,7 @@ def test_the_files_are_those_that_a_run_reads():
 
 
 def test_files_that_have_not_changed_are_left_out():
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for line in (["add", "."], [*author, "commit", "-qm", "Add"]):
-        subprocess.run(["git", *line], check=True)
+    commands.commit_all()
     Path("a.yaml").write_text(RUBRIC + "# more\n")
     out, told, code = call("--show-files", "--diff-base", "HEAD")
     assert (out, "left out: sub/d.json: unchanged\n" in told, code) == ("a.yaml\n", True, 0)

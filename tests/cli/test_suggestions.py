@@ -20,14 +20,28 @@ import pytest
 from called import PATHS
 from cases import read_cases
 from chat_server import Response, completion, serving
-from printed import list_commands, list_inline
 
-from rubric_lint.editor.answers.commands import RUN_TESTS, plan
+from rubric_lint.editor.answers.commands import RUN_TESTS, plan_call
 from rubric_lint.model import suggest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "rubric_lint"
 TABLES = read_cases(__file__)
+_COMMAND = r"rubric-(?:lint|fix|score|test)"
+_INLINE = re.compile(rf"`({_COMMAND} [^`]+)`")
+_OWN_LINE = re.compile(rf"^(?:Next: |To ask again: | +)({_COMMAND} .*)$", re.MULTILINE)
+
+
+def list_inline(text):
+    """The commands in backticks, without the ends of lines that prose has inside them."""
+    return [" ".join(found.split()) for found in _INLINE.findall(text)]
+
+
+def list_commands(text):
+    """The commands that a program prints in backticks or on a line of their own, in their order, each once."""
+    found = [(match.start(1), match[1]) for pattern in (_INLINE, _OWN_LINE) for match in pattern.finditer(text)]
+    return list(dict.fromkeys(command for _, command in sorted(found)))
+
 
 BUILDERS = {"suggest", "format_command", "repeat_command", "name_in"}
 """The functions that build what is suggested."""
@@ -270,7 +284,7 @@ ELSEWHERE = {"hover.py", "describing.py"}
 
 def find_tests():
     """What an editor says where no file tests a rubric."""
-    return plan(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
+    return plan_call(RUN_TESTS, "no such folder/a.rubric.yaml", "a")
 
 
 @pytest.mark.slow

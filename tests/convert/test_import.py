@@ -2,11 +2,11 @@
 
 # Messages stand as they are printed.
 
-import subprocess
 import sys
 import time
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
 from importing import import_file
@@ -211,7 +211,7 @@ def test_without_the_package_it_says_what_to_install(tmp_path, arguments, said):
     Path(tmp_path / "r.rubric.yaml").write_text("rubrics: [Says it]\n", "utf-8")
     program = f"import sys; sys.modules['openpyxl'] = None; {PROGRAM}"
     command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = commands.run_process(command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     said(done.stderr)
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from decimal import Decimal
 from textwrap import dedent, indent
 
@@ -211,7 +210,7 @@ def suites(tmp_path_factory):
     """A folder of suites for AgentV, one for each kind of criteria, and the program that reads them."""
     program = install_package(AGENTV) / "dist/cli.js"
     folder = tmp_path_factory.mktemp("suites")
-    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    commands.run_git("init", "--quiet", folder)
     cases = [case(before).partition("\n")[2] for before, _ in CRITERIA.values()]
     for number, each in enumerate(cases):
         cases[number] = each.replace("id: one", f"id: case-{number}", 1)

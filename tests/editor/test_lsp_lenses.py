@@ -13,7 +13,7 @@ from lsprotocol import types
 from typed import state_of
 
 from rubric_lint.editor.answers.actions import Abilities, make_actions
-from rubric_lint.editor.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan
+from rubric_lint.editor.answers.commands import RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, make_lenses, plan_call
 from rubric_lint.editor.server.analysis import analyse
 
 TABLES = read_cases(__file__)
@@ -115,12 +115,12 @@ async def test_a_format_that_is_not_read_can_be_described_in_the_settings_of_the
 
 def test_the_commands_are_those_of_the_command_line(folder, said):
     rubric = str(folder / "refund.rubric.yaml")
-    said([plan(command, rubric, "refund").line for command in (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)])
+    said([plan_call(command, rubric, "refund").line for command in (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT)])
     (folder / "refund.rubric-test.yaml").unlink()
     (folder / "refund.judged.jsonl").unlink()
-    said(plan(RUN_TESTS, rubric, ""), plan(SCORE_OUTPUTS, rubric, ""))
+    said(plan_call(RUN_TESTS, rubric, ""), plan_call(SCORE_OUTPUTS, rubric, ""))
     dashed = str(folder / "-v.rubric.yaml")
-    said(plan(SHOW_PROMPT, dashed, "").line)
+    said(plan_call(SHOW_PROMPT, dashed, "").line)
 
 
 async def run_command(editor, name, *arguments):

@@ -10,7 +10,7 @@ from editor import start, uri_of
 from lsprotocol import types
 
 from rubric_lint.editor.server.documents import OpenDocuments
-from rubric_lint.editor.server.workspace import Options, build_workspace
+from rubric_lint.editor.server.workspace import EditorOptions, build_workspace
 
 LAUNCH = """
 from rubric_lint.cli.commands import launch
@@ -200,7 +200,7 @@ def test_many_quick_edits_are_one_run():
     async def session(loop):
         client, uri = Client(), "file:///a.yaml"
         documents = Documents(client)
-        documents.use(build_workspace([], {"": Options()}))
+        documents.use(build_workspace([], {"": EditorOptions()}))
         item = types.TextDocumentItem(uri, "yaml", 1, "rubrics:\n  - a\n")
         documents.open(types.DidOpenTextDocumentParams(item))
         published = [await client.versions.get()]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from steps import steps
 
-from rubric_lint.editor.server.positions import Text, find_edits
+from rubric_lint.editor.server.positions import DocumentText, find_edits
 from rubric_lint.source.source import Edit, Span
 
 ENCODINGS = ["utf-8", "utf-16", "utf-32"]
@@ -22,7 +22,7 @@ def as_tuple(position):
 
 @pytest.mark.parametrize(("encoding", "before", "after"), [("utf-8", 7, 8), ("utf-16", 4, 5), ("utf-32", 3, 4)])
 def test_characters_are_counted_in_the_units_of_the_client(encoding, before, after):
-    text = Text.of("a\n😀é: b", encoding)
+    text = DocumentText.of("a\n😀é: b", encoding)
     assert text.range(Span(5, 6)) == types.Range(types.Position(1, before), types.Position(1, after))
     assert text.span(types.Range(types.Position(1, before), types.Position(1, after))) == Span(5, 6)
 
@@ -42,7 +42,7 @@ def test_characters_are_counted_in_the_units_of_the_client(encoding, before, aft
     ],
 )
 def test_lines_end_where_the_protocol_ends_them_and_a_mark_counts_for_the_editor(content, offset, expected):
-    assert as_tuple(Text.of(content).range(Span(offset, offset)).start) == expected
+    assert as_tuple(DocumentText.of(content).range(Span(offset, offset)).start) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,19 +51,19 @@ def test_lines_end_where_the_protocol_ends_them_and_a_mark_counts_for_the_editor
     ids=["beyond a line", "beyond a line with CRLF", "beyond the text", "within a pair", "behind it", "the start"],
 )
 def test_what_is_no_place_is_the_nearest_one_before_it(position, offset):
-    assert Text.of("ab\r\n😀x\r\n").offset(types.Position(*position)) == offset
+    assert DocumentText.of("ab\r\n😀x\r\n").offset(types.Position(*position)) == offset
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_between_the_characters_of_a_line_end_is_the_end_of_the_line(encoding):
-    text = Text.of("::::::\r\n", encoding)
+    text = DocumentText.of("::::::\r\n", encoding)
     assert as_tuple(text.range(Span(7, 7)).start) == (0, 6)
     assert as_tuple(text.range(Span(8, 8)).start) == (1, 0)
 
 
 @given(TEXTS, st.sampled_from(ENCODINGS), st.data())
 def test_a_place_leads_back_to_its_offset(content, encoding, data):
-    text = Text.of(content, encoding)
+    text = DocumentText.of(content, encoding)
     lead = len(content) - len(content.lstrip("\ufeff"))
     offset = data.draw(st.integers(0, len(text.body)))
     position = text.range(Span(offset, offset)).start
@@ -73,7 +73,7 @@ def test_a_place_leads_back_to_its_offset(content, encoding, data):
 
 @given(TEXTS, TEXTS, st.sampled_from(ENCODINGS), st.data())
 def test_an_edit_that_the_editor_makes_gives_the_text_that_is_meant(content, new, encoding, data):
-    text = Text.of(content, encoding)
+    text = DocumentText.of(content, encoding)
     body = text.body
     start = data.draw(st.integers(0, len(body)))
     end = data.draw(st.integers(start, len(body)))
@@ -84,7 +84,7 @@ def test_an_edit_that_the_editor_makes_gives_the_text_that_is_meant(content, new
 
 @given(st.lists(TEXTS, max_size=8), st.sampled_from(ENCODINGS))
 def test_typing_character_by_character_gives_the_whole_text(pieces, encoding):
-    text = Text.of("", encoding)
+    text = DocumentText.of("", encoding)
     written = ""
     for piece in pieces:
         at = types.Position(*place(written, len(written), encoding)) if written else types.Position(0, 0)
@@ -137,17 +137,17 @@ HALVES = st.text(st.sampled_from("a: \r\n\x0c\u2028é€😀\ufeff\ud83d\ude00")
 )
 def test_many_changes_at_once_are_made_one_after_the_other(parts, changes, encoding):
     content = "".join(part * count for part, count in parts)
-    text = Text.of(content, encoding).change([partial(*change) for change in changes])
+    text = DocumentText.of(content, encoding).change([partial(*change) for change in changes])
     expected = change_slowly(content, changes, encoding)
     assert text.content == expected
     # Places in the changed text are those in the same text that was never changed.
     ends = range(0, len(text.body), 97)
-    fresh = Text.of(expected, encoding)
+    fresh = DocumentText.of(expected, encoding)
     assert [text.range(Span(end, end)) for end in ends] == [fresh.range(Span(end, end)) for end in ends]
 
 
 def test_a_change_may_replace_all_between_others():
-    text = Text.of("a\nb\n").change(
+    text = DocumentText.of("a\nb\n").change(
         [
             partial((0, 0), (0, 1), "x"),
             types.TextDocumentContentChangeWholeDocument("one\r"),
@@ -170,7 +170,7 @@ def test_twice_the_text_with_twice_the_changes_is_twice_the_work(line, order):
         # As long as what it replaces, so that the order makes no difference to the places.
         starts = [(each, at) if "\n" in line else (0, at + each * len(line)) for each in number]
         changes = [partial(start, (start[0], start[1] + 16), "description     ") for start in starts]
-        text = Text.of(line * count)
+        text = DocumentText.of(line * count)
         changed = []
         taken = steps(lambda: changed.append(text.change(changes)))
         assert changed[0].content == text.content.replace("expected_outcome", "description     ")
@@ -183,7 +183,7 @@ def test_twice_the_text_with_twice_the_changes_is_twice_the_work(line, order):
 @pytest.mark.parametrize("line", ["# é\n", "- é "], ids=["lines", "one line"])
 def test_the_places_of_twice_as_many_findings_are_twice_the_work(line):
     def work(count):
-        text = Text.of(line * count)
+        text = DocumentText.of(line * count)
         spans = [Span(start, start + 1) for start in range(0, len(line) * count, len(line))]
         return steps(lambda: [text.range(span) for span in spans])
 
@@ -193,11 +193,11 @@ def test_the_places_of_twice_as_many_findings_are_twice_the_work(line):
 
 def test_half_a_character_is_a_whole_one_once_the_other_half_is_there():
     at = types.Range(types.Position(0, 1), types.Position(0, 1))
-    half = Text.of("a\ud83d")
+    half = DocumentText.of("a\ud83d")
     assert half.body == "a\ufffd"
     end = types.Range(types.Position(0, 2), types.Position(0, 2))
     assert half.change([types.TextDocumentContentChangePartial(range=end, text="\ude00")]).content == "a😀"
-    assert Text.of("a").change([types.TextDocumentContentChangePartial(range=at, text="b")]).content == "ab"
+    assert DocumentText.of("a").change([types.TextDocumentContentChangePartial(range=at, text="b")]).content == "ab"
 
 
 @given(TEXTS, TEXTS)

@@ -11,7 +11,7 @@ from rubric_lint.editor.answers.hover import make_hover
 from rubric_lint.editor.answers.symbols import make_folds, make_outline, write_outline
 from rubric_lint.editor.server.analysis import analyse
 from rubric_lint.editor.server.diagnostics import write_diagnostics
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.rules import BY_NAME, RULES
 
 TABLES = read_cases(__file__)
@@ -169,7 +169,7 @@ def test_the_names_of_rules_are_offered_in_comments(text, name, expected):
 def test_what_is_taken_replaces_what_was_typed_in_every_encoding(encoding):
     text = "a: '😀' # rubric-lint: ignore[cov¦e, overlap]\n"
     item = offer(text, encoding=encoding)["coverage"]
-    start, end = Text.of(text.replace("¦", ""), encoding).span(item.text_edit.range)
+    start, end = DocumentText.of(text.replace("¦", ""), encoding).span(item.text_edit.range)
     assert (text.replace("¦", "")[start:end], item.text_edit.new_text) == ("cove", "coverage")
 
 

@@ -300,7 +300,7 @@ NUNJUCKS = "nunjucks@3.2.4"
 @pytest.mark.originals
 def test_a_suite_of_each_generation_before_agentv_5_is_loaded_by_agentv_4(tmp_path):
     program = install_package(AGENTV) / "dist/cli.js"
-    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    commands.run_git("init", "--quiet", tmp_path)
     wanted = {}
     for path in GENERATIONS[:-1]:
         text, told = rewritten(path.read_text(encoding="utf-8"), FOUR)

@@ -468,7 +468,7 @@ def run(program, *arguments, folder):
 def agentv(tmp_path):
     """The program, in a folder that it takes for a project."""
     program = installed("originals", "node_modules/agentv/dist/cli.js")
-    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    commands.run_git("init", "--quiet", tmp_path)
     (tmp_path / ".agentv").mkdir()
     (tmp_path / ".agentv/targets.yaml").write_text("targets:\n  - name: default\n    provider: mock\n", "utf-8")
     return lambda *arguments: run(program, *arguments, folder=tmp_path)

@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 from dialect_samples import SAMPLES
+from found import describe
 from pages import read_pages
-from said import found
 
 from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import examine_file, lint
@@ -68,7 +68,7 @@ def test_a_value_that_is_defined_above_is_read_where_it_is_used(case):
 def test_an_aliased_rubric_is_told_once_at_its_definition(said):
     criteria = "[{id: a, description: ' '}, {id: b, description: Names the parcel, requird: true}]"
     text = f"x-judge: &judge\n  rubric:\n    criteria: {criteria}\nllm_judge: *judge\n"
-    said(found(text, "grading.yaml"))
+    said(describe(text, "grading.yaml"))
 
 
 def test_what_several_merges_of_one_field_contradict_is_told_once():
@@ -169,10 +169,10 @@ def test_aliases_of_aliases_do_not_multiply_rubrics():
 def test_a_near_miss_that_cases_share_is_told_once():
     text = "tests:\n- {id: a, assert: &e [{type: llm-rubric, value: {a: It}}]}\n- {id: b, assert: *e}\n"
     reason = "`value` of `llm-rubric` is a mapping, which is not checked; write a string"
-    assert found(text, "a.yaml") == [f"not read 2:49: {reason}"]
+    assert describe(text, "a.yaml") == [f"not read 2:49: {reason}"]
     above = f"x: &e [{{{RUBRIC}}}, {{rubric: [{{id: p, expected_outcome: Names it}}]}}]\ntests:\n"
     text = f"{above}- {{id: a, evaluators: *e}}\n- {{id: b, evaluators: *e}}\n"
-    assert found(text, "a.yaml") == ["lost-rubric 1:59: `rubric` is not read; did you mean `rubrics`?"]
+    assert describe(text, "a.yaml") == ["lost-rubric 1:59: `rubric` is not read; did you mean `rubrics`?"]
 
 
 JUDGED = dedent("""\
@@ -193,7 +193,7 @@ JUDGED = dedent("""\
 )
 def test_cases_of_agentv_5_that_share_a_rubric_have_no_rubric_of_promptfoo(shared):
     text = f"{JUDGED}  - {{id: two, vars: {{input: Ho}}, assert: {shared}}}\n"
-    assert found(text, "a.yaml") == []
+    assert describe(text, "a.yaml") == []
     rubrics = search(read_documents(Source("a.yaml", text))[0][0]).rubrics
     place = ("assert", 0, "value")
     assert [(each.path, each.view.dialect.name) for each in rubrics] == [
@@ -204,6 +204,6 @@ def test_cases_of_agentv_5_that_share_a_rubric_have_no_rubric_of_promptfoo(share
 
 def test_a_copy_of_a_rubric_outside_the_cases_does_not_take_its_place():
     text = f"{JUDGED}metadata: {{assert: *list}}\n"
-    assert found(text, "a.yaml") == []
+    assert describe(text, "a.yaml") == []
     (rubric,) = search(read_documents(Source("a.yaml", text))[0][0]).rubrics
     assert (rubric.path[:2], rubric.view.dialect.name) == (("tests", 0), "agentv-a7")

@@ -203,7 +203,7 @@ def test_a_table_names_each_field_and_place_and_what_is_not_used():
     }
     left = found.unused_keys
     assert ["/".join(map(str, path)) for _, path in left.inside] == ["parts/0/criteria/0/owner_team"]
-    assert sorted("/".join(path) for _, path in left.beside) == ["parts/*/title", "scoring/note", "version"]
+    assert sorted("/".join(path) for _, path in left.around) == ["parts/*/title", "scoring/note", "version"]
 
 
 def test_bytes_show_each_word_for_containers():

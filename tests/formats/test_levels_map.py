@@ -13,7 +13,7 @@ from rubric_lint.convert.export import TARGETS
 from rubric_lint.convert.export.target import ExportError
 from rubric_lint.editor.answers.symbols import make_outline
 from rubric_lint.editor.server.analysis import State, analyse
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.judge.prompt import JudgedCase, write_prompt
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.project.settings import FileSettings
@@ -110,7 +110,7 @@ def test_both_forms_are_exported_alike(target):
 
 
 def test_the_outline_lists_each_level():
-    state = State("file:///a.yaml", "a.yaml", "yaml", 1, Text.of(SHORT), FileSettings())
+    state = State("file:///a.yaml", "a.yaml", "yaml", 1, DocumentText.of(SHORT), FileSettings())
     (rubric,) = make_outline(analyse(state))
     (criterion,) = rubric["children"]
     assert [(each["name"], each["detail"]) for each in criterion["children"]] == [

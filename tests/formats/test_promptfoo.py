@@ -3,7 +3,7 @@
 import pytest
 from cases import as_tuples, read_cases
 from exports import ISOLATED
-from said import found
+from found import describe
 
 from rubric_lint.formats.search.scales_in_text import find_scale
 from rubric_lint.lint.engine import lint
@@ -41,7 +41,7 @@ def test_a_value_that_promptfoo_refuses_is_found(kind, value):
 
 @pytest.mark.parametrize(("key", "kind"), [("asert", "llm-rubric"), ("assert", "not-llm-rubirc")])
 def test_a_misspelt_word_that_loses_a_text_is_told(key, kind, said):
-    said(found(f"{HEAD}    {key}: [{{type: {kind}, value: Says why}}]\n", NAME))
+    said(describe(f"{HEAD}    {key}: [{{type: {kind}, value: Says why}}]\n", NAME))
 
 
 @pytest.mark.parametrize(("text", "path"), as_tuples(TABLES["texts are found wherever promptfoo"]))
@@ -122,7 +122,7 @@ def test_a_text_with_a_scale_is_a_rubric_of_its_own():
 @pytest.mark.parametrize("kind", ["llm-rubric", "not-agent-rubric", "g-eval", "factuality", "model-graded-closedqa"])
 def test_a_value_that_is_empty_or_in_an_unknown_form_is_told(kind, said):
     text = f"{HEAD}    assert:\n      - {{type: llm-rubric, value: Says why}}\n      - type: {kind}\n        value: "
-    said([[value, *found(f"{text}{value}\n", NAME)] for value in ("[]", "{}", "[[]]", "[null]", "{a: 1}")])
+    said([[value, *describe(f"{text}{value}\n", NAME)] for value in ("[]", "{}", "[[]]", "[null]", "{a: 1}")])
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,11 @@ def test_check_show_and_score_say_the_same_of_a_file(name, text):
     shown = show(name, text.encode())
     assert {rubric.path for _, rubric in examined.rubrics} == {*read}
     assert {each.reason for each in shown.unread} == {each.reason for each in examined.result.unread}
-    assert (len(shown.rubrics), bool(shown.unread)) == (len(read), decision is Decision.TELL)
+    assert (len(shown.rubrics), bool(shown.unread)) == (len(read), decision is Decision.REPORT)
     refusals = [each.partition(" cannot be scored: ")[2] for each in shown.unscorable]
     assert {*filter(None, refusals)} <= {each.reason for each in shown.unread}
-    assert all(each.examples for each in shown.rubrics) == (decision is not Decision.TELL or not read)
-    if read and decision is Decision.TELL:
+    assert all(each.examples for each in shown.rubrics) == (decision is not Decision.REPORT or not read)
+    if read and decision is Decision.REPORT:
         with pytest.raises(RubricError):
             prepare(name, examined)
     elif read:

@@ -2,7 +2,7 @@
 
 import pytest
 from cases import read_cases
-from said import found
+from found import describe
 
 TABLES = read_cases(__file__)
 
@@ -43,8 +43,8 @@ HOLDERS = {
 
 @pytest.mark.parametrize(("name", "text"), HOLDERS.values(), ids=HOLDERS)
 def test_a_threshold_is_told_at_its_place_where_no_score_can_reach_it(name, text, said):
-    said([found(f"{text}{value}\n", name) for value in ("1.5", "-1", ".inf", ".nan", "high", "true")])
-    assert [found(f"{text}{value}\n", name) for value in ("0", "0.25", "1", "1.0")] == [[]] * 4
+    said([describe(f"{text}{value}\n", name) for value in ("1.5", "-1", ".inf", ".nan", "high", "true")])
+    assert [describe(f"{text}{value}\n", name) for value in ("0", "0.25", "1", "1.0")] == [[]] * 4
 
 
 METRICS = TABLES["METRICS"]
@@ -52,13 +52,13 @@ METRICS = TABLES["METRICS"]
 
 @pytest.mark.parametrize(("name", "text"), METRICS.values(), ids=METRICS)
 def test_a_threshold_of_a_metric_that_is_not_a_number_is_told(name, text, said):
-    said([found(text.replace("{}", value, 1), name) for value in ('"0.5"', "[0.5]")])
+    said([describe(text.replace("{}", value, 1), name) for value in ('"0.5"', "[0.5]")])
 
 
 def test_a_threshold_that_no_score_reaches_is_told_and_one_that_is_left_out_is_not(said):
     name, text = METRICS["a lightspeed metric"]
-    said(found(text.replace("{}", ".nan", 1), name))
-    assert [found(text.replace("{}", value, 1), name) for value in ("null", "0.5")] == [[], []]
+    said(describe(text.replace("{}", ".nan", 1), name))
+    assert [describe(text.replace("{}", value, 1), name) for value in ("null", "0.5")] == [[], []]
 
 
 PART = "{{id: {0}, requirements: {0} runs, weight: {1}, sub_tasks: [{2}], task_category: {3}}}"
@@ -72,10 +72,10 @@ def tree(leaf="1", inner="1", root="1"):
 
 @pytest.mark.parametrize("part", ["leaf", "inner", "root"])
 def test_a_weight_in_a_tree_that_cannot_be_counted_is_told(part, said):
-    said([found(tree(**{part: value}), "rubric.yaml") for value in (".inf", ".nan")])
+    said([describe(tree(**{part: value}), "rubric.yaml") for value in (".inf", ".nan")])
 
 
 def test_a_single_band_is_told_as_one(said):
     snake, camel = ("{score_range: [0, 4], expected_outcome: A}", "{scoreRange: [0, 4], expectedOutcome: A}")
     for field, band in (("rubric", snake), ("rubric", camel), ("rubrics", camel)):
-        said(found(f"criteria: Judge the tone\n{field}: {band}\n", "metric.yaml"))
+        said(describe(f"criteria: Judge the tone\n{field}: {band}\n", "metric.yaml"))

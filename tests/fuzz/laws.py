@@ -189,13 +189,13 @@ def edits(data: bytes) -> None:
     """Changes in an editor, in any of its encodings, give the text that a plain splice gives."""
     from lsprotocol import types  # noqa: PLC0415
 
-    from rubric_lint.editor.server.positions import Text  # noqa: PLC0415
+    from rubric_lint.editor.server.positions import DocumentText  # noqa: PLC0415
 
     encoding, body = _choose(data, ("utf-8", "utf-16", "utf-32"))
     text = body.decode("utf-8", "replace").replace("\ufeff", "")
     head, _, rest = text.partition("|")
     content, steps = rest or "a: 1\n", [ord(each) for each in head[:32]]
-    mine = Text.of(content, encoding)
+    mine = DocumentText.of(content, encoding)
     for number in range(0, len(steps) - 2, 3):
         at, length, new = steps[number] % (len(content) + 1), steps[number + 1] % 5, chr(steps[number + 2])
         end = min(at + length, len(content))

@@ -6,10 +6,10 @@ import json
 import re
 import time
 import zlib
+from collections import Counter
 
 import pytest
-from chat_server import completion
-from misbehaving_server import Drip, Reset, Silence, http, judged, misbehaving
+from chat_server import Raw, completion, serving
 
 from rubric_lint.judge.answers import read_answers
 from rubric_lint.judge.asking import JudgeOptions
@@ -17,6 +17,20 @@ from rubric_lint.judge.call import Call
 from rubric_lint.judge.endpoint import Endpoint
 from rubric_lint.judge.run import JudgeRun, Panel, StoppedError
 from rubric_lint.scoring.loading import load_rubrics
+
+
+def http(body, status="200 OK", *headers, length=None, end=""):
+    """A response in bytes."""
+    data = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
+    lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", *headers]
+    lines.append(f"Content-Length: {len(data) if length is None else length}")
+    return Raw("\r\n".join(lines).encode() + b"\r\n\r\n" + data, end)
+
+
+def judged(content, **more):
+    """A completion with this content."""
+    return http(completion(content, **more).body)
+
 
 KEY = "sk-secret-0123456789"
 HEADER = "team-secret-0123456789"
@@ -61,11 +75,11 @@ def zipped(data=None, cut=None):
 
 AT_ONCE = {  # judged from the first reply
     "a good reply": FINE,
-    "informational responses first": b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" + FINE,
+    "informational responses first": Raw(b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" + FINE.data),
     "a byte order mark": http(b"\xef\xbb\xbf" + json.dumps(BODY).encode()),
     "gzip": zipped(),
     "deflate": http(zlib.compress(json.dumps(BODY).encode()), "200 OK", "Content-Encoding: deflate"),
-    "the connection closed after each reply": (FINE,),
+    "the connection closed after each reply": FINE._replace(end="close"),
     "two choices that are the same": http({**BODY, "choices": [*BODY["choices"], {**BODY["choices"][0], "index": 1}]}),
     "content in parts": with_message(content=[{"type": "text", "text": VERDICT}]),
     "a reply of another model": http({**BODY, "model": "judge-9"}),
@@ -89,9 +103,9 @@ AT_LAST = {  # judged from the second reply
     "503 with a wait": http("", "503 Service Unavailable", "Retry-After: 0.05"),
     "529": http(error("Overloaded.", type="overloaded_error"), "529 Overloaded", "retry-after: 0.05"),
     "an overload with status 200": http(error("Overloaded.", type="overloaded_error")),
-    "the connection closed at once": (b"",),
-    "the connection reset": Reset(),
-    "the connection reset inside a body": Reset(FINE[:-20]),
+    "the connection closed at once": Raw(end="close"),
+    "the connection reset": Raw(end="reset"),
+    "the connection reset inside a body": Raw(FINE.data[:-20], "reset"),
 }
 LOST = {  # not asked again
     "400": http(error("Too long."), "400 Bad Request"),
@@ -114,7 +128,7 @@ TRIED = {  # asked twice
     "500 always": http(error("Oops."), "500 Internal Server Error"),
     "502 with a page": http("<html>\n<h1>Bad gateway</h1>", "502 Bad Gateway"),
     "an unknown status": http("?", "799 Odd"),
-    "204": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "204": Raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
     "no body": http(""),
     "a page with status 200": http("<html>Log in</html>"),
     "502 without a word": http("", "502 Bad Gateway"),
@@ -130,11 +144,11 @@ TRIED = {  # asked twice
     "gzip inside gzip": http(gzip.compress(gzip.compress(b" ")), "200 OK", "Content-Encoding: gzip, gzip"),
     "gzip that unpacks to gigabytes": zipped(b" " * HUGE),
     "an encoding that was not asked for": http(b"\x0b", "200 OK", "Content-Encoding: br"),
-    "a body that is cut short": (http(BODY, length=9999),),
-    "a byte now and then": Drip(FINE),
-    "silence": Silence(),
-    "no HTTP": (b"SSH-2.0-OpenSSH_9.6\r\n",),
-    "broken chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n",),
+    "a body that is cut short": http(BODY, length=9999, end="close"),
+    "a byte now and then": Raw(FINE.data, "close", pause=0.05),
+    "silence": Raw(end="silence"),
+    "no HTTP": Raw(b"SSH-2.0-OpenSSH_9.6\r\n", "close"),
+    "broken chunks": Raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", "close"),
     "two lengths": http(BODY, "200 OK", "Content-Length: 3"),
     "a header of 200 kB": http(BODY, "200 OK", "X-Long: " + "x" * 200000),
     "no choices": http({**BODY, "choices": []}),
@@ -211,16 +225,16 @@ async def ask(url, name):
 def outcomes():
     """What becomes of all of them, asked at once, each at an endpoint of its own; and how long that took."""
 
-    def find(name, number, _headers):
-        return FINE if number and name in AT_LAST else REPLIES[name]
+    def find(asked):
+        return FINE if asked.before and asked.answer in AT_LAST else REPLIES[asked.answer]
 
     async def run(url):
         return await asyncio.gather(*(ask(url, name) for name in REPLIES))
 
-    with misbehaving(find) as (url, asked):
+    with serving(find) as chat:
         start = time.monotonic()
-        found = dict(zip(REPLIES, asyncio.run(run(url)), strict=True))
-        return found, dict(asked), time.monotonic() - start
+        found = dict(zip(REPLIES, asyncio.run(run(chat.url)), strict=True))
+        return found, Counter(each.answer for each in chat.asked), time.monotonic() - start
 
 
 @pytest.mark.slow

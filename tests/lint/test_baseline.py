@@ -2,9 +2,9 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
 from lint_command import BAD, BROKEN, GOOD, OLD, call, folder  # noqa: F401 (a fixture)
@@ -126,8 +126,7 @@ def test_standard_input_has_the_known_findings_of_its_name():
 
 
 def test_with_a_revision_both_count():
-    for args in (["init", "-q"], ["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "a"]):
-        subprocess.run(["git", *args], check=True)
+    commands.commit_all()
     write()
     Path("old.yaml").write_text(OLD + "    weight: -1\n", "utf-8")
     assert lint("--baseline=known.json", "--diff-base=HEAD") == (["weight"], "", 1)

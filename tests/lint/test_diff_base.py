@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 from cases import read_cases
+from commands import run_git
 from lint_command import call
 
 from rubric_lint.lint.run.git import ChangedLines, read_changes
@@ -23,13 +24,6 @@ RUBRIC = TABLES["RUBRIC"]
 OLD = [("split-band", 8), ("vague-outcome", 14), ("vague-outcome", 16)]
 
 
-def git(*args, cwd=None):
-    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always"]
-    done = subprocess.run(["git", *who, *args], cwd=cwd, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode().strip()
-
-
 def write(name, text=RUBRIC):
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,17 +31,17 @@ def write(name, text=RUBRIC):
 
 
 def commit(message="change"):
-    git("add", "-A")
-    git("commit", "-q", "--allow-empty", "-m", message)
+    run_git("add", "-A")
+    run_git("commit", "-q", "--allow-empty", "-m", message)
 
 
 @pytest.fixture(scope="module")
 def first_commit(tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
-    git("init", "-q", "-b", "main", "--template=", cwd=folder)
+    run_git("init", "-q", "-b", "main", "--template=", cwd=folder)
     (folder / "a.yaml").write_text(RUBRIC, "utf-8")
-    git("add", "-A", cwd=folder)
-    git("commit", "-q", "-m", "first", cwd=folder)
+    run_git("add", "-A", cwd=folder)
+    run_git("commit", "-q", "-m", "first", cwd=folder)
     return folder
 
 
@@ -100,10 +94,10 @@ def test_what_has_not_changed_is_not_even_read(said):
 @pytest.mark.parametrize(("old", "new", "expected"), CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("state", ["unsaved", "staged", "committed"])
 def test_what_touches_a_change(old, new, expected, state):
-    git("checkout", "-q", "-b", "branch")
+    run_git("checkout", "-q", "-b", "branch")
     replace(old, new)
     if state == "staged":
-        git("add", "-A")
+        run_git("add", "-A")
     if state == "committed":
         commit()
     assert [[*each] for each in found()] == expected
@@ -124,13 +118,13 @@ def test_the_summary_tells_what_was_left_out():
 
 
 def test_what_others_changed_since_the_branch_left_does_not_count():
-    git("checkout", "-q", "-b", "branch")
+    run_git("checkout", "-q", "-b", "branch")
     write("mine.yaml", "rubrics:\n  - id: a\n    expected_outcome: Good\n")
     commit()
-    git("checkout", "-q", "main")
+    run_git("checkout", "-q", "main")
     replace("outcome: Good", "outcome: Decent")
     commit()
-    git("checkout", "-q", "branch")
+    run_git("checkout", "-q", "branch")
     assert lint("--diff-base=main")[0] == [("mine.yaml", "vague-outcome", 3)]
 
 
@@ -139,7 +133,7 @@ def test_new_files_are_new_as_a_whole():
     write(".gitignore", "hidden.rubric.yaml\n")
     write("hidden.rubric.yaml", "rubrics: null\n")
     write("staged.rubric.yaml", "")
-    git("add", "staged.rubric.yaml")
+    run_git("add", "staged.rubric.yaml")
     found, _, code = lint("--diff-base=main", "--select=schema", ".", "hidden.rubric.yaml")
     expected = [(f"{name}.rubric.yaml", "schema", 1) for name in ("staged", "untracked", "hidden")]
     assert (found, code) == (expected, 1)
@@ -156,11 +150,11 @@ def test_names_of_all_kinds(name):
 
 
 def test_a_renamed_file_is_changed_where_its_lines_are():
-    git("mv", "a.yaml", "b.yaml")
+    run_git("mv", "a.yaml", "b.yaml")
     replace("outcome: Good", "outcome: Decent", "b.yaml")
-    git("add", "-A")
+    run_git("add", "-A")
     assert lint("--diff-base=main")[0] == [("b.yaml", "vague-outcome", 14)]
-    git("mv", "b.yaml", "c.yaml")
+    run_git("mv", "b.yaml", "c.yaml")
     replace("outcome: Decent", "outcome: Good", "c.yaml")
     assert lint("--diff-base=main") == ([], {"unchanged_files": 1}, 0)
 
@@ -178,7 +172,7 @@ def test_other_line_ends(line_end):
 def test_what_git_takes_for_binary_is_compared_all_the_same():
     write(".gitattributes", "*.yaml binary diff=odd\n")
     commit()
-    git("config", "diff.odd.textconv", "wc")
+    run_git("config", "diff.odd.textconv", "wc")
     replace("outcome: Good", "outcome: Decent")
     assert lint("--diff-base=HEAD")[0] == [("a.yaml", "vague-outcome", 14)]
 
@@ -186,12 +180,12 @@ def test_what_git_takes_for_binary_is_compared_all_the_same():
 @pytest.mark.parametrize("name", ["a.yaml", "sub folder/ü.yaml"])
 def test_what_git_holds_another_text_of_is_reported_as_a_whole(name):
     """As with Git LFS, of which Git has pointers: the second line of those is what has changed."""
-    git("config", "--global", "filter.lfs.clean", "echo version && cksum")
-    git("config", "--global", "filter.lfs.smudge", "cat")
+    run_git("config", "--global", "filter.lfs.clean", "echo version && cksum")
+    run_git("config", "--global", "filter.lfs.smudge", "cat")
     write(".gitattributes", "*.yaml filter=lfs diff=lfs merge=lfs -text\n")
     write(name)
     write("b.yml")
-    git("add", "--renormalize", ".")
+    run_git("add", "--renormalize", ".")
     commit()
     assert lint("--diff-base=HEAD")[0] == []
     for changed in (name, "b.yml"):
@@ -213,7 +207,7 @@ def test_utf_16_is_reported_as_a_whole():
 def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
     monkeypatch.setenv("GIT_DIFF_OPTS", "-u7")
-    git("config", *setting.split("="))
+    run_git("config", *setting.split("="))
     replace("outcome: Good", "outcome: Decent")
     assert found() == [("vague-outcome", 14)]
 
@@ -221,7 +215,7 @@ def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
 def test_it_is_the_same_from_a_subfolder_through_a_link_and_in_a_work_tree(tmp_path, monkeypatch):
     write("sub/b.yaml")
     commit()
-    git("worktree", "add", "-q", "-b", "branch", str(tmp_path / "tree"))
+    run_git("worktree", "add", "-q", "-b", "branch", str(tmp_path / "tree"))
     (tmp_path / "link").symlink_to(tmp_path / "tree")
     monkeypatch.chdir(tmp_path / "link" / "sub")
     replace("outcome: Good", "outcome: Decent", "b.yaml")
@@ -239,7 +233,7 @@ def test_a_file_outside_the_repository_is_new_as_a_whole():
 def test_files_of_a_submodule_are_new_as_a_whole(tmp_path):
     other = tmp_path / "other"
     shutil.copytree(".", other)
-    git("submodule", "add", "-q", f"file://{other}", "sub")
+    run_git("submodule", "add", "-q", f"file://{other}", "sub")
     commit()
     assert lint("--diff-base=HEAD")[0] == [("sub/a.yaml", *each) for each in OLD]
     os.chdir("sub")
@@ -272,34 +266,34 @@ def test_an_unknown_revision(revision, said):
 
 
 def test_a_branch_that_only_the_remote_has(tmp_path, said):
-    git("clone", "-q", ".", str(tmp_path / "clone"))
+    run_git("clone", "-q", ".", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
-    git("checkout", "-q", "-b", "mine")
-    git("branch", "-q", "-D", "main")
+    run_git("checkout", "-q", "-b", "mine")
+    run_git("branch", "-q", "-D", "main")
     said(refusal("--diff-base=main"))
     assert lint("--diff-base=origin/main") == ([], {"unchanged_files": 1}, 0)
 
 
 def test_a_shallow_clone(tmp_path, said):
-    git("checkout", "-q", "-b", "branch")
+    run_git("checkout", "-q", "-b", "branch")
     commit()
-    git("checkout", "-q", "main")
+    run_git("checkout", "-q", "main")
     commit()
     commit()
-    git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{Path.cwd()}", str(tmp_path / "clone"))
+    run_git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{Path.cwd()}", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
     said(refusal("--diff-base=v1"), refusal("--diff-base=origin/branch"))
 
 
 def test_histories_that_never_met(said):
-    git("checkout", "-q", "--orphan", "other")
+    run_git("checkout", "-q", "--orphan", "other")
     commit()
     said(refusal("--diff-base=main"))
 
 
 def test_nothing_is_committed(tmp_path, said):
     os.chdir(tmp_path)
-    git("init", "-q", "fresh")
+    run_git("init", "-q", "fresh")
     os.chdir("fresh")
     said(refusal("--diff-base=main"))
 
@@ -354,7 +348,7 @@ def test_a_repository_cannot_have_git_start_programs(tmp_path):
         "remote.origin.promisor": "true",
         "protocol.allow": "always",
     }.items():
-        git("config", key, value)
+        run_git("config", key, value)
     program("post-index-change")
     shutil.rmtree(marks)
     marks.mkdir()
@@ -372,5 +366,4 @@ def test_git_is_never_taken_from_the_current_folder(monkeypatch):
     Path("git").chmod(0o755)
     for start in ("", ".", "./"):
         monkeypatch.setenv("PATH", start + os.pathsep + os.environ["PATH"])
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        assert done.stdout.strip() == b"b'git version'"
+        assert commands.run_process([sys.executable, "-c", code], check=True).stdout.strip() == "b'git version'"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cases import read_cases
+from commands import run_git
 
 from rubric_lint.lint.project.files import LIMIT, File, Skipped, Unreadable, find, read
 from rubric_lint.lint.project.settings import SKIPPED_FOLDERS, FileSettings, Overrides, SettingsFinder
@@ -44,7 +45,7 @@ def reasons(found):
 @pytest.mark.parametrize("case", TABLES["found"].values(), ids=TABLES["found"])
 def test_what_is_found_in_files_and_folders(case):
     for repository in case.get("repositories", ()):
-        git("init", "-q", repository)
+        run_git("init", "-q", repository)
     grow(*case["files"])
     for name, lines in case.get("patterns", {}).items():
         grow(name, text="".join(f"{line}\n" for line in lines))
@@ -234,15 +235,8 @@ def test_broken_settings_are_told_once_and_spoil_only_what_is_beneath_them():
     ]
 
 
-def git(*arguments):
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "HOME": os.devnull}
-    environment.pop("XDG_CONFIG_HOME", None)
-    done = subprocess.run(["git", *arguments], check=True, capture_output=True, text=True, env=environment)
-    return done.stdout
-
-
 def listed_by_git():
-    names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    names = run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     return sorted(name for name in names if name.endswith((".yaml", ".json")))
 
 
@@ -257,7 +251,7 @@ FOLDERS = ["", "build/", "build/deep/", "src/", "src/build/", "src/keep/", "src/
 @needs_git
 @pytest.mark.parametrize("ignores", TABLES["git and we ignore the same"], ids=str)
 def test_git_and_we_ignore_the_same(ignores):
-    git("init", "-q")
+    run_git("init", "-q")
     grow(*(folder + name for folder in FOLDERS for name in NAMES))
     for folder, lines in ignores.items():
         grow(f"{folder}/exclude" if folder == ".git/info" else f"./{folder}/.gitignore", text="\n".join(lines) + "\n")
@@ -275,7 +269,7 @@ def test_git_and_we_ignore_the_same_at_random(seed):
         steps = "/".join(choose.choice(atoms) for _ in range(choose.choice([1, 1, 1, 2, 2, 3])))
         return choose.choice(["", "", "!"]) + choose.choice(["", "", "/"]) + steps + choose.choice(["", "", "/"])
 
-    git("init", "-q")
+    run_git("init", "-q")
     folders = [""]
     for _ in range(8):
         folders.append(choose.choice(folders) + choose.choice(["a/", "b/", "ab/"]))
@@ -287,9 +281,9 @@ def test_git_and_we_ignore_the_same_at_random(seed):
 
 @needs_git
 def test_a_linked_worktree_shares_the_exclude_file():
-    git("init", "-q", "main")
-    git("-C", "main", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a")
-    git("-C", "main", "worktree", "add", "-q", "../other")
+    run_git("init", "-q", "main")
+    run_git("-C", "main", "commit", "-q", "--allow-empty", "-m", "a")
+    run_git("-C", "main", "worktree", "add", "-q", "../other")
     grow("other/a.yaml", "other/sub/a.json", "main/a.yaml")
     grow("main/.git/info/exclude", text="a.yaml\n")
     assert search(".", "other/sub") == ["other/sub/a.json"]

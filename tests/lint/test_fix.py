@@ -174,7 +174,7 @@ def test_a_fix_that_only_others_make_possible_keeps_none_of_them_from_their_reas
 
 
 def test_a_search_without_an_end_gives_the_last_doubt_about_each_fix(monkeypatch):
-    monkeypatch.setattr("rubric_lint.lint.fix.MAX_TRIALS", 2)
+    monkeypatch.setattr("rubric_lint.lint.fix.search.MAX_TRIALS", 2)
     text = "rubrics:\n" + "".join(f"- {{idd: a, wieght: 1, expected_outcome: Cites {number}}}\n" for number in range(3))
     fixed = fix("suite.yaml", text.encode(), OURS, unsafe=True)
     assert fixed.refused
@@ -232,7 +232,7 @@ def count_lints(monkeypatch):
         linted.append(source.text)
         return examine(source, *args, **named)
 
-    monkeypatch.setattr("rubric_lint.lint.fix.examine", record)
+    monkeypatch.setattr("rubric_lint.lint.fix.search.examine", record)
     return linted
 
 
@@ -292,7 +292,7 @@ def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch)
         if {"/rubrics/7/description", "/rubrics/31/description"} & {change.pointer for change in changes}:
             yield ProofFailure("it goes wrong")
 
-    monkeypatch.setattr("rubric_lint.lint.fix.find_proof_failures", refuse)
+    monkeypatch.setattr("rubric_lint.lint.fix.search.find_proof_failures", refuse)
     linted = count_lints(monkeypatch)
     text = "rubrics:\n" + "".join(f"- {{id: a{number}, description: Names {number}}}\n" for number in range(40))
     fixed = fix("suite.yaml", text.encode(), OURS)
@@ -305,7 +305,7 @@ def test_a_doubt_without_a_place_costs_only_the_fixes_that_cause_it(monkeypatch)
 
 
 def test_fixes_without_an_end_are_refused(monkeypatch, said):
-    monkeypatch.setattr("rubric_lint.lint.fix.MAX_ROUNDS", 1)
+    monkeypatch.setattr("rubric_lint.lint.fix.search.MAX_ROUNDS", 1)
     fixed = fix("suite.yaml", b"rubrics:\n- {id: a, description: Cites it}\n", OURS)
     assert fixed.applied == ()
     said([left.reason for left in fixed.left()])

@@ -22,8 +22,8 @@ ENDLESS = {
 @pytest.mark.parametrize(("pattern", "path"), ENDLESS.values(), ids=ENDLESS)
 def test_many_stars_come_to_an_end(pattern, path):
     patterns = Patterns.parse("/", [pattern])
-    assert patterns.judge(f"/{path}", is_folder=False) is None
-    assert patterns.judge(f"/{path[:-1]}b".replace("cb", "b"), is_folder=False) is True
+    assert patterns.match(f"/{path}", is_folder=False) is None
+    assert patterns.match(f"/{path[:-1]}b".replace("cb", "b"), is_folder=False) is True
 
 
 PIECES = st.sampled_from(["a", "b", "*", "**", "?", "/", "/**/", "[ab]", "ab", ".", "***"])
@@ -38,9 +38,9 @@ def test_the_same_is_matched_as_without_commitment(glob, path):
         source = spec[0].regex.pattern
         source = source if source.endswith("$)") else source + ".*"
         expected = True if re.fullmatch(source, path, re.DOTALL) else None
-    assert Patterns.parse("/", [glob]).judge(f"/{path}", is_folder=True) is expected
+    assert Patterns.parse("/", [glob]).match(f"/{path}", is_folder=True) is expected
 
 
 @pytest.mark.parametrize(("path", "expected"), [("abd", True), ("a/d", None), ("aad", None)])
 def test_a_set_of_characters_never_holds_the_end_of_a_folder_as_in_git(path, expected):
-    assert Patterns.parse("/", ["a[!a]d"]).judge(f"/{path}", is_folder=False) is expected
+    assert Patterns.parse("/", ["a[!a]d"]).match(f"/{path}", is_folder=False) is expected

@@ -18,13 +18,13 @@ from rubric_lint.convert.release import rewrite
 from rubric_lint.editor.answers.actions import Abilities, make_actions
 from rubric_lint.editor.answers.hover import make_hover
 from rubric_lint.editor.server.analysis import State, analyse
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.lint.engine import examine, lint
 from rubric_lint.lint.fix import fix
 from rubric_lint.lint.fix.formatting import format_file
 from rubric_lint.lint.fix.run import FixOutcome
 from rubric_lint.lint.project.settings import FileSettings
-from rubric_lint.lint.run.git import ChangedLines, ChangedLinesFilter, Changes
+from rubric_lint.lint.run.git import ChangedLines, ChangedLinesFilter, WorkTreeChanges
 from rubric_lint.report.fixes import write_diff
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
@@ -329,7 +329,7 @@ def test_an_edit_in_two_thousand_lines_is_linted_within_the_time_an_author_waits
         f"      - id: c{number}\n        expected_outcome: Names source {number} of figure {{0}}\n        weight: 2\n"
         for number in range(6)
     )
-    text = Text.of("tests:\n" + "".join(map(case.format, range(100))))
+    text = DocumentText.of("tests:\n" + "".join(map(case.format, range(100))))
     assert text.body.count("\n") > 2_000
     state = State("file:///a.yaml", "/a.yaml", "yaml", 1, text, FileSettings())
     assert analyse(state).result.criteria == 600
@@ -343,7 +343,9 @@ def test_actions_at_a_place_need_little_more_in_a_longer_text():
         return "rubrics:\n" + "".join(BANDS.format(number, "and on " * 100) for number in range(count))
 
     def prepare(count):
-        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(write_bands(count)), FileSettings()))
+        analysis = analyse(
+            State("file:///a.yaml", "/a.yaml", "yaml", 1, DocumentText.of(write_bands(count)), FileSettings())
+        )
         place = analysis.findings[count // 2].span
         return lambda: list(make_actions(analysis, place, None, abilities, asked=False))
 
@@ -359,7 +361,7 @@ def test_twice_the_lines_are_twice_the_work_to_tell_which_have_changed():
     def sift(_name, data):
         lines = data.count(b"\n")
         every_second = tuple((line, line) for line in range(2, lines + 1, 2))
-        changes = Changes(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
+        changes = WorkTreeChanges(str(Path.cwd()), {"a.jsonl": ChangedLines(every_second)}, frozenset())
         result = known(data)
         left = ChangedLinesFilter(changes).filter(result, FileSettings())
         assert (len(result.findings), len(left.findings)) == (lines, lines / 2)
@@ -397,7 +399,7 @@ def write_conditional(count, more=""):
 def test_twice_the_conditional_criteria_are_twice_the_work_to_hover_over_one():
     def prepare(count):
         text = write_conditional(count, ", levels: {1: Names none, 2: Names all}")
-        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, Text.of(text), FileSettings()))
+        analysis = analyse(State("file:///a.yaml", "/a.yaml", "yaml", 1, DocumentText.of(text), FileSettings()))
         assert "leaves at most" in make_hover(analysis, text.index("2: Names")).contents.value
         return lambda: make_hover(analysis, text.index("2: Names"))
 

@@ -1,10 +1,10 @@
 """B4: silence is never success: a run says where it found no rubric, and what nearly was one."""
 
 import json
-import subprocess
 from pathlib import Path
 from textwrap import dedent
 
+import commands
 import pytest
 from adopting import adopt_as_advised
 from cases import read_cases
@@ -226,9 +226,8 @@ def test_a_lost_rubric_is_a_near_miss_where_its_rule_does_not_run():
 def test_near_misses_survive_a_baseline_and_a_comparison_with_a_revision(said):
     write(a=SINGULAR, b=GOOD, e="rubrics: [{id: a, expected_outcome: ''}]\n")
     call("--write-baseline", "--baseline=known.json")
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for command in (["init", "-q"], ["add", "a.yaml"], ["commit", "-qm", "Add"]):
-        subprocess.run([*git, *command], check=True)
+    for words in (["init", "-q"], ["add", "a.yaml"], ["commit", "-qm", "Add"]):
+        commands.run_git(*words)
     Path("a.yaml").write_text(f"x: 1\n{SINGULAR}", "utf-8")
     for option in ("--baseline=known.json", "--diff-base=HEAD"):
         _, errors, code = call("--fail-on=never", option, "--fail-on-unread")

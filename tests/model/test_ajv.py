@@ -2,14 +2,13 @@
 
 import json
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from jsonschema import Draft7Validator
-from node import install_locked, node
+from node import ask_ajv
 from ruamel.yaml import YAML, YAMLError
 
 from rubric_lint.lint.engine import lint
@@ -93,18 +92,8 @@ def samples():
 @pytest.fixture(scope="module")
 def ajv():
     """What Ajv makes of the bundled schemas and of every sample; it is installed once and kept."""
-    if not node():
-        pytest.skip("Ajv runs on Node.js, and there is none")
-    folder = install_locked()
     asked = {"schemas": SCHEMAS, "documents": [{"schema": sample.schema, "data": sample.data} for sample in samples()]}
-    answer = subprocess.run(
-        [node(), ROOT / "tests/support/ajv.cjs", folder],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(answer.stdout)
+    return ask_ajv(asked)
 
 
 @pytest.fixture(scope="module")

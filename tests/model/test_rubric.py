@@ -117,12 +117,12 @@ def describe(criterion):
     """All that a criterion means, in words: which scores a band has for certain, and which perhaps."""
     own = "" if criterion.has_own_id else ", generated"
     kind = "text" if criterion.fields is None else "mapping"
-    yield f"  {kind}, id {criterion.id}{own}, {' and '.join(criterion.shapes)}, outcome {criterion.outcome!r}"
-    yield f"  weight {criterion.weight}, gate {criterion.gate} at {criterion.gate_path[-1]}"
+    gate = f"weight {criterion.weight}, gate {criterion.gate} at {criterion.gate_path[-1]}"
+    yield f"  {kind}, id {criterion.id}{own}, {' and '.join(criterion.shapes)}, outcome {criterion.outcome!r}, {gate}"
     for band in criterion.scale.bands if criterion.scale else ():
         scores = f"scores {[*band.scores]} of {[*band.reach]}"
-        yield f"  band at {band.path}, {band.part}: {scores}, outcome {band.outcome!r} at {band.outcome_path}"
-        yield f"    {'sound' if band.is_sound else 'not sound'}{', in a map' if criterion.scale.is_map else ''}"
+        kind = f"{'sound' if band.is_sound else 'not sound'}{', in a map' if criterion.scale.is_map else ''}"
+        yield f"  band at {band.path}, {band.part}: {scores}, outcome {band.outcome!r} at {band.outcome_path}, {kind}"
     for level in criterion.levels or ():
         outcome = f"outcome {level.outcome!r} at {level.outcome_path}"
         yield f"  level {level.number} at {level.number_path}, {level.part}: name {level.name}, {outcome}"

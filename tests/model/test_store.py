@@ -1,12 +1,11 @@
 """What SchemaStore asks of an entry, and of the files that show what a schema accepts and refuses."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from bundle import store_catalogue
-from node import install_locked, node
+from node import ask_ajv, node
 from ruamel.yaml import YAML
 
 from rubric_lint.model.schema import python_validator
@@ -77,8 +76,6 @@ def test_strict_ajv_accepts_the_positive_files_and_refuses_the_negative_ones():
             for file in FILES
         ],
     }
-    command = [node(), Path(__file__).parents[1] / "support/ajv.cjs", install_locked()]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
-    answer = json.loads(done.stdout)
+    answer = ask_ajv(asked)
     refused = {file for file, error in zip(FILES, answer["refusals"], strict=True) if error}
     assert ({}, {file for file in FILES if "negative_test" in file.parts}) == (answer["broken"], refused)

@@ -1,11 +1,11 @@
 """Rubrics of version 3: what is read, what is found in them and where, and what is fixed."""
 
 import json
-import subprocess
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 
+import commands
 import pytest
 from cases import read_cases
 from editor import start, uri_of
@@ -561,8 +561,7 @@ def faulty_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "a.yaml"
     path.write_text(f"{MODELINE}criteria:\n{OLD}", "utf-8")
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Add"]):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *command], check=True)
+    commands.commit_all()
     return path
 
 

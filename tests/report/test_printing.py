@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import commands
@@ -142,8 +141,8 @@ def test_git_applies_a_diff_whose_files_have_odd_names():
         Path(name).write_text(FAULTY)
     patch = commands.run("rubric-fix", "--diff", "-q", ".").stdout
     Path("p.patch").write_bytes(os.fsencode(patch))
-    subprocess.run(["git", "init", "-q"], check=True)
-    subprocess.run(["git", "apply", "p.patch"], check=True)
+    commands.run_git("init", "-q")
+    commands.run_git("apply", "p.patch")
     assert all("expected_outcome: Says it" in Path(name).read_text() for name in NAMES.values())
 
 

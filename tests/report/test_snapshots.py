@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import saying
 from called import call
-from snapshots import FOLDER, INPUTS
+from saying import FOLDER, INPUTS, SNAPSHOTS
 
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.run.summary import Summary
@@ -43,7 +43,7 @@ def test_the_page_of_scores(snapshot, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     for name in ("support.rubric.yaml", "outputs.jsonl"):
-        shutil.copy(FOLDER / "html" / name, name)
+        shutil.copy(SNAPSHOTS / "html" / name, name)
     call("rubric-score --report page.html support.rubric.yaml outputs.jsonl")
     text = Path("page.html").read_text("utf-8").replace(__version__, "VERSION")
     # The script, the styles and their digest, and the packed answers change with each edit, and say nothing.
@@ -51,7 +51,7 @@ def test_the_page_of_scores(snapshot, monkeypatch, tmp_path):
     snapshot("html/page.txt", re.sub(r"'sha256-[^']*'", "'sha256-...'", text))
 
 
-@pytest.mark.parametrize("path", sorted((FOLDER / "said").iterdir()), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.stem)
 def test_each_part_of_what_is_said_belongs_to_a_test(path):
     (file,) = path.parents[2].glob(f"*/test_{path.stem}.py")
     text = file.read_text("utf-8")

@@ -1,7 +1,5 @@
 """What each command says at its end: that all is well only where something was checked."""
 
-import subprocess
-
 import commands
 import pytest
 from cases import read_cases
@@ -46,8 +44,7 @@ def folder(tmp_path_factory):
     for name, text in FILES.items():
         (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_text(text, "utf-8")
-    for line in ("init -q", "add .", "-c user.name=a -c user.email=a@example.org commit -qm Add"):
-        subprocess.run(["git", *line.split()], cwd=made, check=True)
+    commands.commit_all(made)
     (made / "new.yaml").write_text(OLD, "utf-8")
     call("rubric-lint known --baseline known.json --write-baseline", made)
     return made

@@ -4,12 +4,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import commands
 import pytest
+from documented import clone
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "".join((ROOT / name).read_text("utf-8") for name in ("CONTRIBUTING.md", "docs/development/adding.md"))
@@ -78,28 +79,12 @@ class Copy:
 
     def python(self, *arguments, stdin=""):
         environment = {**os.environ, "PYTHONPATH": f"{self.folder}{os.pathsep}{self.folder / 'tools'}"}
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.folder, env=environment, input=stdin, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        command = [sys.executable, *arguments]
+        return commands.run_process(command, stdin=stdin, cwd=self.folder, env=environment, timeout=3600)
 
     def lint(self, text, *arguments):
         done = self.python("-m", "rubric_lint", "--no-cache", "-q", "--format=concise", *arguments, "-", stdin=text)
         return done.stdout, done.returncode
-
-
-def copy_everything(folder):
-    """A repository with all files of this one, for tests that look at them."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    commit = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "x")
-    for command in (["init", "-q"], ["add", "--all"], commit):
-        subprocess.run(["git", *command], cwd=folder, check=True)
 
 
 @pytest.fixture
@@ -116,7 +101,7 @@ def copy(tmp_path):
 @pytest.mark.parametrize("check", [["check"], ["format", "--check"]], ids=" ".join)
 def test_an_example_in_python_passes_ruff(step, check):
     ruff = [sys.executable, "-m", "ruff", *check, "--stdin-filename", ROOT / step.file, "-"]
-    done = subprocess.run(ruff, input=step.text, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = commands.run_process(ruff, stdin=step.text, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -269,7 +254,7 @@ def test_a_dialect_needs_its_module_page_and_schema(copy):
 @pytest.mark.guide
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sdist has no list of its files")
 def test_the_examples_break_no_test(tmp_path):
-    copy_everything(tmp_path)
+    clone(tmp_path)
     copy = Copy(tmp_path)
     for heading in ("Add a rule", "Add an output format", "Add a field", "Add a dialect"):
         copy.follow(heading)

@@ -50,7 +50,7 @@ KNOWN_TO_RULES = {
         "model.repairs",
         "model.rubric",
         "model.scale_repair",
-        "model.signs",
+        "model.triggers",
     ),
     "model.wording",
 }

@@ -1,9 +1,9 @@
 """`make mutants`, on a package of one function."""
 
-import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 pytestmark = pytest.mark.slow  # each change is a run of Pytest
@@ -18,10 +18,6 @@ FILES = {
     "test_fails.py": "def test_fails():\n    assert False\n",
     "test_none.py": "",
 }
-
-
-def git(*arguments):
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize(
@@ -42,13 +38,11 @@ def test_what_no_test_notices_is_named(folder, said, arguments, code):
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("" if name == MODULE else text, "utf-8")
-    git("init", "--quiet")
-    git("add", ".")
-    git("commit", "--quiet", "--message", "a")
+    commands.commit_all()
     (folder / MODULE).write_text(FILES[MODULE], "utf-8")
-    git("commit", "--quiet", "--all", "--message", "b")
+    commands.run_git("commit", "--quiet", "--all", "--message", "b")
 
-    done = subprocess.run([sys.executable, TOOL, *arguments], capture_output=True, text=True, check=False)
+    done = commands.run_process([sys.executable, TOOL, *arguments], timeout=600)
 
     assert done.returncode == code, done.stderr
     said(done.stdout, *(line for line in done.stderr.splitlines() if line.startswith("mutants.py: ")))

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -263,9 +262,7 @@ def test_the_action_keeps_one_comment_and_a_fork_gets_a_notice(runner):
     (runner.temp / "rubric-lint/bin/rubric-lint").symlink_to(Path(sys.executable).parent / "rubric-lint")
     file = runner.work / "r.rubric.yaml"
     file.write_text(SOUND, "utf-8")
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
-    for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "x"]):
-        subprocess.run(["git", *identity, *command], cwd=runner.work, check=True)
+    commands.commit_all(runner.work)
     assert runner.run(said)[:2] == (0, "")
     assert not kept.exists()  # nothing changed, so nothing is said
 
@@ -309,10 +306,8 @@ def test_the_workflow_on_the_page_checks_what_a_pull_request_changes_and_all_of_
     (workflow,) = (load_text(each.values[0]) for each in WRITTEN if "--diff-base" in each.values[0])
     (step,) = (step for step in steps_of(workflow) if "args" in step.get("with", {}))
     (runner.work / "old.yaml").write_text(OVERLAP, "utf-8")
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
-    for command in (["init", "-q", "-b", "topic"], ["add", "."], ["commit", "-q", "-m", "x"],
-                    ["update-ref", "refs/remotes/origin/main", "HEAD"]):  # fmt: skip
-        subprocess.run(["git", *identity, *command], cwd=runner.work, check=True)
+    commands.commit_all(runner.work)
+    commands.run_git("update-ref", "refs/remotes/origin/main", "HEAD", cwd=runner.work)
     (runner.work / "new.yaml").write_text(SOUND, "utf-8")
     programs = runner.temp / "rubric-lint/bin"
     programs.mkdir(parents=True)

@@ -13,7 +13,7 @@ from rubric_lint import rules
 from rubric_lint.lint.engine import examine_file, lint
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Severity
-from rubric_lint.model.signs import find_signs
+from rubric_lint.model.triggers import find_triggers
 from rubric_lint.rules import BY_NAME, RULES
 from rubric_lint.rules.rows import ROWS
 from rubric_lint.source.reading import read_documents
@@ -77,7 +77,7 @@ def test_a_rule_finds_nothing_in_rubrics_that_do_not_show_its_sign(step):
         rule.name
         for rubric in rubrics
         for rule in checks
-        if rule.sign not in find_signs(rubric) and [*rule.check(rubric)]
+        if rule.trigger not in find_triggers(rubric) and [*rule.check(rubric)]
     }
     assert missed == set()
 

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import re
-import subprocess
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -148,7 +147,7 @@ def ask_agentv(folder, cases):
         targets.append({"name": judge, "provider": "mock", "response": case.reply})
         targets.append({"name": f"asked-{number}", "provider": "mock", "response": "Some.", "grader_target": judge})
         tests.append({**case.test, "execution": {"targets": [f"asked-{number}"]}})
-    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    commands.run_git("init", "--quiet", folder)
     (folder / ".agentv").mkdir()
     (folder / ".agentv/targets.yaml").write_text(json.dumps({"targets": targets}), "utf-8")
     suite = {"execution": {"targets": [f"asked-{number}" for number in range(len(cases))]}, "tests": tests}

@@ -163,7 +163,7 @@ def test_recorded_outputs_are_assessed(write):
 
 
 @pytest.mark.parametrize("write", KINDS)
-def test_the_judge_and_people_may_be_columns_of_one_file(write, said):
+def test_the_judge_and_people_may_be_columns_of_one_file(write):
     rows = [{"key": f"a{number}", "says": "yes", "is": "yes" if number else "no"} for number in range(4)]
     options = ["--map", "id=key", "--map", "judge.cause=says", "--map", "human.cause=is"]
     name = write(rows)
@@ -172,8 +172,10 @@ def test_the_judge_and_people_may_be_columns_of_one_file(write, said):
     ((compared,),) = [each["comparisons"] for each in json.loads(out)["agreements"]]
     exact = compared["measures"][0]["pair"]["exact"]
     assert (compared["raters"], exact["x"], exact["n"]) == ([name, "rows"], 3, 4)
-    code, out, err = run("rubric-lint", "assess", "r.rubric.yaml", name, *options)
-    said(out)
+    code, out, err = run("rubric-lint", "assess", "r.rubric.yaml", name, *options, "--format", "json")
+    (assessed,) = json.loads(out)["rubrics"]
+    shares = [(assessed[side]["x"], assessed[side]["n"]) for side in ("bad_caught", "good_passed")]
+    assert (code, shares, assessed["reasons"], assessed["chosen"]) == (4, [(0, 1), (3, 3)], ["few-labels"], None), err
 
 
 def test_the_judgement_of_a_person_may_be_one_object_beside_that_of_the_judge():

@@ -1,6 +1,7 @@
 """Criteria that a bad answer meets: negative weights and negated gates. Everywhere the met answer is the worse one."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -79,7 +80,8 @@ def test_a_bad_answer_commits_what_costs_points(judge, ask, said):
     write("labels.jsonl", LEAFLET_IDS, spread(FAULTY), rater="ana", chosen="random")
     write("judge.jsonl", LEAFLET_IDS, spread(judge))
     asked = ("--fail-below", "invents:bad-caught=0.9", "--fail-below", "invents:good-passed=0.9")
-    said(*ask("agree", "leaflet.json", "judge.jsonl", "--labels", "labels.jsonl", *asked, "--worst", "2"))
+    agreed = ask("agree", "leaflet.json", "judge.jsonl", "--labels", "labels.jsonl", *asked, "--worst", "2")
+    said([line for line in agreed if re.match("exit|  invents|  verdict|    |rubric-lint: ", line)])
     said(*ask("check", "leaflet.json", "--judged", "judge.jsonl", "--labels", "labels.jsonl", "--format", "concise"))
 
 

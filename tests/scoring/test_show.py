@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from random_3 import rubrics as random_rubrics_3
 from random_rubrics import rubrics
-from snapshots import INPUTS
+from saying import INPUTS
 
 from rubric_lint import FileSettings, RubricError, ScoringRubric, load_rubrics, score, show_source
 from rubric_lint.convert.release import rewrite

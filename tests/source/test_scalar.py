@@ -55,12 +55,17 @@ def test_what_two_kinds_of_reader_take_differently(text, said):
 
 
 ALIKE = ["", "~", "null", "true", "False", "0", "10", "-3", "2.0", "0.75", ".5", "1.5e+3", ".inf", ".nan"]
-ALIKE += ["text", "id-1", "No errors", "on time", "7 bands", "v1", "1.2.3", "-", "08-15", "10%", ".e+8"]
+ALIKE += ["text", "id-1", "No errors", "on time", "7 bands", "v1", "1.2.3", "-", "08-15", "10%", ".e+8", "0x", "0xg"]
 
 
 @pytest.mark.parametrize("text", ALIKE)
 def test_what_all_readers_take_alike(text):
     assert find_ambiguity(text) is None
+
+
+@pytest.mark.parametrize(("text", "number"), [("0xb", 11), ("0xB0", 176), ("0xbb", 187), ("0x0", 0)])
+def test_a_hexadecimal_number_of_any_digits_is_read_alike_by_both_versions_of_yaml(text, number):
+    assert find_ambiguity(text).readings.startswith(f"the number {number} to most readers")
 
 
 def as_yaml_1_1(text):

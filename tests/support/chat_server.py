@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import ssl
+import struct
 import threading
 import time
 from collections import Counter
@@ -18,8 +19,6 @@ os.environ["NO_PROXY"] = "127.0.0.1"  # where requests go through a proxy, these
 # Each client would read the certificates anew, which takes longer than its requests.
 ssl.create_default_context = cache(ssl.create_default_context)
 
-CUT = "cut the connection"
-
 
 class Asked(NamedTuple):
     """A request: its body, its headers, the answer that is to be judged, and how often that one came before."""
@@ -30,14 +29,24 @@ class Asked(NamedTuple):
     before: int
 
 
+class Raw(NamedTuple):
+    """Bytes that are sent as they are, perhaps one by one with a `pause` in seconds after each, and what comes then.
+
+    The connection stays open, or its `end` is "close", "reset" (without a farewell) or "silence".
+    """
+
+    data: bytes = b""
+    end: str = ""
+    pause: float = 0
+
+
 class Response(NamedTuple):
-    """What the server sends; a `body` that is no text is sent as JSON, one byte short of `whole` is cut off."""
+    """What the server sends; a `body` that is no text is sent as JSON."""
 
     body: object
     status: int = 200
     headers: dict = {}  # noqa: RUF012
     delay: float = 0
-    cut_off: bool = False
 
 
 _SCORES = re.compile(r"^.*: \d+ outputs?: .*\n(invalid: .*\nTo ask again: .*\n)?Next: .*\n", re.MULTILINE)
@@ -68,7 +77,7 @@ def completion(content, *, finish_reason="stop", **message):
 class ChatServer:
     """`behave` says what becomes of each request; `asked` holds them all, `replied` counts the whole replies."""
 
-    def __init__(self, behave: Callable[[Asked], Response | str]):
+    def __init__(self, behave: Callable[[Asked], Response | Raw]):
         self.behave = behave
         self.asked: list[Asked] = []
         self.replied: Counter[str] = Counter()
@@ -77,9 +86,24 @@ class ChatServer:
         self.url = ""
 
 
+def send_raw(handler, raw, over):
+    """Send bytes as they are, until `over` is set, and do what comes then."""
+    for piece in [raw.data[at : at + 1] for at in range(len(raw.data))] if raw.pause else [raw.data]:
+        handler.wfile.write(piece)
+        if over.wait(raw.pause):
+            break
+    if raw.end == "silence":
+        over.wait(5)
+    if raw.end == "reset":
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        handler.connection.close()
+    handler.close_connection = raw.end != ""
+
+
 @contextmanager
 def serving(behave):
     chat = ChatServer(behave if callable(behave) else lambda _: behave)
+    over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -103,9 +127,8 @@ def serving(behave):
                     chat.at_once -= 1
 
         def respond(self, response, asked):
-            if response == CUT:
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
+            if isinstance(response, Raw):
+                send_raw(self, response, over)
                 return
             time.sleep(response.delay)
             data = response.body
@@ -115,11 +138,10 @@ def serving(behave):
             self.send_response(response.status)
             for name, value in {"content-type": "application/json", **response.headers}.items():
                 self.send_header(name, value)
-            self.send_header("content-length", str(len(data.encode()) + response.cut_off))
+            self.send_header("content-length", str(len(data.encode())))
             self.end_headers()
             self.wfile.write(data.encode())
             self.wfile.flush()
-            self.close_connection = self.close_connection or response.cut_off
             with chat.lock:
                 chat.replied[asked.answer] += response.status == 200
 
@@ -128,6 +150,7 @@ def serving(behave):
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 128
 
     with Server(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
@@ -136,5 +159,6 @@ def serving(behave):
         try:
             yield chat
         finally:
+            over.set()
             server.shutdown()
             thread.join()

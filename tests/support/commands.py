@@ -60,6 +60,19 @@ def _finish(args, code, out, err):
     )
 
 
+def run_git(*arguments, cwd=None):
+    """Run Git as somebody who may do all; return what it prints."""
+    settings = ["user.name=a", "user.email=a@example.org", "commit.gpgsign=false", "protocol.file.allow=always"]
+    options = [word for setting in settings for word in ("-c", setting)]
+    return run_process(["git", *options, *arguments], cwd=cwd, check=True).stdout
+
+
+def commit_all(folder=None):
+    """Make a folder, or the current one, a repository on the branch `main` with one commit of what is in it."""
+    for arguments in (["init", "-q", "-b", "main"], ["add", "--all"], ["commit", "-qm", "Add"]):
+        run_git(*arguments, cwd=folder)
+
+
 @contextlib.contextmanager
 def _apart(argv, cwd, env):
     """Keep what a program changes in its process from the tests that follow, and what tests keep from the program."""

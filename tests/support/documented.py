@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import commands
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
@@ -126,24 +128,12 @@ def renew_page(page: str, runs: list[tuple[Command, Ran]]) -> str:
 
 def clone(folder: Path) -> None:
     """Write the files of this checkout that Git knows or would add, as a repository with one commit, into a folder."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    for name in filter(None, listed.stdout.decode().split("\0")):
+    listed = commands.run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in filter(None, listed.split("\0")):
         if (source := ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, folder / name)
-    commit_all(folder)
-
-
-def commit_all(folder: Path) -> None:
-    """Make a folder a repository on the branch `main` with one commit of everything in it."""
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for arguments in (["init", "-q", "-b", "main"], ["add", "-A"], [*author, "commit", "-q", "-m", "Begin"]):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    commands.commit_all(folder)
 
 
 def run_page(page: str, folder: Path, environment: dict[str, str]) -> list[tuple[Command, Ran]]:

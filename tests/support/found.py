@@ -2,6 +2,7 @@
 
 from string import Formatter
 
+from rubric_lint.lint.engine import lint
 from rubric_lint.rules import BY_NAME
 
 
@@ -32,3 +33,11 @@ def message(code, **values):
     """Return the words of a rule's message, for tests of what carries messages and not of what they say."""
     rule, _, name = code.partition(".")
     return BY_NAME[rule].write(name, values)
+
+
+def describe(text, name):
+    """The findings with their places, and what is not read."""
+    result = lint(name, text.encode())
+    places = [(result.source.position(each.span.start), each) for each in result.findings]
+    told = [f"{each.rule} {at.line}:{at.column}: {each.message}" for at, each in places]
+    return told + [f"not read {each.line}:{each.column}: {each.reason}" for each in result.unread]

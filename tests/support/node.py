@@ -1,11 +1,13 @@
 """The programs that run on Node.js: which Node.js, and what npm installs, kept between runs."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import pytest
 from once import make_once
 
@@ -47,6 +49,14 @@ def install_package(package):
 
     name = package.rpartition("@")[0]
     return make_once(ROOT / ".cache/npm" / name, package, install) / "node_modules" / name
+
+
+def ask_ajv(asked):
+    """What Ajv makes of `schemas` and of `documents`; the test skips without Node.js."""
+    if not node():
+        pytest.skip("Ajv runs on Node.js, and there is none")
+    command = [node(), ROOT / "tests/support/ajv.cjs", install_locked()]
+    return json.loads(commands.run_process(command, stdin=json.dumps(asked), check=True, timeout=SECONDS).stdout)
 
 
 if __name__ == "__main__":  # for the tests in VS Code, which run the YAML language server

@@ -12,6 +12,7 @@ from pathlib import Path
 
 SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
 FOLDER = SNAPSHOTS / "said"
+INPUTS = sorted(path for path in (SNAPSHOTS / "show").iterdir() if path.suffix != ".txt")
 IF_RIGHT = "if the new words are right: make renew"
 HEAD = re.compile(r"^==== (.+) ====\n", re.MULTILINE)
 EACH = ", each"

@@ -4,13 +4,13 @@ from lsprotocol import types
 
 from rubric_lint.editor.answers.completion import complete
 from rubric_lint.editor.server.analysis import State
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.lint.project.settings import SettingsFinder
 
 
 def state_of(text, name="/a.yaml", encoding="utf-16"):
     settings = SettingsFinder(isolated=True).for_file(name)
-    return State(f"file://{name}", name, "yaml", 1, Text.of(text, encoding), settings)
+    return State(f"file://{name}", name, "yaml", 1, DocumentText.of(text, encoding), settings)
 
 
 def offer(text, *, name="/a.rubric.yaml", encoding="utf-16"):
@@ -25,5 +25,5 @@ def offer(text, *, name="/a.rubric.yaml", encoding="utf-16"):
 def take(text, item):
     """The text after an offer is taken as it is."""
     text = text.replace("¦", "")
-    start, end = Text.of(text).span(item.text_edit.range)
+    start, end = DocumentText.of(text).span(item.text_edit.range)
     return text[:start] + item.text_edit.new_text + text[end:]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -119,9 +120,9 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
     """
     verdict = measure_verdicts("verdict", line)
     scales = measures_of_criteria(ratings.rubric, line) if ratings.rubric else []
-    found = []
+    disagreements = []
     for key in sort_keys(set().union(*ratings.people.values())):
-        labels = {person: given[key] for person, given in ratings.people.items() if key in given}
+        labels = {person: by_person[key] for person, by_person in ratings.people.items() if key in by_person}
         sides = [stops(label.given[1], line) for label in labels.values() if label.given[1] is not None]
         is_tied = 2 * sum(sides) == len(sides)
         if len(set(sides)) < 2 or not (is_tied or all_split):
@@ -131,16 +132,20 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
             values = {measure.find(label.given) for label in labels.values()}
             if len(values - {None}) > 1:
                 differing.append(measure)
-        judged = {judge: given[key] for judge, given in (ratings.judges or ratings.panels).items() if key in given}
+        judged = {
+            judge: by_judge[key] for judge, by_judge in (ratings.judges or ratings.panels).items() if key in by_judge
+        }
         for measure in differing or [verdict]:
-            given = [_rate_answer(rater, judgement, measure) for rater, judgement in {**labels, **judged}.items()]
-            rated = tuple(rating for rating in given if rating is not None)
-            found.append(Disagreement(name_key(key), measure.name, "differs", rated))
-    return found
+            ratings_given = [
+                _rate_answer(rater, judgement, measure) for rater, judgement in {**labels, **judged}.items()
+            ]
+            rated = tuple(rating for rating in ratings_given if rating is not None)
+            disagreements.append(Disagreement(name_key(key), measure.name, "differs", rated))
+    return disagreements
 
 
 def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
-    """Return what a rater gave on a scale; None if nothing, or that the criterion does not apply."""
+    """Return the rating on a scale; None without one, or if the rater says that the criterion does not apply."""
     answers, verdict = judgement.given
     if measure.place is None:
         return Rating(rater, verdict, verdict, None) if verdict is not None else None
@@ -262,32 +267,32 @@ class Agreement(NamedTuple):
         return {**about, **fields, **about, "disagreements": {"count": total, "worst": worst}}
 
 
-def analyse_all(several: Sequence[Ratings], plan: AgreementOptions) -> list[Agreement]:
+def analyse_all(rubric_ratings: Sequence[Ratings], options: AgreementOptions) -> list[Agreement]:
     """Measure the agreement on each rubric; of several, first that on all verdicts together."""
-    agreements = [analyse(ratings, plan) for ratings in several]
-    if len(several) < 2:
+    agreements = [analyse(ratings, options) for ratings in rubric_ratings]
+    if len(rubric_ratings) < 2:
         return agreements
-    doubted = (find_doubts(ratings, plan.line, plan.scales_known).doubted for ratings in several)
-    return [analyse(pool(several), plan, next(filter(None, doubted), None)), *agreements]
+    doubted = (find_doubts(ratings, options.line, options.scales_known).doubted for ratings in rubric_ratings)
+    return [analyse(pool(rubric_ratings), options, next(filter(None, doubted), None)), *agreements]
 
 
-def analyse(ratings: Ratings, plan: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
+def analyse(ratings: Ratings, options: AgreementOptions, doubted: DoubtedLabels | None = None) -> Agreement:
     """Measure the agreement of judges with people, of people and of judges, and of the samples of each.
 
     A panel is compared only with people: it consists of judges. Of several rubrics together, `doubted` are labels of
     one of them.
     """
-    measures = [measure_verdicts(TOGETHER, plan.line)]
+    measures = [measure_verdicts(TOGETHER, options.line)]
     if ratings.rubric:
-        measures = list(measures_of(ratings.rubric, plan.line))
+        measures = list(measures_of(ratings.rubric, options.line))
     judges, people, panels = ratings.judges, ratings.people, ratings.panels
     labels = _name_labels(ratings)
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
-    gates = _measure_gates(ratings, measures, plan, doubted) if labelled else {}
+    gates = _measure_gates(ratings, measures, options, doubted) if labelled else {}
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
-    by_verdict = _pair_verdicts(ratings, clear, plan) if plan.by and ratings.has_joined_labels else {}
+    by_verdict = _pair_verdicts(ratings, clear, options) if options.by and ratings.has_joined_labels else {}
     grouped = set[Key]().union(*(answers.keys for answers in by_verdict.values()))
     comparisons = []
     for name, judge in labelled.items():
@@ -309,11 +314,11 @@ def analyse(ratings: Ratings, plan: AgreementOptions, doubted: DoubtedLabels | N
         ),
         contests=tuple(_compare_judges(judges, label, measures, units)) if labels else (),
         samples=tuple(_compare_samples({**people, **judges}, measures, units)),
-        groups=tuple(measure_groups(ratings, by_verdict, plan.by, plan.look)),
-        disagreements=_list_disagreements(ratings, labels, measures, plan, are_split=are_split),
-        ungrouped=format_ungrouped(ratings, grouped, plan.by),
-        runs=plan.runs,
-        ungrouped_outputs=count_ungrouped(ratings, plan.runs) if clear else 0,
+        groups=tuple(measure_groups(ratings, by_verdict, options.by, options.look)),
+        disagreements=_list_disagreements(ratings, labels, measures, options, are_split=are_split),
+        ungrouped=format_ungrouped(ratings, grouped, options.by),
+        runs=options.runs,
+        ungrouped_outputs=count_ungrouped(ratings, options.runs) if clear else 0,
         has_texts=any({about.question, about.answer} != {None} for about in ratings.about.values()),
     )
 
@@ -329,8 +334,8 @@ def _name_labels(ratings: Ratings) -> dict[str, Judgements]:
 
 def _list_raters(ratings: Ratings) -> Iterator[Rater]:
     for role, side in (("person", ratings.people), ("judge", ratings.judges), ("panel", ratings.panels)):
-        for name, given in side.items():
-            yield Rater(name, role, len(given))
+        for name, judgements in side.items():
+            yield Rater(name, role, len(judgements))
 
 
 def _compare_judges(
@@ -345,8 +350,8 @@ def _compare_samples(
     raters: Mapping[str, Judgements], measures: Sequence[Measure], units: Units
 ) -> Iterator[RaterFlips]:
     """Yield how often the samples of a rater differ, of each that has several."""
-    for name, given in raters.items():
-        flips = compare_samples(given, measures, units)
+    for name, judgements in raters.items():
+        flips = compare_samples(judgements, measures, units)
         if flips:
             yield RaterFlips(name, flips)
 
@@ -355,60 +360,60 @@ def _list_disagreements(
     ratings: Ratings,
     labels: Mapping[str, Judgements],
     measures: Sequence[Measure],
-    plan: AgreementOptions,
+    options: AgreementOptions,
     *,
     are_split: bool,
 ) -> DisagreementList:
     """List on which answers judges and people differ; without both, on which two people or two judges do."""
     judges = ratings.judges or ratings.panels
-    among = list_among_people(ratings, plan.line, all_split=are_split) if judges else []
+    among = list_among_people(ratings, options.line, all_split=are_split) if judges else []
     pairs: list[tuple[Mapping[str, Judgements], bool]] = []
     if labels:
         pairs += [({**labels, name: judge}, True) for name, judge in judges.items()]
     if not pairs:
         for side in (ratings.people, ratings.judges):
             pairs += [({name: side[name] for name in two}, False) for two in _pairs(side)]
-    return list_disagreements(pairs, measures, plan.worst, among)
+    return list_disagreements(pairs, measures, options.worst, among)
 
 
 def _measure_gates(
-    ratings: Ratings, measures: Sequence[Measure], plan: AgreementOptions, known: DoubtedLabels | None
+    ratings: Ratings, measures: Sequence[Measure], options: AgreementOptions, known: DoubtedLabels | None
 ) -> dict[str, dict[int, GateMeasure]]:
     """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
     units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
-    doubts = find_doubts(ratings, plan.line, plan.scales_known)
+    doubts = find_doubts(ratings, options.line, options.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    found = dict[str, dict[int, GateMeasure]]()
+    gates = dict[str, dict[int, GateMeasure]]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
-        of_verdict = find_standard(plan.target, plan.look, judges)
-        of_criterion = find_standard_of_criterion(criteria, plan.look, judges)
+        of_verdict = find_standard(options.target, options.look, judges)
+        of_criterion = find_standard_of_criterion(criteria, options.look, judges)
         labelled = dict[int, LabelledAnswers]()
         for number, measure in enumerate(measures):
-            answers = _pair_if_decided(ratings, name, measure, units, plan.runs)
+            answers = _pair_if_decided(ratings, name, measure, units, options.runs)
             if answers is not None:
                 labelled[number] = answers
         # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
         last = len(measures) - 1
         people = compare_people(labelled[last].answers)
-        void = doubts.find_void(people, plan.target)
+        void = doubts.find_void(people, options.target)
         is_invalid = ratings.has_invalid_outputs(name)
-        found[name] = {}
+        gates[name] = {}
         for number, answers in labelled.items():
             is_verdict = number == last
             gate = measure_gate(answers, of_verdict if is_verdict else of_criterion, void)
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
-            missing = format_missing(gate.shares, plan.runs, is_verdict=is_verdict, left_out=left_out)
+            missing = format_missing(gate.shares, options.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
             reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
-            found[name][number] = gate._replace(reason=reason)
-        if judges == 1 and doubts.are_by_verdict_alone(people, plan.target):
-            bounds = bound_by_verdict(labelled[last], judge, plan.line, plan.runs, of_verdict.level)
+            gates[name][number] = replace(gate, reason=reason)
+        if judges == 1 and doubts.are_by_verdict_alone(people, options.target):
+            bounds = bound_by_verdict(labelled[last], judge, options.line, options.runs, of_verdict.level)
             if bounds:
-                gate = found[name][last]
-                found[name][last] = gate._replace(reason=f"{gate.reason}; {bounds.words}")
-    return found
+                gate = gates[name][last]
+                gates[name][last] = replace(gate, reason=f"{gate.reason}; {bounds.words}")
+    return gates
 
 
 def _pair_if_decided(
@@ -425,11 +430,11 @@ def _pair_if_decided(
     return None if measure.meets is None else LabelledAnswers((), ())
 
 
-def _pair_verdicts(ratings: Ratings, judges: Collection[str], plan: AgreementOptions) -> dict[str, LabelledAnswers]:
+def _pair_verdicts(ratings: Ratings, judges: Collection[str], options: AgreementOptions) -> dict[str, LabelledAnswers]:
     """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
-    measure, units = measure_verdicts("verdict", plan.line), find_units(ratings)
+    measure, units = measure_verdicts("verdict", options.line), find_units(ratings)
     names = [name for name in list_judges(ratings) if name in judges]
-    labelled = {name: pair_with_labels(ratings, name, measure, units, plan.runs) for name in names}
+    labelled = {name: pair_with_labels(ratings, name, measure, units, options.runs) for name in names}
     return {name: answers for name, answers in labelled.items() if answers is not None}
 
 
@@ -486,7 +491,8 @@ STATISTICS = ("alpha", "exact", "bad-caught", "good-passed")
 """The statistics that can have a limit."""
 
 
-class AgreementLimit(NamedTuple):
+@dataclass(frozen=True)
+class AgreementLimit:
     """The lowest acceptable value of a statistic, of one criterion (or `verdict`) or of all and the verdict.
 
     Of several rubrics, `all` is the verdicts of all rubrics together.
@@ -528,7 +534,7 @@ def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[Agreemen
 
 def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
-    statistic, limit, _ = condition
+    statistic, limit = condition.statistic, condition.limit
     for agreement in agreements:
         with_labels = [comparison for comparison in agreement.comparisons if comparison.between is Between.LABEL]
         for comparison in with_labels or agreement.comparisons:

@@ -6,7 +6,7 @@ of answers that have each row.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -91,33 +91,33 @@ def alpha(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Alpha:
     """
     rated = [[place for place in row if place is not None] for row in rows]
     totals = Counter[int]()
-    for given, count in zip(rated, counts, strict=True):
-        if len(given) > 1:
-            for place in given:
+    for places, count in zip(rated, counts, strict=True):
+        if len(places) > 1:
+            for place in places:
                 totals[place] += count
     n = totals.total()
     from_all = _sum_distances(scale, totals)
     chance = sum(times * from_all[place] for place, times in totals.items())
     if not chance:
         return Alpha(None)
-    within = [sum(measure_distance(scale, one, two) for one in given for two in given) for given in rated]
+    within = [sum(measure_distance(scale, one, two) for one in places for two in places) for places in rated]
     by_size = Counter[int]()
-    for given, apart, count in zip(rated, within, counts, strict=True):
-        by_size[len(given) - 1] += apart * count
+    for places, apart, count in zip(rated, within, counts, strict=True):
+        by_size[len(places) - 1] += apart * count
     observed = sum((Fraction(apart, size) for size, apart in by_size.items() if apart), Fraction(0))
     value = 1 - (n - 1) * observed / chance
     if not observed:
         return Alpha(value)
     influence = []
-    for given, apart in zip(rated, within, strict=True):
-        others = len(given) - 1
+    for places, apart in zip(rated, within, strict=True):
+        others = len(places) - 1
         if others < 1:
             influence.append(0.0)
             continue
-        from_these = sum(from_all[place] for place in given)
+        from_these = sum(from_all[place] for place in places)
         # apart/others/observed + len(given)/n - 2 from_these/chance, exact until it is divided, as fractions are slow
         below = others * observed.numerator
-        part = apart * observed.denominator * n * chance + below * (len(given) * chance - 2 * from_these * n)
+        part = apart * observed.denominator * n * chance + below * (len(places) * chance - 2 * from_these * n)
         influence.append(part / (below * n * chance))
     return Alpha(value, influence)
 
@@ -127,14 +127,10 @@ def flips(row: Row) -> Fraction | None:
 
     1 - sum n_v (n_v - 1)/(k (k - 1)) for k samples of which n_v have the value v: unbiased for any k.
     """
-    apart, pairs = count_apart([place for place in row if place is not None])
-    return Fraction(apart, pairs) if pairs else None
-
-
-def count_apart(values: Collection[int]) -> tuple[int, int]:
-    """Return how many pairs of values differ, and how many pairs there are."""
-    pairs = math.comb(len(values), 2)
-    return pairs - sum(math.comb(count, 2) for count in Counter(values).values()), pairs
+    counts = Counter(place for place in row if place is not None)
+    pairs = math.comb(counts.total(), 2)
+    equal = sum(math.comb(count, 2) for count in counts.values())
+    return Fraction(pairs - equal, pairs) if pairs else None
 
 
 def correlate(first: Sequence[int], second: Sequence[int]) -> float | None:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -37,7 +38,8 @@ class Figure(NamedTuple):
     reason: str | None = None
 
 
-class AgreementOptions(NamedTuple):
+@dataclass(frozen=True)
+class AgreementOptions:
     """What to compute: the share of bad answers to catch, and the disagreements to list.
 
     Verdicts at or below the `line` make an answer bad; `by` is the field by which answers are grouped. Somebody
@@ -71,18 +73,18 @@ def measure_alpha(rated: RatedAnswers) -> Figure:
     name = "alpha_nominal" if scale.kind is Kind.CHECK else "alpha_interval"
     times = Counter(rated.rows)
     numbers = {row: number for number, row in enumerate(times)}
-    found = coefficients.alpha(list(times), list(times.values()), scale)
-    if found.value is None:
+    measured = coefficients.alpha(list(times), list(times.values()), scale)
+    if measured.value is None:
         return Figure(name, None, reason=_explain_undefined(rated))
-    value, units = float(found.value), len(set(rated.units))
+    value, units = float(measured.value), len(set(rated.units))
     if units < LEAST:
         return Figure(name, value, reason=_explain_few(rated))
-    if not found.influence:
+    if not measured.influence:
         least = math.floor(1000 * lower_bound(units, units, ERROR)) / 10
         reason = f"equal in all {answers:,} answers, so no interval; at 95%, at least {least:.1f}% of answers are"
         return Figure(name, value, reason=reason)
-    influence = [found.influence[numbers[row]] for row in rated.rows]
-    low, high = limit_alpha(found.value, influence, rated.units)
+    influence = [measured.influence[numbers[row]] for row in rated.rows]
+    low, high = limit_alpha(measured.value, influence, rated.units)
     if low is None:
         return Figure(name, value, reason=f"the same ratings of all {answers:,} answers, so no interval")
     return Figure(name, value, low, high, units < FIRM or _count_off(rated.rows) < LEAST_OFF)
@@ -93,11 +95,11 @@ def _measure_kappa(rated: RatedAnswers) -> Figure:
     scale = rated.measure.scale
     name = "kappa" if scale.kind is Kind.CHECK else "kappa_quadratic"
     times = Counter(rated.rows)
-    found = coefficients.kappa(list(times), list(times.values()), scale)
-    if found is None:
+    value = coefficients.kappa(list(times), list(times.values()), scale)
+    if value is None:
         return Figure(name, None, reason=_explain_undefined(rated))
     is_constant = any(len(set(column)) == 1 for column in zip(*rated.rows, strict=True))
-    return Figure(name, float(found), reason="one rater never varies" if is_constant else None)
+    return Figure(name, float(value), reason="one rater never varies" if is_constant else None)
 
 
 def _measure_bias(rated: RatedAnswers) -> Figure:
@@ -221,13 +223,15 @@ def compare(
     """Compare raters on each scale; `gates` are those of scales by their number."""
     joined = JoinedRatings(list(raters.values()), units)
     is_pair = len(raters) == 2
-    found = []
+    compared = []
     for number, measure in enumerate(measures):
         rated = joined.rate(measure)
         pair = _count_pair(rated, gates.get(number)) if is_pair else None
         left_out = joined.count_left_out(measure) if measure.may_not_apply else None
-        found.append(ScaleComparison(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out))
-    return RaterComparison(between, tuple(raters), tuple(found))
+        compared.append(
+            ScaleComparison(measure, len(rated.rows), measure_figures(rated, is_pair=is_pair), pair, left_out)
+        )
+    return RaterComparison(between, tuple(raters), tuple(compared))
 
 
 _MOST_TABULATED = 30

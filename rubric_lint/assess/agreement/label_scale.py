@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import correlate
 from rubric_lint.assess.agreement.ratings import Judgements
@@ -31,7 +31,8 @@ LabelScales = Mapping[str, tuple[int, int]]
 EVERYBODY = ""
 
 
-class DoubtedLabels(NamedTuple):
+@dataclass(frozen=True)
+class DoubtedLabels:
     """Labels of a person that seem to be on another scale than the rubric's, and the greatest of them.
 
     Others labelled too if the person `is_one_of_several`.
@@ -100,7 +101,7 @@ def find_doubted_labels(
     for judge in judges.values():
         doubted = _find_doubted(others, judge, measures)
         if doubted is not None:
-            return doubted._replace(is_one_of_several=len(people) > 1)
+            return replace(doubted, is_one_of_several=len(people) > 1)
     return None
 
 

@@ -99,17 +99,17 @@ class Ratings(NamedTuple):
 
     def has_invalid_outputs(self, judge: str) -> bool:
         """Return whether an output of a judge or a panel is invalid."""
-        given = {**self.judges, **self.panels}.get(judge, {})
-        return bool(self.failed.get(judge)) or any(judgement.outputs for judgement in given.values())
+        judgements = {**self.judges, **self.panels}.get(judge, {})
+        return bool(self.failed.get(judge)) or any(judgement.outputs for judgement in judgements.values())
 
     @property
     def has_joined_labels(self) -> bool:
         """Whether a label is of an answer that a judge judged."""
         judged = self.judged
-        return any(not judged.isdisjoint(given) for given in self.people.values())
+        return any(not judged.isdisjoint(labels) for labels in self.people.values())
 
 
-def pool(several: Sequence[Ratings]) -> Ratings:
+def pool(rubric_ratings: Sequence[Ratings]) -> Ratings:
     """Return the verdicts of several rubrics together."""
     judges: dict[str, dict[Key, Judgement]] = {}
     people: dict[str, dict[Key, Judgement]] = {}
@@ -117,7 +117,7 @@ def pool(several: Sequence[Ratings]) -> Ratings:
     about: dict[Key, AnswerContext] = {}
     failed: dict[str, dict[Key, Outputs]] = {}
     ways = Counter[LabelSelection | None]()
-    for ratings in several:
+    for ratings in rubric_ratings:
         rubric = ratings.rubric.name if ratings.rubric else ""
         about |= {_qualify(rubric, key): context for key, context in ratings.about.items()}
         for judge, answers in ratings.failed.items():
@@ -129,7 +129,10 @@ def pool(several: Sequence[Ratings]) -> Ratings:
                     verdicts[_qualify(rubric, key)] = _keep_verdict(judgement)
         if ratings.has_joined_labels:
             ways.update(ratings.ways)
-    refused = sum(ratings.refused[0] for ratings in several), sum(ratings.refused[1] for ratings in several)
+    refused = (
+        sum(ratings.refused[0] for ratings in rubric_ratings),
+        sum(ratings.refused[1] for ratings in rubric_ratings),
+    )
     return Ratings(None, judges, people, ways, panels, about, failed, refused)
 
 
@@ -184,18 +187,18 @@ def combine_records(records: Sequence[Judgement], rubric: ScoringRubric) -> Judg
         return records[0]
     outputs = tuple(output for record in records for output in record.recorded)
     valid = [output for output in outputs if output is not None]
-    about = next((record for record in records if record.length is not None), records[0])
-    combined = Judgement(((), None), length=about.length, text=about.text)
+    described = next((record for record in records if record.length is not None), records[0])
+    combined = Judgement(((), None), length=described.length, text=described.text)
     if len(valid) < len(outputs):
         combined = combined._replace(outputs=outputs)
     if not valid:
         return combined
-    given = find_middle(valid, rubric.criteria)
+    middle = find_middle(valid, rubric.criteria)
     reasons = []
-    for place, answer in enumerate(given[0]):
+    for place, answer in enumerate(middle[0]):
         same = (record.reason(place) for record in records if record.given[0][place : place + 1] == (answer,))
         reasons.append(next(filter(None, same), None))
-    combined = combined._replace(given=given, reasons=tuple(reasons) if any(reasons) else None)
+    combined = combined._replace(given=middle, reasons=tuple(reasons) if any(reasons) else None)
     if len(valid) == 1:
         return combined
     return combined._replace(samples=tuple(valid), higher=find_middle(valid, rubric.criteria, better=True))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -65,7 +65,8 @@ PANEL = "panel"
 """The name of a panel of models as a rater, unless another rater has it."""
 
 
-class RaterSource(NamedTuple):
+@dataclass(frozen=True)
+class RaterSource:
     """Where a judgement is from, until raters have names: a written rater, or the file and the model.
 
     `is_panel` if several models judged together.
@@ -164,7 +165,8 @@ class LeftOut:
         return {"reason": self.reason, "count": self.count, "records": self.records}
 
 
-class InvalidRecord(NamedTuple):
+@dataclass(frozen=True)
+class InvalidRecord:
     """A record that cannot be read or scored: its place, its id if it has one, and why.
 
     So many `outputs` of a judge in it count as wrong ones. If none does, `reason` says why, unless it is a label.
@@ -328,12 +330,12 @@ class RatingReader:
         """What is not compared, by reason."""
         return list(self._left_out.values())
 
-    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, asked: StreamOptions = PLAIN) -> int:
+    def read(self, file: str, chunks: Iterable[bytes], *, labels: bool = False, options: StreamOptions = PLAIN) -> int:
         """Read a file of results or labels as asked; return its number of records."""
-        wanted = asked.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
-        asked = asked._replace(name=asked.name or file, wanted=wanted, skipped=[])
-        count = self.read_records(file, read_entries(chunks, asked), labels=labels)
-        self.leave_out_sheets(file, asked.skipped or ())
+        wanted = options.wanted._replace(judgements=list_fields(self._rubrics.values()), is_shared=True)
+        options = options._replace(name=options.name or file, wanted=wanted, skipped=[])
+        count = self.read_records(file, read_entries(chunks, options), labels=labels)
+        self.leave_out_sheets(file, options.skipped or ())
         return count
 
     def leave_out_sheets(self, file: str, sheets: Iterable[SkippedSheet]) -> None:
@@ -421,18 +423,18 @@ class RatingReader:
         What the record says of the answer is true all the same.
         """
         if invalid.id in _NO_ID:
-            return invalid._replace(reason=NO_ID)
+            return replace(invalid, reason=NO_ID)
         source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
             rubric = find_rubric(value, self._rubrics)
         except OutputError:
-            return invalid._replace(reason=OTHER_RUBRIC)
+            return replace(invalid, reason=OTHER_RUBRIC)
         version = read_judged_by(value)
         if version not in {None, rubric.hash} and not self._any_version:
-            return invalid._replace(reason=OTHER_MEANING)
+            return replace(invalid, reason=OTHER_MEANING)
         self._add_context(value, rubric, key)
         if lacks_output(value, rubric):
-            return invalid._replace(reason=NO_OUTPUT)
+            return replace(invalid, reason=NO_OUTPUT)
         outputs = list(self._list_outputs(value)) or [None]
         valid = [output for output in outputs if output is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
@@ -442,22 +444,22 @@ class RatingReader:
             source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number
         )
         self._results.append(rated.with_texts(value))
-        return invalid._replace(outputs=outputs.count(None))
+        return replace(invalid, outputs=outputs.count(None))
 
     def _leave_out_invalid(self, record: _RatedRecord, reason: str) -> None:
         """Say why the outputs of an invalid record do not count."""
         if record.invalid is not None:
-            self.invalid[record.invalid] = self.invalid[record.invalid]._replace(outputs=0, reason=reason)
+            self.invalid[record.invalid] = replace(self.invalid[record.invalid], outputs=0, reason=reason)
 
     def _list_outputs(self, record: Mapping[str, Any]) -> Iterator[Scored | None]:
         """Yield what each of the outputs of an invalid record comes to, None for an invalid one."""
-        given, about = record.get("outputs"), record.get("judge")
+        outputs, about = record.get("outputs"), record.get("judge")
         about = about if isinstance(about, dict) else {}
-        if not isinstance(given, list) or "output" in record or "panel" in about:
+        if not isinstance(outputs, list) or "output" in record or "panel" in about:
             return
         head = {name: value for name, value in record.items() if name not in {"outputs", "judge"}}
-        for number, output in enumerate(given, 1):
-            if number == len(given) and "fault" in about:  # the run ended with the output that it found invalid
+        for number, output in enumerate(outputs, 1):
+            if number == len(outputs) and "fault" in about:  # the run ended with the output that it found invalid
                 yield None
                 continue
             yield self._scorer.score_record({**head, "output": output}).result
@@ -684,8 +686,8 @@ class RatingReader:
             if name not in of_rubric:
                 continue
             judged, labelled = of_rubric[name]
-            together = {rater: given for rater, given in judged.items() if rater in panels and labelled}
-            single = {rater: given for rater, given in judged.items() if rater not in panels}
+            together = {rater: judgements for rater, judgements in judged.items() if rater in panels and labelled}
+            single = {rater: judgements for rater, judgements in judged.items() if rater not in panels}
             of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
             refused = self._count_refused(name)
             ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
@@ -712,14 +714,14 @@ class RatingReader:
         for file, ids in same.items():
             for rubric, key in ids:
                 bare = key.strip() if isinstance(key, str) and file in sheets else key
-                found = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
-                ids[rubric, key] = found or (rubric, bare)
+                joined = find_id((rubric, key), known, ids) or find_id((rubric, bare), known, ids)
+                ids[rubric, key] = joined or (rubric, bare)
             known.update(ids.values())
         for ids in same.values():
             for (rubric, key), (_, settled) in ids.items():
-                about = self._about[rubric]
-                if key != settled and (rubric, key) not in known and key in about:
-                    about[settled] = about.get(settled, AnswerContext()).or_else(about[key])
+                contexts = self._about[rubric]
+                if key != settled and (rubric, key) not in known and key in contexts:
+                    contexts[settled] = contexts.get(settled, AnswerContext()).or_else(contexts[key])
         self._results = [record._replace(key=same[record.file][record.at][1]) for record in self._results]
         self._people = [record._replace(key=same[record.file][record.at][1]) for record in self._people]
 
@@ -763,7 +765,7 @@ class RatingReader:
         """Give labels of sheets the rater whom their cells do not name, and leave out those of another text.
 
         A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
-        `taken`. The text is another one than the one that was judged under the id of the label.
+        `reserved`. The text is another one than the one that was judged under the id of the label.
         """
         named = {record.file for record in self._people if record.source.rater is not None}
         texts: dict[tuple[str, Key], set[str]] = {}
@@ -772,18 +774,18 @@ class RatingReader:
                 texts.setdefault((record.rubric.name, record.key), set()).add(record.text)
         people = []
         for record in self._people:
-            if record.is_of_sheet and record.source.rater is None:
-                if record.file in named:
-                    self._refuse(record.rubric, NO_RATER, record.place)
-                    continue
+            is_unnamed = record.is_of_sheet and record.source.rater is None
+            judged = texts.get((record.rubric.name, record.key))
+            if is_unnamed and record.file in named:
+                self._refuse(record.rubric, NO_RATER, record.place)
+            elif judged and record.text is not None and record.text not in judged:
+                self._leave_out(OTHER_TEXT, record.place)
+            elif is_unnamed:
                 name = stem_of(record.file)
                 rater = name if name and name not in reserved else record.file
-                record = record._replace(source=RaterSource(rater))  # noqa: PLW2901
-            judged = texts.get((record.rubric.name, record.key))
-            if judged and record.text is not None and record.text not in judged:
-                self._leave_out(OTHER_TEXT, record.place)
-                continue
-            people.append(record)
+                people.append(record._replace(source=RaterSource(rater)))
+            else:
+                people.append(record)
         self._people = people
 
     def _collect(
@@ -810,7 +812,9 @@ class RatingReader:
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
-        people: dict[str, dict[Key, Judgement]] = {rater: dict(given) for rater, given in ratings.people.items()}
+        people: dict[str, dict[Key, Judgement]] = {
+            rater: dict(judgements) for rater, judgements in ratings.people.items()
+        }
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         missing = {
@@ -822,8 +826,8 @@ class RatingReader:
         if joins_none:
             ids = f"labels have {_list_first(labelled)}, results {_list_first(judged)}"
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
-        for rater, given in ratings.people.items() if judged else ():
-            for key in given:
+        for rater, judgements in ratings.people.items() if judged else ():
+            for key in judgements:
                 name = name_key(key)
                 if key not in judged and name not in missing:
                     reason = no_result
@@ -870,7 +874,7 @@ def _find_owner(source: RaterSource, known: Collection[RaterSource]) -> RaterSou
 
 
 def _find_conflict(records: Sequence[_RatedRecord]) -> str | None:
-    """Return why the records of one judge for one id are not outputs for one answer, None if they are."""
+    """Return the reason for which records of one judge with one id are not outputs for one answer, None without one."""
     texts = {record.text for record in records} - {None}
     questions = {record.question for record in records} - {None}
     if len(texts) > 1 or len(questions) > 1:
@@ -953,8 +957,8 @@ def _split_panel(rated: _RatedRecord, result: RecordResult) -> list[_RatedRecord
     records = []
     for model, samples in of_model.items():
         judgement = _judge_samples(combine_samples(samples))._replace(length=whole.length, text=whole.text)
-        records.append(rated._replace(source=rated.source._replace(model=model), judgement=judgement))
-    panel = rated.source._replace(model=None, is_panel=True)
+        records.append(rated._replace(source=replace(rated.source, model=model), judgement=judgement))
+    panel = replace(rated.source, model=None, is_panel=True)
     records.append(rated._replace(source=panel, judgement=whole._replace(samples=())))
     return records
 

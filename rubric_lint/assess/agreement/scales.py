@@ -63,14 +63,14 @@ class Measure:
         """Return the number of the band of a value, or of its level."""
         return self.steps[position] if self.steps else position
 
-    def find(self, given: Signature) -> int | None:
+    def find(self, signature: Signature) -> int | None:
         """Return the position of what a rater gave; None if it is left out, or the criterion does not apply."""
-        answers, verdict = given
+        answers, verdict = signature
         return self.positions.get(verdict if self.place is None else answers[self.place])
 
-    def is_left_out(self, given: Signature) -> bool:
+    def is_left_out(self, signature: Signature) -> bool:
         """Return whether a rater said that the criterion does not apply, which is a rating on no scale."""
-        return self.place is not None and given[0][self.place] == NOT_APPLICABLE
+        return self.place is not None and signature[0][self.place] == NOT_APPLICABLE
 
 
 def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator[Measure]:

@@ -57,7 +57,8 @@ Side = Scored | str
 """What one run has of an answer: its result, or why it has none."""
 
 
-class OtherAnswer(NamedTuple):
+@dataclass(frozen=True)
+class OtherAnswer:
     """What the other run has of an answer: its result, None if it is invalid, and the number of its record."""
 
     result: Scored | None
@@ -335,11 +336,11 @@ def _name_place(result: RecordResult) -> str:
     return f"line {result.line:,}" if result.file is None else f"{result.file}:{result.line}"
 
 
-def read_side(found: RecordResult) -> Side:
+def read_side(result: RecordResult) -> Side:
     """Return the result of a record, or why it has none."""
-    if found.scored is not None:
-        return found.scored
-    reason = found.error.message if found.error else "no reason given"
+    if result.scored is not None:
+        return result.scored
+    reason = result.error.message if result.error else "no reason given"
     return reason if is_unscored(reason) else f"invalid: {reason}"
 
 
@@ -381,10 +382,10 @@ class OtherRun(RunComparison):
         self._near: dict[int, str] = {}  # of records that nearly join: why they do not
         self._names: dict[str, None] = {}
 
-    def read(self, chunks: Iterable[bytes], asked: StreamOptions = PLAIN) -> int:
+    def read(self, chunks: Iterable[bytes], options: StreamOptions = PLAIN) -> int:
         """Read its file as asked, and return the number of records."""
         wanted = RequiredColumns(judgements=list_fields(self._ours.values()), is_shared=True)
-        for line, content in read_entries(chunks, asked._replace(wanted=wanted)):
+        for line, content in read_entries(chunks, options._replace(wanted=wanted)):
             self._scorer.forget()
             self._keep_text(content)
             self._keep(self._scorer.score(content, line))
@@ -536,7 +537,7 @@ class OtherRun(RunComparison):
         name = self._name(rubric)
         for rubric_version in self.rubrics:
             if rubric_version.name == name:
-                yield from (found for found in rubric_version.criteria if found.id == criterion)
+                yield from (own for own in rubric_version.criteria if own.id == criterion)
 
     @property
     def is_by_our_rubrics(self) -> bool:

@@ -1,9 +1,10 @@
 """Decide by intervals whether a run keeps the limits that were set for it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.assess.measure.bounds import BoundedShare, bound
@@ -20,7 +21,8 @@ class LimitDecision(StrEnum):
     UNDECIDED = "undecided"
 
 
-class DecidedLimit(NamedTuple):
+@dataclass(frozen=True)
+class DecidedLimit:
     """A limit for a share: the option that sets it, in words what is `counted`, and the decision.
 
     The interval of 95% is that of Clopper and Pearson. `needed` is the size at which this share would decide, if known.
@@ -68,7 +70,8 @@ class DecidedLimit(NamedTuple):
 WORSE = "--fail-on-worse"
 
 
-class RunLimits(NamedTuple):
+@dataclass(frozen=True)
+class RunLimits:
     """The limits of a run, None without one; with `in_doubt`, what the data do not decide fails too."""
 
     on_worse: bool = False
@@ -108,13 +111,13 @@ class RunLimits(NamedTuple):
         return limit.decision is LimitDecision.BROKEN or (self.in_doubt and limit.decision is LimitDecision.UNDECIDED)
 
 
-def _decide(good: Share, asked: Fraction) -> tuple[LimitDecision, int | None]:
+def _decide(good: Share, limit: Fraction) -> tuple[LimitDecision, int | None]:
     """Decide whether a share is at least the one that is asked for; of nothing, it is not."""
     if not good.n:
         return LimitDecision.BROKEN, None
     share = bound(*good, ERROR)
-    if share.high < asked:
+    if share.high < limit:
         return LimitDecision.BROKEN, None
-    if share.low >= asked:
+    if share.low >= limit:
         return LimitDecision.KEPT, None
-    return LimitDecision.UNDECIDED, count_deciding(good, asked, ERROR)
+    return LimitDecision.UNDECIDED, count_deciding(good, limit, ERROR)

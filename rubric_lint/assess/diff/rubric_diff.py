@@ -575,8 +575,8 @@ def score_both(entries: Iterable[RawRecord], pairs: list[RubricPair]) -> Iterato
         yield OutputEffect(old.score(content, line), new.score(content, line))
 
 
-def _as_record(found: RecordResult) -> dict[str, Any]:
-    if found.scored:
-        return {"verdict": str(found.scored.verdict), "score": float(found.scored.score)}
-    fault = found.error
+def _as_record(result: RecordResult) -> dict[str, Any]:
+    if result.scored:
+        return {"verdict": str(result.scored.verdict), "score": float(result.scored.score)}
+    fault = result.error
     return {"verdict": INVALID, "score": None, "error": fault and {"path": fault.path, "message": fault.message}}

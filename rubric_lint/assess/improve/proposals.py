@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -76,7 +77,8 @@ class RefusedProposalError(Exception):
         self.said: tuple[Mapping[str, str], tuple[str, ...]] = ({}, ())
 
 
-class RubricState(NamedTuple):
+@dataclass(frozen=True)
+class RubricState:
     """A file of rubrics as it is now, and one of its rubrics."""
 
     name: str
@@ -91,12 +93,13 @@ class RubricState(NamedTuple):
         return [criterion.id for criterion in self.rubric.criteria]
 
     def find_evidence(self) -> list[Evidence]:
-        """Return what the linter finds in the rubric."""
+        """Return the linter's findings in the rubric as evidence."""
         result = self.examined.result
         return sort_findings(result.source, result.findings, [self.loaded])[0]
 
 
-class CriterionText(NamedTuple):
+@dataclass(frozen=True)
+class CriterionText:
     """A text of a criterion and its place; `key` is `outcome`, the lowest score of a band, or a level."""
 
     key: str
@@ -117,25 +120,25 @@ def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
     rubric = loaded.rubric
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
-        found = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
+        texts = [(str(band.lower), band.outcome, band.outcome_path) for scale in rubric.scales for band in scale.bands]
     else:
         criterion = next(entry for entry in rubric.entries if entry.id == name)
-        found = [("outcome", criterion.outcome, criterion.outcome_path)]
+        texts = [("outcome", criterion.outcome, criterion.outcome_path)]
         bands = criterion.scale.bands if criterion.scale else ()
-        found += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
-        found += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
-    return [CriterionText(key, text, rubric.place(path)) for key, text, path in found if text]
+        texts += [(str(band.lower), band.outcome, band.outcome_path) for band in bands]
+        texts += [(str(level.number), level.outcome, level.outcome_path) for level in criterion.levels or ()]
+    return [CriterionText(key, text, rubric.place(path)) for key, text, path in texts if text]
 
 
 def find_findings(base: RubricState, name: str) -> list[Finding]:
     """Return the findings of the linter in a criterion."""
     result = base.examined.result
-    found = []
+    findings = []
     for finding in result.findings:
         (evidence,) = sort_findings(result.source, [finding], [base.loaded])
         if any(item.criterion == name for item in evidence):
-            found.append(finding)
-    return found
+            findings.append(finding)
+    return findings
 
 
 def apply_fix(base: RubricState, name: str, fix: Fix, *, may_split: bool) -> RubricState:
@@ -181,14 +184,16 @@ def _describe(rubric: ScoringRubric) -> object:
     return criteria, rubric.full, rubric.pass_from, rubric.borderline_from, rubric.tree
 
 
-class ShownAnswer(NamedTuple):
+@dataclass(frozen=True)
+class ShownAnswer:
     """An answer that the model is shown: its case, and the statements of judges and people on it."""
 
     case: JudgedCase
     statements: str
 
 
-class ProposalWriter(NamedTuple):
+@dataclass(frozen=True)
+class ProposalWriter:
     """All that a model needs to write a criterion anew, and what its proposals are checked against.
 
     `faults` says what is to be fixed; `shown` are some answers, none of which a proposal is judged on.
@@ -274,7 +279,7 @@ class ProposalWriter(NamedTuple):
         fix = self._write(texts, ()).fix
         source = base.examined.result.source
         examined = examine(source._replace(text=splice(source.text, fix.edits)), base.settings)
-        after = {finding.rule for finding in find_findings(base._replace(examined=examined), self.criterion)}
+        after = {finding.rule for finding in find_findings(replace(base, examined=examined), self.criterion)}
         return after & {finding.rule for finding in find_findings(base, self.criterion)}
 
     def read(self, reply: str) -> Proposal:
@@ -292,8 +297,8 @@ class ProposalWriter(NamedTuple):
             raise RefusedProposalError(Refusal.INVALID, fault.message) from None
         if not isinstance(value, dict) or text[end:].strip():
             raise RefusedProposalError(Refusal.INVALID, "not one JSON object")
-        asked = self.schema["properties"].keys()
-        others = [f"`{name}`" for name in sorted(value.keys() - asked) if value[name] not in ([], None)]
+        fields = self.schema["properties"].keys()
+        others = [f"`{name}`" for name in sorted(value.keys() - fields) if value[name] not in ([], None)]
         if others:
             raise RefusedProposalError(Refusal.OTHER_FIELDS, f"the reply has {join_words(others)}")
         parts = value.get("parts") or []
@@ -385,7 +390,7 @@ class ProposalWriter(NamedTuple):
                     why = f"the weight {entry.weight} has no exact part for each of {len(parts)} criteria"
                     raise RefusedProposalError(Refusal.NOT_WRITABLE, why)
                 intents += adding
-            paths = [rubric.path for found, rubric in self.base.examined.rubrics if found is document]
+            paths = [rubric.path for parsed, rubric in self.base.examined.rubrics if parsed is document]
             aliases = build_alias_graph(document, paths, is_claimed=self.base.settings.claimed)
             fix = make_fix(aliases, Repair(title, tuple(intents), safe=False))
         except ObstacleError as fault:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from rubric_lint.assess.agreement.ratings import Ratings, combine_people
 from rubric_lint.assess.agreement.reading import RatingReader
@@ -93,7 +93,8 @@ class ModelAsker(Protocol):
         """Return the reply of the model that proposes; the `number` tells equal requests apart."""
 
 
-class TriedProposal(NamedTuple):
+@dataclass(frozen=True)
+class TriedProposal:
     """A proposal: its origin, its texts, and why it was rejected, or the trial it passed or failed."""
 
     origin: str
@@ -155,7 +156,8 @@ class Improvement:
         return [evidence for evidence in self.assessment.evidence if evidence.is_blocking]
 
 
-class PassedTest(NamedTuple):
+@dataclass(frozen=True)
+class PassedTest:
     """A rubric test that held before, and the case that a judge is shown; None if the test has no answer."""
 
     ran: ScoredTest
@@ -295,10 +297,10 @@ class Improver:
             made = apply_fix(base, name, fix, may_split=bool(parts))
         except RefusedProposalError as refused:
             said, divided = refused.said
-            tried = tried._replace(texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
+            tried = replace(tried, texts=said or tried.texts, parts=divided or tried.parts, refused=refused)
             outcome.tried.append(tried)
             return False
-        tried = self._describe(MODEL, fix, made)._replace(texts=texts, parts=parts)
+        tried = replace(self._describe(MODEL, fix, made), texts=texts, parts=parts)
         return self._try(outcome, tried, made, fault)
 
     def _describe(self, origin: str, fix: Fix, made: RubricState) -> TriedProposal:
@@ -317,7 +319,7 @@ class Improver:
         if any(
             earlier.decided and earlier.fixed and earlier.fixed.result.source.text == text for earlier in outcome.tried
         ):
-            outcome.tried.append(tried._replace(refused=RefusedProposalError(Refusal.REPEATED)))
+            outcome.tried.append(replace(tried, refused=RefusedProposalError(Refusal.REPEATED)))
             return False
         name = outcome.assessed.id
         added = [criterion for criterion in made.ids if criterion not in self.base.ids]
@@ -335,8 +337,8 @@ class Improver:
         decided = decide(pairs, fault)
         failed = self._run_tests(made, places, name) if decided.is_better else ()
         if failed:
-            decided = decided._replace(reason=TrialReason.FAILS_TEST, failed_tests=failed)
-        outcome.tried.append(tried._replace(decided=decided))
+            decided = replace(decided, reason=TrialReason.FAILS_TEST, failed_tests=failed)
+        outcome.tried.append(replace(tried, decided=decided))
         if decided.reason is TrialReason.FEW:  # the next trial would have as few
             raise StoppedError(StopReason.FEW_OUTPUTS, str(decided.answers))
         if decided.is_better:

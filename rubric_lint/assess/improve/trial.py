@@ -7,6 +7,7 @@ test do.
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
@@ -96,7 +97,8 @@ class PairedFigure(NamedTuple):
         return {**self._asdict(), "before": self.before._asdict(), "after": self.after._asdict()}
 
 
-class TrialResult(NamedTuple):
+@dataclass(frozen=True)
+class TrialResult:
     """The result of the trial of a wording. `figures` has those of the criterion, then those of others that are worse.
 
     `level` is what a p value had to reach, `gained` the tests that did, `rules` those that still fire. `failed_tests`
@@ -202,8 +204,8 @@ class PairedJudgements:
         """Return the position of the label of each answer; None without one, or if people contradict each other."""
         measure, positions = self._find_column(place).measure, list[int | None]()
         for key in self.keys:
-            given = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
-            counts = Counter(position for position in given if position is not None).most_common(2)
+            labelled = [measure.find(labels[key].given) for labels in self.before.people.values() if key in labels]
+            counts = Counter(position for position in labelled if position is not None).most_common(2)
             is_clear = counts and (len(counts) == 1 or counts[0][1] > counts[1][1])
             positions.append(counts[0][0] if is_clear else None)
         return positions
@@ -228,12 +230,12 @@ class PairedJudgements:
         labelled = set[Key]().union(*self.before.people.values()) if self.before.people else set[Key]()
         labels = self._read_labels(place)
         measure, people = self._find_column(place).measure, self.before.people.values()
-        left_out = {key for given in people for key in given if measure.is_left_out(given[key].given)}
+        left_out = {key for labels in people for key in labels if measure.is_left_out(labels[key].given)}
         disputed = [key for key, label in zip(self.keys, labels, strict=True) if label is None and key in labelled]
         return sum(key not in left_out for key in disputed)
 
     def _observe(self, place: int | None) -> "tuple[list[_JudgedAnswer], list[_JudgedAnswer]]":
-        """Return what judges gave each answer for a criterion, or as the verdict (None), before and after."""
+        """Return the judged answers for a criterion, or by the verdict (None), before and after."""
         if place not in self._answers:
             column = self._find_column(place)
             before, after = (_judge_answers(*side, self.keys, column) for side in self._outputs)
@@ -305,8 +307,8 @@ class PairedJudgements:
         )
         chance = t / math.sqrt(n - 2 + t * t)
         steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
-        kept = sum(before == after for before, after in steady)
-        return r is not None and r > chance and kept >= _KEPT * len(steady)
+        unchanged = sum(before == after for before, after in steady)
+        return r is not None and r > chance and unchanged >= _KEPT * len(steady)
 
 
 _VERDICT = JudgedColumn(
@@ -338,7 +340,8 @@ def _count_ordered(ranges: Sequence[tuple[int, int]]) -> int:
     return apart
 
 
-class _JudgedAnswer(NamedTuple):
+@dataclass(frozen=True)
+class _JudgedAnswer:
     """The outputs of the judges for one answer: the position of their median value, and the sides of all samples.
 
     If the criterion does not apply by the median, the value is None, and by all samples, the range; for flips, and
@@ -370,7 +373,7 @@ def _judge_answers(
         for judge in ratings.judges.values():
             if key not in judge:
                 continue
-            samples = [column.measure.find(given) for given in judge[key].samples or (judge[key].given,)]
+            samples = [column.measure.find(signature) for signature in judge[key].samples or (judge[key].given,)]
             positions += [at for at in samples if at is not None]
             sides = tuple(_LEFT_OUT if at is None else column.side(at) for at in samples)
             used.update(sides)
@@ -385,7 +388,8 @@ def _judge_answers(
     return judged_answers
 
 
-class CriterionFault(NamedTuple):
+@dataclass(frozen=True)
+class CriterionFault:
     """What is to be better: the place of a criterion, the rules that found something, and how many proposals share it.
 
     Several proposals for one criterion are several tests, whose number is fixed before the first.
@@ -448,18 +452,18 @@ def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
     result = TrialResult(TrialReason.BETTER, n, fault.level, gained, tuple(figures.values()))
     nearer = figures.get(Gain.NEARER)
     if any(figure.loses(float(LEVEL)) for figure in figures.values()) or (nearer and nearer.worse > nearer.better):
-        return result._replace(reason=TrialReason.WORSE)
+        return replace(result, reason=TrialReason.WORSE)
     rules = _list_firing(pairs.tables[1], place, fault.rules)
     if rules:  # they fired, and still do
-        return result._replace(reason=TrialReason.STILL, rules=rules)
+        return replace(result, reason=TrialReason.STILL, rules=rules)
     reason, harm = _find_objection(pairs, place, gained)
-    return result._replace(reason=reason, figures=(*result.figures, *harm))
+    return replace(result, reason=reason, figures=(*result.figures, *harm))
 
 
 def _find_objection(
     pairs: PairedJudgements, place: int, gained: tuple[Gain, ...]
 ) -> tuple[TrialReason, list[PairedFigure]]:
-    """Return what speaks against a wording that is not worse, with its figures; `BETTER` if nothing does."""
+    """Return the objection to a wording that is not worse, with its figures; `BETTER` if there is none."""
     if not gained:
         return TrialReason.NO_BETTER, []
     if gained == (Gain.STEADY,):

@@ -6,12 +6,13 @@ divided by the number of tests on the rubric (Bonferroni), which the rubric alon
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import counted, join_words
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import AnswerValue
 from rubric_lint.scoring.ids import name_key
@@ -25,7 +26,8 @@ class RubricTarget(NamedTuple):
     answer: AnswerValue | None = None
 
 
-class JudgedStatement(NamedTuple):
+@dataclass(frozen=True)
+class JudgedStatement:
     """A statement that a rule makes: one of its messages, with its values. `other` is another place it is about."""
 
     rule: str
@@ -35,7 +37,8 @@ class JudgedStatement(NamedTuple):
     other: RubricTarget | None = None
 
 
-class Untested(NamedTuple):
+@dataclass(frozen=True)
+class Untested:
     """What a rule cannot decide with the data at hand: of what, why, and how much would do.
 
     `criteria` are the criteria that it is about, if they are not `names` themselves; None is the rubric as a whole.
@@ -127,7 +130,7 @@ def at_least(share: float, target: Fraction | None = None) -> str:
 
 def corrected(tests: int) -> str:
     """Say for how many tests a figure is corrected."""
-    return f"corrected for {tests} test{'' if tests == 1 else 's'}"
+    return f"corrected for {counted(tests, 'test')}"
 
 
 def names_of(columns: Iterable[JudgedColumn]) -> tuple[str, ...]:

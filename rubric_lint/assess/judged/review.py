@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from io import BytesIO
@@ -23,9 +23,9 @@ from rubric_lint.assess.measure.shares import compare_people
 from rubric_lint.lint.engine import FoundProblem, examine
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.opening import open_stream, stat_path
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.batch import FileOutcome
-from rubric_lint.model.finding import Place, Result
+from rubric_lint.model.finding import RelatedPlace, Result
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules import JUDGED_RULES
 from rubric_lint.scoring.grading import ScoringRubric, Verdict
@@ -50,7 +50,8 @@ RecordPaths = tuple[tuple[str, ...], tuple[str, ...]]
 """The files of results, and those of labels."""
 
 
-class RecordLine(NamedTuple):
+@dataclass(frozen=True)
+class RecordLine:
     """A record, the line where it begins, and its number in the file: a line of AgentV's runs has several."""
 
     line: int
@@ -94,22 +95,23 @@ def read_records(
     Raises:
         OSError: if it cannot be read.
     """
-    found = RecordFile(path)
-    asked = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=found.skipped)
+    file = RecordFile(path)
+    options = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=file.skipped)
     with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
-        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), asked)):
+        for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), options)):
             try:
                 record = decode_entry(content)
             except OutputError as fault:
                 place = place_inside(content, fault).path
-                found.invalid.append(InvalidRecord(path, line, None, place, fault.message))
+                file.invalid.append(InvalidRecord(path, line, None, place, fault.message))
                 continue
             name = record.get("rubric")
-            found.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
-    return found
+            file.lines.setdefault(name if isinstance(name, str) else None, []).append(RecordLine(line, record, number))
+    return file
 
 
-class RecordSources(NamedTuple):
+@dataclass(frozen=True)
+class RecordSources:
     """The files of results and of labels for a rubric, and which of them could not be read and why."""
 
     results: tuple[RecordFile, ...]
@@ -207,7 +209,8 @@ class RecordCache:
         return self._reviews[key][1]
 
 
-class Review(NamedTuple):
+@dataclass(frozen=True)
+class Review:
     """The outcomes of all rules on the results of one rubric, and what they rest on.
 
     `labelled` answers have a label by one of `people`. `fault` says why nothing was tested, if so. `criteria` has what
@@ -233,7 +236,7 @@ class Review(NamedTuple):
     chosen: LabelSelection | None = None
     joined: frozenset[tuple[str, int]] = frozenset()
     ratings: Ratings | None = None
-    doubts: LabelDoubts = LabelDoubts()
+    doubts: LabelDoubts = field(default_factory=LabelDoubts)
     passed_over: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -288,7 +291,7 @@ def _review(
         notes=tuple(reader.list_notes()),
     )
     if ratings is None or not ratings.judged:
-        return review._replace(fault=fault or NO_RESULTS)
+        return replace(review, fault=fault or NO_RESULTS)
     contexts = dict[Key, AnswerContext]()
     for key in ratings.known:
         contexts[key] = options.about.get(key, AnswerContext()).or_else(ratings.about.get(key, AnswerContext()))
@@ -298,7 +301,8 @@ def _review(
     if ratings.has_joined_labels:
         table = table._replace(void=_find_void(table, doubts, options))
     outcomes = apply_rules(table)
-    return review._replace(
+    return replace(
+        review,
         answers=len(ratings.judged),
         judges=tuple(ratings.judges),
         labelled=table.labelled,
@@ -366,7 +370,7 @@ class JudgedFinder:
                 problem = places.problem(_find_place(decision.target, places), decision.code, decision.values)
                 if decision.other is not None:
                     other = places.problem(_find_place(decision.other, places))
-                    problem = problem._replace(related=(Place("the other criterion", other.path, other.part),))
+                    problem = problem._replace(related=(RelatedPlace("the other criterion", other.path, other.part),))
                 yield FoundProblem(decision.rule, problem, loaded.document, loaded.rubric)
 
     def _review(
@@ -405,7 +409,8 @@ class UnmatchedRecords(NamedTuple):
     records: int
 
 
-class ReviewedRubric(NamedTuple):
+@dataclass(frozen=True)
+class ReviewedRubric:
     """The review of a rubric, its file, and its sources; `is_only` if nameless records are its own."""
 
     file: str
@@ -455,7 +460,7 @@ class JudgedRun:
         settings = self._finder.for_folder(os.path.dirname(file.name))  # noqa: PTH120  (as in settings.py)
         if not settings.judged:
             return None
-        return tuple(map(shorten, settings.judged)), tuple(map(shorten, settings.labels))
+        return tuple(map(shorten_path, settings.judged)), tuple(map(shorten_path, settings.labels))
 
     def _open(self, paths: RecordPaths) -> RecordSources:
         if paths not in self._sources:
@@ -478,7 +483,7 @@ class JudgedRun:
         enabled = JUDGED_RULES if file.settings.enabled is None else file.settings.enabled
         for review in finder.reviews:
             untested = tuple(outcome for outcome in review.untested if outcome.rule in enabled)
-            self.reviewed.append(ReviewedRubric(file.name, review._replace(untested=untested), sources, is_only))
+            self.reviewed.append(ReviewedRubric(file.name, replace(review, untested=untested), sources, is_only))
         return result._replace(judged=list_tested(finder.reviews))
 
     @property

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from statistics import NormalDist
@@ -28,7 +29,7 @@ from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, uppe
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.shares import Shares, measure_shares
-from rubric_lint.model.messages import join_words, percent
+from rubric_lint.model.messages import counted, join_words, percent
 from rubric_lint.scoring.ids import name_key
 
 _LEAST = 30
@@ -101,11 +102,7 @@ def _list_few(
             few.setdefault(n, []).append(column)
     for n, columns in few.items():
         where = "" if n == table.answers else " to which it applies"
-        yield Untested(rule, names_of(columns), f"{_few(n)}{where}", needed)
-
-
-def _few(n: int) -> str:
-    return "1 judged answer" if n == 1 else f"{n} judged answers"
+        yield Untested(rule, names_of(columns), f"{counted(n, 'judged answer')}{where}", needed)
 
 
 def _all(n: int) -> str:
@@ -165,15 +162,17 @@ def find_inverse(table: JudgedTable) -> Outcomes:
             yield Untested(rule, names_of(columns), "of two criteria the direction is unknown", 3, "criteria")
         return
     if n < _LEAST:
-        yield Untested(rule, names_of(columns), _few(n), _LEAST)
+        yield Untested(rule, names_of(columns), counted(n, "judged answer"), _LEAST)
         return
     tests = len(columns)
-    found = correlate_with_rest(columns)
-    yield from _list_few(rule, table, [(column, n) for column, (_, n) in zip(columns, found, strict=True)], _LEAST)
+    correlations = correlate_with_rest(columns)
+    yield from _list_few(
+        rule, table, [(column, n) for column, (_, n) in zip(columns, correlations, strict=True)], _LEAST
+    )
     # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
     # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
     quantile = NormalDist().inv_cdf(level_of(tests))
-    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, found, strict=True) if n >= _LEAST}
+    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, correlations, strict=True) if n >= _LEAST}
     lowest, name = 0.0, ""
     for candidate, (_, r, n) in hidden.items():
         score = (1.0 if r is None else r) * math.sqrt(n - 1)
@@ -187,7 +186,7 @@ def find_inverse(table: JudgedTable) -> Outcomes:
         code = "turned" if column.is_turned else "correlation"
         yield JudgedStatement(rule, RubricTarget(column.name), code, {**values, "advice": advice})
     for n in dict.fromkeys(n for _, _, n in hidden.values()):
-        yield from _list_hidden([(column, r) for column, r, of in hidden.values() if of == n], n)
+        yield from _list_hidden([(column, r) for column, r, size in hidden.values() if size == n], n)
 
 
 def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) -> Iterator[Untested]:
@@ -246,11 +245,11 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     itself, and the worst one is reported. Verdicts are reported where no criterion is, which would say more.
     """
     judges = len(table.compared) or 1
-    several = judges * table.look
-    level, tests = level_of_criterion(len(table.columns)) / several, 3 * (len(table.columns) + 1) * several
+    sharing = judges * table.look
+    level, tests = level_of_criterion(len(table.columns)) / sharing, 3 * (len(table.columns) + 1) * sharing
     needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
     if not table.compared:
-        yield _lack("no judged answer has a label", needed)._replace(criteria=_name_measured(table))
+        yield replace(_lack("no judged answer has a label", needed), criteria=_name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
     compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
@@ -274,10 +273,11 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
             lacking.setdefault(outcome, []).append(column.name if column else None)
     for why, names in lacking.items():
         ids = tuple(name for name in names if name is not None)
-        yield _lack(why, needed)._replace(names=tuple(name or "verdict" for name in names), criteria=ids)
+        yield replace(_lack(why, needed), names=tuple(name or "verdict" for name in names), criteria=ids)
 
 
-class _ComparisonBounds(NamedTuple):
+@dataclass(frozen=True)
+class _ComparisonBounds:
     """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
 
     `judges` is the number of judges.
@@ -322,10 +322,10 @@ def _compare(
             target, code = RubricTarget(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
         return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
     if min(units for _, units in worst.asked) < bounds.needed:
-        asked = "" if all(answer.was_asked for answer in of.answers) else " with a valid output"
+        where = "" if all(answer.was_asked for answer in of.answers) else " with a valid output"
         if of.inapplicable and of.inapplicable.judge:
-            asked = " to which the judge says it applies"
-        return f"fewer than {bounds.needed} bad or good answers{asked} by the labels"
+            where = " to which the judge says it applies"
+        return f"fewer than {bounds.needed} bad or good answers{where} by the labels"
     return ""
 
 
@@ -353,7 +353,7 @@ def explain_missing_labels(column: JudgedColumn) -> str:
 def _list_void(table: JudgedTable, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
-        yield _lack(why, needed)._replace(criteria=_name_measured(table), unit=_OF_VOID[reason])
+        yield replace(_lack(why, needed), criteria=_name_measured(table), unit=_OF_VOID[reason])
 
 
 _OF_VOID = {
@@ -403,8 +403,8 @@ def find_length(table: JudgedTable) -> Outcomes:
     Without labels nothing is found: longer answers may be better.
     """
     rule, columns = "judged-length", table.columns
-    of = name_lengthened(table)
-    tests, names = len(of), tuple("score" if name is None else name for name in of)
+    concerned = name_lengthened(table)
+    tests, names = len(concerned), tuple("score" if name is None else name for name in concerned)
     rows = enumerate(zip(*(column.labels for column in columns), strict=True))
     labelled = {number: row for number, row in rows if _is_whole(columns, number, row)}
     lengths = {number: table.lengths[number] if table.lengths else None for number in labelled}
@@ -415,12 +415,12 @@ def find_length(table: JudgedTable) -> Outcomes:
         have = f"{len(labelled) or 'no'} judged answer{' has' if len(labelled) == 1 else 's have'} {what}"
         if n < len(labelled):
             have += f", and {n or 'none'} of them a text in `answer`"
-        yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", of)
+        yield Untested(rule, names, have, _LEAST_LENGTHS, "labelled answers with their text", concerned)
         return
     if len({lengths[number] for number in known}) == 1:
-        yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", of)
+        yield Untested(rule, names, f"all {n} labelled answers are equally long", 2, "different lengths", concerned)
         return
-    for place, name in enumerate(of):
+    for place, name in enumerate(concerned):
         numbers, judged, people = _pair_values(table, known, None if name is None else place)
         if len(numbers) < _LEAST_LENGTHS:
             answers = "answer with its" if len(numbers) == 1 else "answers with their"
@@ -467,7 +467,8 @@ def _pair_values(
     return numbers, judged, people
 
 
-class Correlation(NamedTuple):
+@dataclass(frozen=True)
+class Correlation:
     """A correlation and its two-sided p value."""
 
     r: float
@@ -515,7 +516,7 @@ def correlate_within(
 
 
 def name_lengthened(table: JudgedTable) -> tuple[str | None, ...]:
-    """Return what length may influence: each criterion, and if there are several their score (None)."""
+    """Return the criteria that length may influence and, if there are several, their score (None)."""
     names = names_of(table.columns)
     return (*names, None) if len(names) > 1 else names
 
@@ -525,7 +526,8 @@ def _is_whole(columns: Sequence[JudgedColumn], number: int, labels: Sequence[int
     return all(label is not None or number in column.left_out for label, column in zip(labels, columns, strict=True))
 
 
-class JudgedRule(NamedTuple):
+@dataclass(frozen=True)
+class JudgedRule:
     """A rule: the finder of its outcomes in a table, and the criteria that it can be about (None: the whole rubric)."""
 
     find: Callable[[JudgedTable], Outcomes]
@@ -581,7 +583,7 @@ def sort_by_criterion(
 ) -> tuple[CriterionOutcome, ...]:
     """Return the outcomes of all rules for each criterion of a table in order, then for the rubric as a whole."""
     concerned = {rule: set(finder.concerns(table)) for rule, finder in JUDGED_FINDERS.items()}
-    found = []
+    by_criterion = []
     for name in [*names_of(table.columns), None]:
         untested = tuple(outcome for outcome in outcomes if isinstance(outcome, Untested) and name in outcome.concerns)
         decided = {
@@ -591,5 +593,5 @@ def sort_by_criterion(
         }
         decided |= {outcome.rule for outcome in untested}
         quiet = tuple(rule for rule, names in concerned.items() if name in names and rule not in decided)
-        found.append(CriterionOutcome(name, quiet, untested))
-    return tuple(found)
+        by_criterion.append(CriterionOutcome(name, quiet, untested))
+    return tuple(by_criterion)

@@ -5,6 +5,7 @@ of them the median of its samples; of two in the middle the worse counts.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,7 +19,8 @@ from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verd
 from rubric_lint.scoring.ids import Key
 
 
-class JudgedColumn(NamedTuple):
+@dataclass(frozen=True)
+class JudgedColumn:
     """One criterion: its scale, its bands (None if it has none), and each value's worth, from 0 to 1 and in points.
 
     Where a higher value costs points, its worth is from -1 to 0. `best` is the position of the best value. `given` has
@@ -67,7 +69,7 @@ class JudgedColumn(NamedTuple):
         return (self.bands or self.measure).scale.names if has_steps else ()
 
     def side(self, position: int) -> int:
-        """Return what must differ between answers: the side of the gate, else the band, level or check."""
+        """Return the number by which answers are told apart: the side of the gate, else the band, level or check."""
         gated = self.measure.meets if self.is_gated else None
         return int(gated[position]) if gated else self.measure.step(position)
 
@@ -239,11 +241,11 @@ def _count_bare(middle: Judgements, people: Judgements) -> int:
 
 def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
     """Return the scale of each criterion's values, and after it that of its bands if there are several."""
-    found: dict[int, list[Measure]] = {}
+    by_place: dict[int, list[Measure]] = {}
     for measure in measures_of(rubric):
         if measure.place is not None:
-            found.setdefault(measure.place, []).append(measure)
-    return list(found.values())
+            by_place.setdefault(measure.place, []).append(measure)
+    return list(by_place.values())
 
 
 def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> tuple[Fraction, int]:

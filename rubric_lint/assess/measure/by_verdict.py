@@ -7,7 +7,7 @@ many answers are bad. Both together give the shares, if labels within a verdict 
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rubric_lint.assess.agreement.ratings import Judgements
 from rubric_lint.assess.judged.outcomes import at_least, at_most
@@ -28,10 +28,6 @@ class ShareBounds(NamedTuple):
         """Return both bounds in words."""
         return f"{at_least(self.low)} and {at_most(self.high)}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return self._asdict()
-
 
 class VerdictBounds(NamedTuple):
     """Bounds of the shares of a judge; `stopped` and `passed` count the units with a label among those of each side."""
@@ -47,10 +43,6 @@ class VerdictBounds(NamedTuple):
         of = f"{self.stopped:,} labels of what the judge stops and {self.passed:,} of the rest"
         shares = f"it catches {self.bad_caught} of bad answers, and passes {self.good_passed} of good ones"
         return f"by {of}, {shares}, if the labels of each verdict were drawn at random"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as in the JSON report."""
-        return self._asdict()
 
 
 Counts = tuple[Fraction | int, int]

@@ -79,15 +79,15 @@ class LabelDoubts(NamedTuple):
     refused: tuple[int, int] = (0, 0)
 
     def find_void(self, people: PeopleAgreement, target: Fraction) -> Reason | None:
-        """Return why labels of these people say nothing about a judge, if they do not."""
+        """Return the reason for which labels of these people say nothing about a judge, None if they do."""
         if LabelSelection.BY_VERDICT in self.ways:
             return Reason.BY_VERDICT
         if LabelSelection.SEPARATE in self.ways:
             return Reason.SEPARATE
         if self.skew is not None and (None in self.ways or not self.ways):
             return Reason.BY_VERDICT
-        refused, given = self.refused
-        if refused * SLIPS > given:
+        refused, labels = self.refused
+        if refused * SLIPS > labels:
             return Reason.LABELS_REFUSED
         if self.doubted:
             return Reason.LABEL_SCALE
@@ -119,7 +119,7 @@ class LabelDoubts(NamedTuple):
 
 
 def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> LabelDoubts:
-    """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
+    """Return the doubts about labels; the scale of some people's labels is known, as somebody said it."""
     doubts = LabelDoubts(ratings.ways, refused=ratings.refused)
     if not ratings.has_joined_labels:
         return doubts
@@ -182,17 +182,17 @@ def lacks_outputs(shares: Shares, target: Fraction, needed: int | None) -> bool:
     """
     if shares.unscored > (1 - target) * shares.people.labelled:
         return True
-    for share, (_, asked) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
-        if asked < target * share.n:
+    for share, (_, asked_units) in zip((shares.bad_caught, shares.good_passed), shares.asked, strict=True):
+        if asked_units < target * share.n:
             return True
     return shares.unasked > 0 and needed is not None and needed <= shares.units
 
 
 def format_open(shares: Shares, *, is_verdict: bool) -> str:
     """Say on how many labelled answers people came to no verdict, or have no value for a criterion."""
-    of = shares.people.labelled + shares.open
+    total = shares.people.labelled + shares.open
     lacking = "verdict by people, as empty cells decide it" if is_verdict else "value for it by people"
-    return f"{shares.open:,} of {of:,} labelled answers have no {lacking}"
+    return f"{shares.open:,} of {total:,} labelled answers have no {lacking}"
 
 
 def format_missing_valid(runs: int) -> str:
@@ -208,10 +208,10 @@ def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int
     valid = "" if is_verdict and shares.unscored == shares.unasked else "valid "
     lacking = f"no {valid}judge output" if runs == 1 else f"fewer than {runs} {valid}judge outputs"
     have = "has" if shares.unscored == 1 else "have"
-    of = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
+    answers = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
     if left_out:
         lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
-    return f"{shares.unscored:,} of {of} {have} {lacking}"
+    return f"{shares.unscored:,} of {answers} {have} {lacking}"
 
 
 def format_target(target: Fraction) -> str:
@@ -224,7 +224,7 @@ def format_target(target: Fraction) -> str:
 def format_unsettled(
     shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
 ) -> str:
-    """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
+    """Say why no number of labels can be named that decides; the bounds to come are wrong with probability `level`."""
     bad, good = shares.bad_caught.n, shares.good_passed.n
     least = find_least_units(target, level)
     if is_beyond(least):

@@ -1,8 +1,9 @@
 """Decide what labels say of a judge, on one criterion or by the verdict: the one measure of `agree` and `assess`."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.judged.outcomes import at_most, level_of_criterion
 from rubric_lint.assess.judged.rules import TARGET
@@ -23,7 +24,8 @@ from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, Labell
 from rubric_lint.assess.measure.shares import PeopleAgreement, Shares, measure_shares
 
 
-class GateStandard(NamedTuple):
+@dataclass(frozen=True)
+class GateStandard:
     """The share of bad answers to catch and of good ones to pass, and how sure that has to be.
 
     A bound that clears a judge may be wrong with the probability `level`, and one against it with `strict`; at the next
@@ -47,10 +49,11 @@ def find_standard(target: Fraction, look: int, judges: int) -> GateStandard:
 def find_standard_of_criterion(criteria: int, look: int, judges: int) -> GateStandard:
     """Return the standard for each of so many criteria; all of them share the error of a bound against a judge."""
     standard, strict = find_standard(TARGET, look, judges), level_of_criterion(criteria) / max(judges, 1)
-    return standard._replace(strict=strict / look, following_strict=strict / (look + 1))
+    return replace(standard, strict=strict / look, following_strict=strict / (look + 1))
 
 
-class GateMeasure(NamedTuple):
+@dataclass(frozen=True)
+class GateMeasure:
     """How a judge decides what the label decides: whether an answer is good or bad, as the `meets` of a measure says.
 
     `reasons` say what the shares show by the standard, `reason` the same in words. If nothing, `is_void`. The upper
@@ -82,8 +85,8 @@ class GateMeasure(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the gate as in the JSON report."""
         shares = {"bad_caught": self.shares.bad_caught, "good_passed": self.shares.good_passed}
-        asked = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
-        return {**shares, **asked, "labels_needed": self.needed}
+        decision = {"target": float(self.standard.target), "reasons": self.reasons, "reason": self.reason}
+        return {**shares, **decision, "labels_needed": self.needed}
 
 
 _VOID = frozenset(
@@ -108,18 +111,18 @@ def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason
     if standard.strict != standard.level:
         strict = measure_shares(labelled.answers, standard.strict)
     gate = GateMeasure(shares, strict, standard, (Reason.NO_LABELS,))
-    gate = gate._replace(are_questions=labelled.are_questions, cut=labelled.cut, inapplicable=labelled.inapplicable)
+    gate = replace(gate, are_questions=labelled.are_questions, cut=labelled.cut, inapplicable=labelled.inapplicable)
     if not shares.people.labelled:
         return gate
     if void is None and shares.people.disagree(standard.target):
         void = Reason.PEOPLE_DISAGREE
     if void is not None:
-        return gate._replace(reasons=(void,))
+        return replace(gate, reasons=(void,))
     reasons = decide_shares(shares, standard.target, strict)
     needed = None
     if Reason.FEW_LABELS in reasons:
         needed = count_needed(shares, standard.target, standard.following, standard.following_strict)
-    return gate._replace(reasons=reasons, needed=needed)
+    return replace(gate, reasons=reasons, needed=needed)
 
 
 def format_gate(

@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.agreement.ratings import Ratings, sort_keys
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext
@@ -24,7 +25,8 @@ def find_level(looks: int, parts: int) -> float:
     return float(ERROR / looks / parts)
 
 
-class JudgeShares(NamedTuple):
+@dataclass(frozen=True)
+class JudgeShares:
     """How a judge treats the labelled answers with the ids `keys`, which are all of them or those of a `group`."""
 
     judge: str
@@ -52,9 +54,9 @@ def measure_groups(
 ) -> Iterator[JudgeShares]:
     """Yield the shares of each group of answers by a field, those of most answers first; they share the errors."""
     members: dict[str, set[Key]] = defaultdict(set)
-    for key, about in ratings.about.items():
-        if field in about.fields:
-            members[about.fields[field]].add(key)
+    for key, context in ratings.about.items():
+        if field in context.fields:
+            members[context.fields[field]].add(key)
     with_label = set().union(*(answers.keys for answers in labelled.values()))
     groups = {name: frozenset(keys & with_label) for name, keys in members.items() if keys & with_label}
     level = find_level(look, max(len(labelled) * len(groups), 1))
@@ -67,7 +69,7 @@ def measure_groups(
 def format_ungrouped(ratings: Ratings, labelled: Collection[Key], field: str) -> str:
     """Say how many labelled answers are in no group, by what is wrong with the field; empty if none is."""
     abouts = [ratings.about.get(key, AnswerContext()) for key in labelled] if field else []
-    reasons = Counter(about.unusable.get(field, "without") for about in abouts if field not in about.fields)
+    reasons = Counter(context.unusable.get(field, "without") for context in abouts if field not in context.fields)
     if not reasons:
         return ""
     parts = [f"{reasons[why]:,} {why} `{field}`" for why in ("without", EMPTY, OTHER) if reasons[why]]

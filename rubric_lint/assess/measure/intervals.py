@@ -141,9 +141,9 @@ def measure_mean(values: Sequence[Fraction | int], units: Sequence[Hashable], of
     by_unit: dict[Hashable, list[Fraction | int]] = {}
     for value, unit in zip(values, units, strict=True):
         by_unit.setdefault(unit, []).append(value)
-    common = math.lcm(*(len(several) for several in by_unit.values()))
+    common = math.lcm(*(len(of_unit) for of_unit in by_unit.values()))
     whole = common * of  # so many parts make 1
-    sums = [sum(several) * (common // len(several)) for several in by_unit.values()]
+    sums = [sum(of_unit) * (common // len(of_unit)) for of_unit in by_unit.values()]
     n, total = len(sums), sum(sums)
     mean = Fraction(total) / (n * whole)
     squares = float(Fraction(sum((n * of_unit - total) ** 2 for of_unit in sums)) / (n * whole) ** 2)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -14,7 +15,8 @@ from rubric_lint.scoring.grading import ScoringCriterion, ScoringRubric, Verdict
 from rubric_lint.scoring.ids import Key
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True)
+class Cut:
     """Where labels of a criterion without a gate are cut: the value `below`, and the one from which on others are.
 
     Where it `costs` points to be higher, the lower ones are good.
@@ -36,7 +38,8 @@ class InapplicableAnswers(NamedTuple):
     judge: int = 0
 
 
-class LabelledAnswers(NamedTuple):
+@dataclass(frozen=True)
+class LabelledAnswers:
     """Labelled answers on one scale as one judge treats them, in the order of their ids.
 
     `cut` says what is bad where no gate does. `inapplicable` counts answers to which the criterion does not apply:
@@ -69,12 +72,12 @@ class LabelledAnswers(NamedTuple):
         for answer in self.answers:
             runs = [run for run in answer.runs if run is not None]
             kept.append(answer._replace(runs=runs, was_asked=bool(runs), left_out=0))
-        return self._replace(answers=tuple(kept))
+        return replace(self, answers=tuple(kept))
 
     def narrow(self, keys: frozenset[Key]) -> "LabelledAnswers":
         """Return those with some ids."""
-        kept = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
-        return self._replace(keys=tuple(key for key, _ in kept), answers=tuple(answer for _, answer in kept))
+        narrowed = [(key, answer) for key, answer in zip(self.keys, self.answers, strict=True) if key in keys]
+        return replace(self, keys=tuple(key for key, _ in narrowed), answers=tuple(answer for _, answer in narrowed))
 
 
 def count_units(n: int, *, is_bad: bool, are_questions: bool) -> str:
@@ -127,8 +130,8 @@ def pair_with_labels(
             outcomes = [outcome for outcome in outcomes if outcome is not None]
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
-        found = [None if outcome is None else measure.find(outcome) for outcome in outcomes]
-        is_good = tuple(None if at is None else good[at] for at in found)
+        places = [None if outcome is None else measure.find(outcome) for outcome in outcomes]
+        is_good = tuple(None if at is None else good[at] for at in places)
         # That a criterion does not apply is no answer: a run is never right by it, and shows nothing if all say so.
         inapplicable = is_good.count(None) if measure.may_not_apply else 0
         if inapplicable:
@@ -144,9 +147,9 @@ def pair_with_labels(
 
 def _is_left_out(ratings: Ratings, measure: Measure, key: Key) -> bool:
     """Return whether most people who said something of a criterion say that it does not apply to an answer."""
-    given = [labels[key].given for labels in ratings.people.values() if key in labels]
-    count = sum(map(measure.is_left_out, given))
-    return 2 * count > count + sum(measure.find(signature) is not None for signature in given)
+    signatures = [labels[key].given for labels in ratings.people.values() if key in labels]
+    count = sum(map(measure.is_left_out, signatures))
+    return 2 * count > count + sum(measure.find(signature) is not None for signature in signatures)
 
 
 def is_idle(rubric: ScoringRubric, place: int) -> bool:
@@ -165,8 +168,8 @@ def _name_cut(good: Sequence[bool], measure: Measure) -> Cut:
 
 def _list_labels(ratings: Ratings, measure: Measure, key: Key) -> dict[str, int]:
     """Return the position of each person's label of an answer on a scale."""
-    found = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
-    return {person: position for person, position in found.items() if position is not None}
+    positions = {person: measure.find(labels[key].given) for person, labels in ratings.people.items() if key in labels}
+    return {person: position for person, position in positions.items() if position is not None}
 
 
 def _cut(positions: Sequence[int], measure: Measure, criteria: Sequence[ScoringCriterion]) -> tuple[bool, ...] | None:
@@ -199,9 +202,9 @@ def count_ungrouped(ratings: Ratings, runs: int) -> int:
     labelled = set().union(*ratings.people.values())
     count = 0
     # A panel judges once, and its members are no judges; an answer with only invalid outputs leaves none over.
-    for given in () if ratings.panels else ratings.judges.values():
-        for key in labelled & given.keys():
-            outputs = given[key].recorded
+    for judgements in () if ratings.panels else ratings.judges.values():
+        for key in labelled & judgements.keys():
+            outputs = judgements[key].recorded
             rest = outputs[len(outputs) - len(outputs) % runs :]
             count += 0 if None in rest else len(rest)
     return count
@@ -270,14 +273,14 @@ def count_indistinct(judge: Judgements, measures: Sequence[Measure], criteria: S
     ]
     count = 0
     for measure in measures:
-        found = [tuple(map(measure.find, pair)) for pair in pairs]
-        drawn = [(one, two) for one, two in found if one is not None and two is not None]
+        places = [tuple(map(measure.find, pair)) for pair in pairs]
+        drawn = [(one, two) for one, two in places if one is not None and two is not None]
         n = len(drawn)
         if n < _LEAST_PAIRS:
             continue
-        every = [at for pair in drawn for at in pair]
-        good = measure.meets or _cut(every, measure, criteria)
-        met = sum(good[at] for at in every) if good else 0
+        positions = [at for pair in drawn for at in pair]
+        good = measure.meets or _cut(positions, measure, criteria)
+        met = sum(good[at] for at in positions) if good else 0
         if good is None or met in {0, 2 * n}:
             continue
         flips = sum(good[first] is not good[second] for first, second in drawn)

@@ -1,10 +1,10 @@
 """Find how many labels in all would decide whether a judge is good enough, with a chance of 4 in 5."""
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from rubric_lint.assess.measure.bounds import lower_tail, upper_tail
 from rubric_lint.assess.measure.intervals import find_least
@@ -19,7 +19,8 @@ CHANCE = 0.8
 _STEP = 10
 
 
-class UnitsSoFar(NamedTuple):
+@dataclass(frozen=True)
+class UnitsSoFar:
     """The units of a class so far: the sum of the shares that the judge gets right, and their number.
 
     Lower bounds count `more_n` units besides, with the sum `more_x`, such as answers on which people are tied.
@@ -112,7 +113,7 @@ def _chances(
 def _find_fewest(rest: Fraction | int, n: int, target: Fraction, level: float) -> int:
     """Return the least whole number that, with `rest`, reaches the target of `n`; it is above `n` if none does."""
     goal = float(target)
-    return _search(lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level, n + 1)
+    return bisect_left(range(n + 1), x=True, key=lambda x: x + rest > n or upper_tail(x + rest, n, goal) <= level)
 
 
 @lru_cache(maxsize=8192)
@@ -123,13 +124,4 @@ def _find_most(rest: Fraction | int, n: int, target: Fraction, level: float, sli
         dropped = min(slips, max(math.ceil(n - x - rest), 0))
         return lower_tail(x + rest, n - dropped, float(target)) >= level
 
-    return _search(may_reach, n + 1) - 1
-
-
-def _search(holds: Callable[[int], bool], end: int) -> int:
-    """Return the least number below `end` from which on it holds, or `end`."""
-    low, high = 0, end
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return bisect_left(range(n + 1), x=True, key=may_reach) - 1

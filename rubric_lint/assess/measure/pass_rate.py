@@ -6,19 +6,19 @@ unless the labels say it.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from rubric_lint.assess.measure.bounds import bound
-from rubric_lint.assess.measure.intervals import Share
+from rubric_lint.assess.measure.intervals import ERROR, Share
+from rubric_lint.model.messages import counted
 
 _Z = 1.959963984540054
 """The quantile of the normal distribution for intervals of 95%."""
 
 LEAST_EACH = 5
 """The fewest labels of each verdict of the judge that labels chosen by it must have."""
-
-_TAIL = 0.025
 
 LEAST_LABELS = 10
 """The fewest labels, and answers without one, from which a rate is estimated; where classes matter, of each class."""
@@ -32,7 +32,8 @@ class LabelSelection(StrEnum):
     BY_VERDICT = "by-verdict"
 
 
-class PassCounts(NamedTuple):
+@dataclass(frozen=True)
+class PassCounts:
     """Counts of answers: `labelled` by (label passes, judge passes); the judge's passes of those without a label."""
 
     labelled: Mapping[tuple[bool, bool], int]
@@ -98,11 +99,11 @@ def _find_obstacle(counts: PassCounts, chosen: LabelSelection | None) -> str | N
     if chosen in _UNUSABLE:
         return _UNUSABLE[chosen]
     if counts.labels < LEAST_LABELS:
-        return f"{_number(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
+        return f"{counted(counts.labels, 'label')}; at least {LEAST_LABELS} are needed"
     if not counts.others:
         return "every judged answer has a label, so the share of the labels needs no correction"
     if counts.others < LEAST_LABELS:
-        have = f"{_number(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
+        have = f"{counted(counts.others, 'judged answer')} {'has' if counts.others == 1 else 'have'}"
         return f"only {have} no label; at least {LEAST_LABELS} are needed"
     return None
 
@@ -142,16 +143,12 @@ def _estimate_by_verdict(counts: PassCounts) -> Estimate:
     value = 0.0
     down, up = list[float](), list[float]()
     for weight, judge, n in ((share, True, passing), (1 - share, False, failing)):
-        good = bound(counts.matching(label=True, judge=judge), n, _TAIL)
+        good = bound(counts.matching(label=True, judge=judge), n, ERROR)
         rate = good.value or 0.0
         value += weight * rate
         down.append(weight * (rate - good.low))
         up.append(weight * (good.high - rate))
     return Estimate(value, _clip(value - math.hypot(*down)), _clip(value + math.hypot(*up)), "by-verdict")
-
-
-def _number(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _clip(value: float) -> float:

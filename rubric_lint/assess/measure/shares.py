@@ -7,6 +7,7 @@ unit, they count as one, by the average of its answers.
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -102,7 +103,8 @@ Counts = tuple[Fraction, int]
 """The sum of the shares of units that the judge gets right, and the number of units."""
 
 
-class Shares(NamedTuple):
+@dataclass(frozen=True)
+class Shares:
     """How a judge treats answers: the shares of bad ones that it catches and of good ones that it passes.
 
     `unscored` labelled answers have no valid run, and of these those at the positions `missing` not even enough outputs
@@ -164,19 +166,19 @@ def compare_people(answers: Sequence[LabelledAnswer]) -> PeopleAgreement:
             if 0 < good < k:
                 split.append(place)
     sums = {True: Fraction(0), False: Fraction(0)}
-    several = Counter[bool]()
+    labelled_twice = Counter[bool]()
     for (differs, good, k), times in pairs.items():
         sums[differs] += times * Fraction(good * (good - 1) + (k - good) * (k - good - 1), k * (k - 1))
-        several[differs] += times
+        labelled_twice[differs] += times
     differing = {name: (sum(answer.differs_from(name) for answer in answers), n) for name, n in counts.items()}
-    double = several.total()
+    double = labelled_twice.total()
     agree: Fraction | None = None
     if double and 2 * double >= len(answers):
         agree = (sums[True] + sums[False]) / double
     elif double:
         total = Fraction(0)
         for differs, size in sizes.items():
-            mean = sums[differs] / several[differs] if several[differs] else Fraction(1)
+            mean = sums[differs] / labelled_twice[differs] if labelled_twice[differs] else Fraction(1)
             total += mean * size
         agree = total / len(answers)
     return PeopleAgreement(len(answers), double, ties, tuple(split), agree, main, differing)

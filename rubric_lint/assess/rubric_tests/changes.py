@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from operator import ge, le
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.scoring.grading import AnswerValue, Grade, ScoringCriterion, ScoringRubric
@@ -40,7 +40,8 @@ class TooManySumsError(Exception):
     """More sums than can be listed: the numbers are many and have no large common divisor."""
 
 
-class Mutant(NamedTuple):
+@dataclass(frozen=True)
+class Mutant:
     """A changed rubric, with the `change` in words and its place in the original, `spot`.
 
     `number` is that of the changed criterion, None for a threshold. In the changed rubric the points of the other
@@ -54,7 +55,8 @@ class Mutant(NamedTuple):
     scale: int = 1
 
 
-class Witness(NamedTuple):
+@dataclass(frozen=True)
+class Witness:
     """An answer whose verdict a change alters: what the judge gives each criterion, and both verdicts."""
 
     answers: Mapping[str, AnswerValue]
@@ -143,8 +145,8 @@ def _next_above(sums: ReachableScores, threshold: Points) -> Points | None:
 
 def _next_below(sums: ReachableScores, threshold: Points) -> Points | None:
     """Return the highest reachable score below a threshold; a sum below 0 is the score 0."""
-    found = sums.highest(0, threshold)
-    return 0 if found is None and sums.least < 0 < threshold else found
+    highest = sums.highest(0, threshold)
+    return 0 if highest is None and sums.least < 0 < threshold else highest
 
 
 def _lowest(sums: ReachableScores, threshold: Points) -> Points | None:

@@ -9,9 +9,8 @@ them holds a reachable sum.
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 from rubric_lint.assess.rubric_tests.changes import (
     Mutant,
@@ -72,10 +71,10 @@ class Sums:
         if sum(max(choice, default=0) for choice in self._choices) <= MOST_BITS:
             self._bits = [1]
             for choice in self._choices:
-                found = 0
+                reached = 0
                 for number in choice:
-                    found |= self._bits[-1] << number
-                self._bits.append(found)
+                    reached |= self._bits[-1] << number
+                self._bits.append(reached)
             return
         self._sets = [(0,)]
         for choice in self._choices:
@@ -125,12 +124,12 @@ class Sums:
     def explain(self, total: int) -> list[int]:
         """Return one number of each choice that together make a reachable sum, the last ones as high as possible."""
         rest = (total - self.least) // self._unit
-        found: list[int] = []
+        numbers: list[int] = []
         for step in range(len(self._choices) - 1, -1, -1):
             number = next(candidate for candidate in self._choices[step] if self._reaches(step, rest - candidate))
-            found.append(self._leasts[step] + number * self._unit)
+            numbers.append(self._leasts[step] + number * self._unit)
             rest -= number
-        return found[::-1]
+        return numbers[::-1]
 
     def _reaches(self, step: int, total: int) -> bool:
         """Return whether the first `step` choices reach a sum."""
@@ -256,19 +255,20 @@ class Equivalence:
     def _explain(self, index: int | None, sums: Sums, total: int, own: Grade | None) -> dict[str, AnswerValue]:
         """Return an answer to each criterion in which the others reach a sum."""
         points = iter(sums.explain(total))
-        found: dict[str, AnswerValue] = {}
+        answers: dict[str, AnswerValue] = {}
         for number, criterion in enumerate(self._rubric.criteria):
             if number == index and own is not None:
-                found[criterion.id] = own.answer
+                answers[criterion.id] = own.answer
                 continue
             wanted = next(points)
             # The highest of several answers with the same points, which a weight of 0 gives.
             grades = [grade for grade in criterion.grades if grade.gate_met and grade.points == wanted]
-            found[criterion.id] = grades[-1].answer
-        return found
+            answers[criterion.id] = grades[-1].answer
+        return answers
 
 
-class MutationResult(NamedTuple):
+@dataclass(frozen=True)
+class MutationResult:
     """How many changes were `made`, how many of these are `equivalent`, and the survivors as problems.
 
     `refused` says why the changes could not be made, if they could not. `failing` tests notice nothing.
@@ -286,7 +286,8 @@ class MutationResult(NamedTuple):
         return self.made - self.equivalent - len(self.survivors)
 
 
-class _NoticingTest(NamedTuple):
+@dataclass(frozen=True)
+class _NoticingTest:
     """A test that notices changes unless it fails: the answers to each criterion, and the check of its expectations.
 
     With `may_be_unscored`, it also allows that the answer has no score.
@@ -310,8 +311,8 @@ def mutate(tested: TestedRubric) -> MutationResult:
     for test, file, answers, samples in runs:
         check = make_check(test, file.document, rubric)
         if check:
-            given = tuple(sample.answers for sample in samples)
-            all_cases.append(_NoticingTest(answers, check, given, not any(find_unscored(test))))
+            given_samples = tuple(sample.answers for sample in samples)
+            all_cases.append(_NoticingTest(answers, check, given_samples, not any(find_unscored(test))))
     cases = [case for case, is_met in zip(all_cases, _find_met(rubric, rubric, all_cases), strict=True) if is_met]
     failing = len(all_cases) - len(cases)
     equivalence = TreeEquivalence(rubric) if rubric.varies else Equivalence(rubric)

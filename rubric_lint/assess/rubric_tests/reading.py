@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.judge.prompt import JudgedCase
 from rubric_lint.lint.project.opening import LIMIT, read_file
@@ -18,7 +19,8 @@ RECORDINGS = ".judged.jsonl"
 """What the name of the recorded outputs has instead of `.rubric-test.yaml`, if the file does not name them."""
 
 
-class RubricTest(NamedTuple):
+@dataclass(frozen=True)
+class RubricTest:
     """One test. `key` is its id as JSON, which tells 1 from "1"; `output` is its own judge output, or None.
 
     `texts` has what a judge is shown, as far as the test has it: `question`, `answer`, `reference`.
@@ -40,14 +42,15 @@ class RubricTest(NamedTuple):
         """Return the test with the question of its case, unless it has no answer or a question of its own."""
         if question is None or "answer" not in self.texts:
             return self
-        return self._replace(texts={"question": question, **self.texts})
+        return replace(self, texts={"question": question, **self.texts})
 
     def path_of(self, *steps: str | int) -> Path:
         """Return the path of a part of its expectations, such as `"gates", "accuracy"`."""
         return (*self.path, "expect", *steps)
 
 
-class RubricTests(NamedTuple):
+@dataclass(frozen=True)
+class RubricTests:
     """The tests of a file. `rubric` and `outputs` are paths; `rubric_name` is empty if the file does not say it.
 
     `mapping` has the fields of the recorded outputs, and where they are.

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -22,8 +23,8 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.judge.prompt import JudgedCase, keep_criteria
 from rubric_lint.lint.project.writing import open_whole
 from rubric_lint.model.messages import counted, join_words
+from rubric_lint.scoring.panel import read_panel
 from rubric_lint.scoring.records.mapping import OUTPUT_FIELDS
-from rubric_lint.scoring.scorer import read_panel
 
 _SHOWN = JudgedCase._fields
 
@@ -132,11 +133,11 @@ def widen(need: UnrecordedTest, tested: TestedRubric, members: Sequence[str], sa
     expected = [(name, samples) for name in members] if len(members) > 1 else []
     if panel == expected and len(read_outputs(record)) == len(members) * samples:
         return need
-    return need._replace(stale=tuple(criterion.id for criterion in tested.rubric.criteria))
+    return replace(need, stale=tuple(criterion.id for criterion in tested.rubric.criteria))
 
 
 def find_case(need: UnrecordedTest) -> JudgedCase | None:
-    """Return what a judge is shown for a test: its own texts, or those of its recording; None without an answer."""
+    """Return the case that a judge is shown: the texts of a test, or of its recording; None without an answer."""
     texts = dict(need.test.texts)
     if "answer" not in texts and need.recording:
         record = need.recording.record

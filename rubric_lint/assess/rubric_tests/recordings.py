@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.model.messages import join_words
@@ -23,14 +23,16 @@ HASHES = "criteria_hashes"
 _TEXTS = ("question", "answer", "reference")
 
 
-class Recording(NamedTuple):
+@dataclass(frozen=True)
+class Recording:
     """A record of an output, and the line where it begins."""
 
     line: int
     record: Mapping[str, Any]
 
 
-class VerifiedRecording(NamedTuple):
+@dataclass(frozen=True)
+class VerifiedRecording:
     """The result of a recording, or the `fault` that says why it does not count.
 
     If what the judge was told has changed since, `stale` lists the criteria that must be judged again. A valid output
@@ -68,9 +70,9 @@ def read_recordings(path: str, rubric_name: str, mapping: Iterable[tuple[str, st
         ValueError: if its name cannot be that of a file, or the mapping cannot be used.
     """
     recordings = Recordings()
-    asked = StreamOptions(read_mapping([f"{field}={column}" for field, column in mapping]), path)
+    options = StreamOptions(read_mapping([f"{field}={column}" for field, column in mapping]), path)
     with open_stream(path) as stream:
-        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), asked):
+        for line, content in read_entries(iter(partial(stream.read, 1 << 16), b""), options):
             try:
                 record = decode_entry(content)
             except OutputError as fault:
@@ -116,16 +118,16 @@ class Verifier:
         fresh, stale = self.select_fresh(record)
         if stale:
             return VerifiedRecording(None, _explain_stale(stale, self.hashes, read_hashes(record)), stale)
-        found = self._scorer.score_record(dict(fresh))
-        if found.error is not None and is_unscored(found.error.message):
-            answers = found.error.answers if isinstance(found.error, NothingAppliesError) else ()
+        scored = self._scorer.score_record(dict(fresh))
+        if scored.error is not None and is_unscored(scored.error.message):
+            answers = scored.error.answers if isinstance(scored.error, NothingAppliesError) else ()
             return VerifiedRecording(None, is_unscored=True, answers=answers)
-        if found.error is not None:
-            path = f" at {found.error.path}" if found.error.path else ""
+        if scored.error is not None:
+            path = f" at {scored.error.path}" if scored.error.path else ""
             return VerifiedRecording(
-                None, f"its recorded output is invalid{path}: {found.error.message}", tuple(self.hashes)
+                None, f"its recorded output is invalid{path}: {scored.error.message}", tuple(self.hashes)
             )
-        return VerifiedRecording(found.result)
+        return VerifiedRecording(scored.result)
 
     def select_fresh(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """Return a record without the criteria that the rubric no longer has, and those that must be judged again.
@@ -172,9 +174,9 @@ def put_outputs(record: Mapping[str, Any], outputs: list[Any]) -> dict[str, Any]
 
 def read_checks(record: Mapping[str, Any]) -> list[list[Any]] | None:
     """Return the checks of each recorded output, or None if one of them is not an object with checks."""
-    given = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
-    lists = [checks for checks in given if isinstance(checks, list)]
-    return lists if len(lists) == len(given) else None
+    checks_of_outputs = [output.get("checks") if isinstance(output, dict) else None for output in read_outputs(record)]
+    lists = [checks for checks in checks_of_outputs if isinstance(checks, list)]
+    return lists if len(lists) == len(checks_of_outputs) else None
 
 
 def _explain_stale(stale: tuple[str, ...], hashes: Mapping[str, str], before: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ from rubric_lint.scoring.loading import RubricPart
 from rubric_lint.source.document import Document
 
 
-class CoverageTarget(NamedTuple):
+@dataclass(frozen=True)
+class CoverageTarget:
     """Something that a test can reach: its `kind`, its place, whether one does, and the message if none does."""
 
     kind: str
@@ -32,15 +34,15 @@ class CoverageTarget(NamedTuple):
 def list_targets(tested: TestedRubric) -> Iterator[CoverageTarget]:
     """List the bands or levels of each criterion, both sides of its gate, then both sides of the gates of groups."""
     for number, criterion in enumerate(tested.rubric.criteria):
-        given = {ran.result.criteria[number].grade.answer for ran in tested.ran}
-        given |= {ran.answers[number] for ran in tested.unscored}
-        yield from _list_answers(tested, criterion, given)
+        reached = {ran.result.criteria[number].grade.answer for ran in tested.ran}
+        reached |= {ran.answers[number] for ran in tested.unscored}
+        yield from _list_answers(tested, criterion, reached)
         missed = {grade.answer for grade in criterion.grades if not grade.gate_met}
         if missed and criterion.shape is not Shape.CHECKLIST:
             spot = tested.places.gate(criterion.id)
             values = {"criterion": criterion.id}
-            yield CoverageTarget("gate", spot, bool(given & missed), "gate-missed", values)
-            yield CoverageTarget("gate", spot, bool(given - missed), "gate-met", values)
+            yield CoverageTarget("gate", spot, bool(reached & missed), "gate-missed", values)
+            yield CoverageTarget("gate", spot, bool(reached - missed), "gate-met", values)
     for number, group in enumerate(tested.rubric.groups):
         if group.gate:
             sides = {ran.result.groups[number].gate_met for ran in tested.ran}
@@ -51,23 +53,23 @@ def list_targets(tested: TestedRubric) -> Iterator[CoverageTarget]:
 
 
 def _list_answers(
-    tested: TestedRubric, criterion: ScoringCriterion, given: set[AnswerValue]
+    tested: TestedRubric, criterion: ScoringCriterion, reached: set[AnswerValue]
 ) -> Iterator[CoverageTarget]:
     values: dict[str, object] = {"criterion": criterion.id}
     if criterion.may_not_apply:
         spot = tested.places.criterion(criterion.id)
-        yield CoverageTarget("condition", spot, NOT_APPLICABLE in given, "not-applicable", values)
+        yield CoverageTarget("condition", spot, NOT_APPLICABLE in reached, "not-applicable", values)
     if criterion.shape is Shape.CHECKLIST:
         spot = tested.places.criterion(criterion.id)
-        yield CoverageTarget("answer", spot, True in given, "met", values)
-        yield CoverageTarget("answer", spot, False in given, "missed", values)
+        yield CoverageTarget("answer", spot, True in reached, "met", values)
+        yield CoverageTarget("answer", spot, False in reached, "missed", values)
         return
     name = "" if criterion.shape is Shape.HOLISTIC else f" for `{criterion.id}`"
     for spot, answers in tested.list_bands(criterion).items():
         kind = "level" if criterion.shape is Shape.LEVELS and len(answers) == 1 else "band"
         scores = criterion.word_allowed() if answers == criterion.numbers else name_scores(answers)
         values = {"level": str(answers[0]), "scores": scores, "of_criterion": name}
-        yield CoverageTarget(kind, spot, bool(given.intersection(answers)), kind, values)
+        yield CoverageTarget(kind, spot, bool(reached.intersection(answers)), kind, values)
 
 
 _NOUNS = {
@@ -118,12 +120,12 @@ def count_catches(tested: TestedRubric) -> Iterator[CatchRate]:
         outcomes = []
         for ran in tested.ran:
             gate = read_gates(ran.test).get(criterion.id)
-            given = ran.result.criteria[number].grade
+            grade_given = ran.result.criteria[number].grade
             expected = ran.test.expect.get("criteria", {}).get(criterion.id)
             grades = criterion.all_grades
             allowed = {grade.answer for grade in grades if expected is None or allows(expected, grade.answer)}
             if gate is False or (expected is not None and allowed <= bad):
-                is_caught = (gate is None or given.gate_met is gate) and given.answer in allowed
+                is_caught = (gate is None or grade_given.gate_met is gate) and grade_given.answer in allowed
                 outcomes.append((ran, is_caught))
         if outcomes:
             yield _count_caught(criterion.id, outcomes)
@@ -147,7 +149,7 @@ def _count_caught(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bo
 
 
 def _find_bad(criterion: ScoringCriterion, tested: TestedRubric) -> frozenset[AnswerValue]:
-    """Return what a judge gives a bad answer: what misses the gate, or what is below the best band or level."""
+    """Return the values of bad answers: those that miss the gate, or are below the best band or level."""
     missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
     if missed:
         return missed
@@ -162,13 +164,12 @@ _RULES = {"coverage": _UNTESTED, "mutation": _UNNOTICED}
 """The rules that report a figure's findings, by the name of the figure."""
 
 
-def review(runner: Runner, asked: Collection[str]) -> Iterator[tuple[File, Result]]:
+def review(runner: Runner, figures: Collection[str]) -> Iterator[tuple[File, Result]]:
     """Yield for each file with tested rubrics what their tests do not reach, and the changes they do not notice.
 
-    `asked` has what was asked for, as `FIGURES` calls it. Nothing is computed for a rubric of which no test has a
-    result.
+    `figures` are names of `FIGURES`. Nothing is computed for a rubric of which no test has a result.
     """
-    rules = frozenset(rule for name, rule in _RULES.items() if name in asked)
+    rules = frozenset(rule for name, rule in _RULES.items() if name in figures)
     if not rules:
         return
     files: dict[str, list[TestedRubric]] = {}
@@ -201,10 +202,10 @@ def _look(
 
 
 def find_mutation(tested: TestedRubric) -> MutationResult:
-    """Return what changes of a rubric come to; found once in a run."""
-    found: MutationResult = tested.mutation or mutation.mutate(tested)
-    tested.mutation = found
-    return found
+    """Return the result of mutating a rubric, which is computed once in a run."""
+    result: MutationResult = tested.mutation or mutation.mutate(tested)
+    tested.mutation = result
+    return result
 
 
 def _format_coverage(runner: Runner) -> Iterator[str]:
@@ -263,9 +264,9 @@ def _count_targets(tested: TestedRubric) -> Iterator[dict[str, Any]]:
 
 
 def _count_changes(tested: TestedRubric) -> Iterator[dict[str, Any]]:
-    found = find_mutation(tested)
-    counts = {name: getattr(found, name) for name in ("made", "equivalent", "noticed", "failing")}
-    yield {**counts, "reason": found.refused or None}
+    result = find_mutation(tested)
+    counts = {name: getattr(result, name) for name in ("made", "equivalent", "noticed", "failing")}
+    yield {**counts, "reason": result.refused or None}
 
 
 def _list_catches(tested: TestedRubric) -> Iterator[dict[str, Any]]:
@@ -281,15 +282,15 @@ FIGURES: Mapping[str, tuple[Callable[[Runner], Iterator[str]], Callable[[TestedR
 """What can be computed: how it is worded, and its entries in JSON for a rubric."""
 
 
-def format_figures(runner: Runner, asked: Collection[str]) -> Iterator[str]:
+def format_figures(runner: Runner, figures: Collection[str]) -> Iterator[str]:
     """Yield what was asked for in words."""
-    for name in asked:
+    for name in figures:
         yield from FIGURES[name][0](runner)
 
 
-def list_figures(runner: Runner, asked: Collection[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def list_figures(runner: Runner, figures: Collection[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield what was asked for as JSON, by name; each list has entries for each rubric with a result."""
-    for name in asked:
+    for name in figures:
         entries = ((tested, entry) for tested in _list_ran(runner) for entry in FIGURES[name][1](tested))
         yield name, [{"file": tested.path, "rubric": tested.rubric.name, **entry} for tested, entry in entries]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.rubric_tests.changes import UNSCORED
 from rubric_lint.assess.rubric_tests.reading import RubricTest, RubricTests, read_tests
@@ -22,7 +22,7 @@ from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder
 from rubric_lint.lint.rubric_tests import count_tests
 from rubric_lint.model.criterion import Hundredth, Shape
-from rubric_lint.model.finding import Place, Problem, Result
+from rubric_lint.model.finding import Problem, RelatedPlace, Result
 from rubric_lint.model.messages import join_words, list_names, point_to_known, shorten
 from rubric_lint.scoring.grading import (
     NOT_APPLICABLE,
@@ -174,16 +174,16 @@ def find_unmet(test: RubricTest, document: Document, result: Scored, places: Rub
 
 def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, places: RubricPlaces) -> Iterator[Problem]:
     """Find the expectations on gates, groups and criteria that a result does not meet."""
-    given = {judged.criterion.id: judged for judged in result.criteria}
+    judged_by_id = {judged.criterion.id: judged for judged in result.criteria}
     groups = {group.group.id: group for group in result.groups}
     for name, is_met in read_gates(test).items():
         values = {"criterion": name, "expected": "met" if is_met else "missed"}
         gate = places.related("the gate", places.gate(name))
-        if name in given and given[name].grade.gate_met is not is_met:
-            values["given"] = _format_answer(given[name])
-            related = (gate, _relate_answer(given[name], places))
+        if name in judged_by_id and judged_by_id[name].grade.gate_met is not is_met:
+            values["given"] = _format_answer(judged_by_id[name])
+            related = (gate, _relate_answer(judged_by_id[name], places))
             yield Problem("gate", test.path_of("gates", name), values=values, related=related)
-        elif name not in given and groups[name].gate_met is not is_met:
+        elif name not in judged_by_id and groups[name].gate_met is not is_met:
             values["given"] = _format_group(groups[name])
             yield Problem("gate-of-group", test.path_of("gates", name), values=values, related=(gate,))
     for name, expected in test.expect.get("groups", {}).items():
@@ -192,7 +192,7 @@ def _find_unmet_parts(test: RubricTest, document: Document, result: Scored, plac
             group = (places.related("the group", places.criterion(name)),)
             yield Problem("group", test.path_of("groups", name), values=values, related=group)
     for name, expected in test.expect.get("criteria", {}).items():
-        judged = given[name]
+        judged = judged_by_id[name]
         if not allows(expected, judged.grade.answer):
             values = {"expected": _format_expected(expected), "criterion": name, "given": _format_answer(judged)}
             answer = (_relate_answer(judged, places),)
@@ -284,7 +284,7 @@ def _explain_verdict(result: Scored) -> str:
     return f"{score}, and no gate is missed" if has_gates else score
 
 
-def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[Place]:
+def _relate_verdict(result: Scored, places: RubricPlaces) -> Iterator[RelatedPlace]:
     """Yield the places that decide a verdict: the gates that are missed, then the answers, the heaviest first."""
     missed = [judged for judged in result.criteria if not judged.grade.gate_met]
     for name in result.gates_missed[:_MOST_PLACES]:
@@ -297,22 +297,22 @@ def _sort_by_share(results: Iterable[CriterionResult]) -> list[CriterionResult]:
     return sorted(results, key=lambda judged: -judged.criterion.share)
 
 
-def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> Place:
+def _relate_answer(judged: CriterionResult, places: RubricPlaces) -> RelatedPlace:
     """Return the place of what describes an answer to a criterion."""
     answer = judged.grade.answer
-    given = f"given {answer}"
+    label = f"given {answer}"
     if isinstance(answer, bool):
-        given = "judged as met" if answer else "judged as not met"
+        label = "judged as met" if answer else "judged as not met"
     if answer == NOT_APPLICABLE:
-        given = "judged as not applicable"
-    return places.related(given, places.answer(judged.criterion.id, answer))
+        label = "judged as not applicable"
+    return places.related(label, places.answer(judged.criterion.id, answer))
 
 
 def _format_answer(judged: CriterionResult) -> str:
     """Write the answer to a criterion, with the judge's reason if there is one."""
     reason = " ".join((judged.reasoning or "").split())
-    given = format_given(judged.grade.answer)
-    return f'{given}: "{shorten(reason, _LONGEST)}"' if reason else given
+    answer = format_given(judged.grade.answer)
+    return f'{answer}: "{shorten(reason, _LONGEST)}"' if reason else answer
 
 
 def format_given(answer: AnswerValue) -> str:
@@ -326,7 +326,8 @@ OF_TESTS = frozenset({"unmet-expectation", "unrecorded-test", "broken-test"})
 OF_FORM = frozenset({"syntax", "schema", "unknown-field", "bounds", "duplicate-id", "duplicate-key"})
 
 
-class ScoredTest(NamedTuple):
+@dataclass(frozen=True)
+class ScoredTest:
     """A test that was scored, and whether all its expectations were met."""
 
     test: RubricTest
@@ -335,7 +336,8 @@ class ScoredTest(NamedTuple):
     passed: bool
 
 
-class UnscoredTest(NamedTuple):
+@dataclass(frozen=True)
+class UnscoredTest:
     """A test whose only output has no score, as nothing in the rubric applies: what its judge gave each criterion."""
 
     test: RubricTest
@@ -343,7 +345,8 @@ class UnscoredTest(NamedTuple):
     answers: tuple[AnswerValue, ...]
 
 
-class UnrecordedTest(NamedTuple):
+@dataclass(frozen=True)
+class UnrecordedTest:
     """A test without an output that counts: the recording to bring up to date, if any, and the criteria to judge."""
 
     test: RubricTest
@@ -377,15 +380,15 @@ class TestedRubric:
 
         A score that nothing describes belongs to what is described below it.
         """
-        found: dict[RubricPart, list[int]] = {}
+        bands: dict[RubricPart, list[int]] = {}
         spot: RubricPart | None = None
         for grade in criterion.grades:
             if isinstance(grade.answer, bool):
                 continue
             if grade.outcome or spot is None:
                 spot = self.places.answer(criterion.id, grade.answer)
-            found.setdefault(spot, []).append(grade.answer)
-        return found
+            bands.setdefault(spot, []).append(grade.answer)
+        return bands
 
 
 class Runner:
@@ -409,10 +412,6 @@ class Runner:
         data = read(file, may_be_stdin=False)
         if isinstance(data, Unreadable):
             return data
-        return self.run_bytes(file, data)
-
-    def run_bytes(self, file: File, data: bytes) -> Result:
-        """Run the tests in the content of a file."""
         enabled = file.settings.enabled
         settings = file.settings._replace(enabled=None if enabled is None else enabled | OF_TESTS | OF_FORM)
         try:
@@ -558,10 +557,10 @@ class Runner:
                 self._loaded[path] = RubricError(*fault.lines)
             except RubricError as fault:
                 self._loaded[path] = fault
-        found = self._loaded[path]
-        if isinstance(found, RubricError):
-            raise found.with_traceback(None)
-        return found
+        loaded = self._loaded[path]
+        if isinstance(loaded, RubricError):
+            raise loaded.with_traceback(None)
+        return loaded
 
     def _open_recordings(self, file: RubricTests, tested: TestedRubric) -> Recordings | Problem | None:
         """Return the recordings for a file, None if there are none, or the problem in reading them."""

@@ -1,7 +1,8 @@
 """Write tests to start from: of recorded outputs those that reach the most, or else an outline to fill in."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.assess.rubric_tests.running import TestedRubric
 from rubric_lint.convert.export.texts import to_yaml
@@ -24,14 +25,16 @@ def is_to_write(answer: str) -> bool:
     return answer.startswith(_TO_WRITE) or (is_word and is_placeholder(answer))
 
 
-class RecordedResult(NamedTuple):
+@dataclass(frozen=True)
+class RecordedResult:
     """A record and its result."""
 
     record: Mapping[str, Any]
     result: Scored
 
 
-class StarterTests(NamedTuple):
+@dataclass(frozen=True)
+class StarterTests:
     """The text of a test file, the number of its tests, and what none of them reaches."""
 
     text: str
@@ -133,7 +136,7 @@ def _write_test(tested: TestedRubric, recorded: RecordedResult) -> dict[str, Any
 
 
 def _write_expected(tested: TestedRubric, judged: CriterionResult) -> AnswerValue | list[int]:
-    """Return what to expect of a criterion: the answer, or the ends of its band."""
+    """Return the expectation on a criterion: the answer, or the ends of its band."""
     answer = judged.grade.answer
     if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer

@@ -70,8 +70,8 @@ class _ReachedScores:
         return next((score for score in self._scores if score > points), None)
 
     def highest(self, low: Points, stop: Points | None = None) -> Points | None:
-        found = (score for score in reversed(self._scores) if score >= low and (stop is None or score < stop))
-        return next(found, None)
+        below = (score for score in reversed(self._scores) if score >= low and (stop is None or score < stop))
+        return next(below, None)
 
 
 _ZERO = Fraction(0)
@@ -110,16 +110,16 @@ class TreeEquivalence:
             TooManySumsError: if the answers give too many pairs of scores.
         """
         before, after = self._rubric, mutant.rubric
-        found: tuple[Fraction, Witness] | None = None
+        best: tuple[Fraction, Witness] | None = None
         for state, answers in self._follow(self._root, _complete(after), after.criteria).items():
             old = _decide(before, state.before, gates_met=state.met_before)
             new = _decide(after, state.after, gates_met=state.met_after)
             score = Fraction(-1) if state.before is None else state.before
-            if old != new and (found is None or score > found[0]):
-                given = dict(_flatten(answers))
-                named = {criterion.id: given[number] for number, criterion in enumerate(before.criteria)}
-                found = score, Witness(named, old, new)
-        return found[1] if found else None
+            if old != new and (best is None or score > best[0]):
+                by_number = dict(_flatten(answers))
+                named = {criterion.id: by_number[number] for number, criterion in enumerate(before.criteria)}
+                best = score, Witness(named, old, new)
+        return best[1] if best else None
 
     def _follow(
         self, before: ScoringGroup, after: ScoringGroup, criteria: Sequence[ScoringCriterion]
@@ -130,21 +130,21 @@ class TreeEquivalence:
         sums = self._add_unchanged(before, changed)
         for at in sorted(changed):
             sums = self._add(sums, before.members[at], after.members[at], criteria)
-        found: dict[_ScorePair, _Answers] = {}
+        states: dict[_ScorePair, _Answers] = {}
         for total, answers in sums.items():
             old, new = _divide(total.earned, total.earning), _divide(total.earned_after, total.earning_after)
             met_before = total.met_before and _meets(old, before.gate)
             met_after = total.met_after and _meets(new, after.gate)
             if met_before or met_after:
-                found.setdefault(_ScorePair(old, new, met_before, met_after), answers)
-        return found
+                states.setdefault(_ScorePair(old, new, met_before, met_after), answers)
+        return states
 
     def _differs(self, before: GroupMember, after: GroupMember, criteria: Sequence[ScoringCriterion]) -> bool:
         places = [before.part] if isinstance(before.part, int) else [at for at, _ in before.part.list_shares()]
         return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
 
     def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_GroupSums, _Answers]:
-        """Return what the members of a group come to, without those that a change touches."""
+        """Return the sums of the members of a group, without those that a change touches."""
         key = (group.id, frozenset(changed))
         if key not in self._known:
             sums: dict[_GroupSums, _Answers] = {_GroupSums(_ZERO, _ZERO, _ZERO, _ZERO): None}
@@ -166,7 +166,7 @@ class TreeEquivalence:
             states = self._list_grades(before.part, criteria)
         else:
             states = self._follow(before.part, cast("ScoringGroup", after.part), criteria)
-        found: dict[_GroupSums, _Answers] = {}
+        totals: dict[_GroupSums, _Answers] = {}
         steps = []
         for state, answers in states.items():
             earned = earning = earned_after = earning_after = _ZERO
@@ -187,19 +187,19 @@ class TreeEquivalence:
                         met_before,
                         met_after,
                     )
-                    found.setdefault(total, (others, answers))
-            if len(found) > MOST_STATES:
+                    totals.setdefault(total, (others, answers))
+            if len(totals) > MOST_STATES:
                 raise TooManySumsError
-        return found
+        return totals
 
     def _list_grades(self, number: int, criteria: Sequence[ScoringCriterion]) -> dict[_ScorePair, _Answers]:
-        found: dict[_ScorePair, _Answers] = {}
+        states: dict[_ScorePair, _Answers] = {}
         for before, after in reversed([*pair_grades(self._rubric.criteria[number], criteria[number])]):
             if before.gate_met or after.gate_met:
                 scores = [None if grade.answer == NOT_APPLICABLE else grade.score for grade in (before, after)]
                 pair = _ScorePair(scores[0], scores[1], before.gate_met, after.gate_met)
-                found.setdefault(pair, (number, before.answer))
-        return found
+                states.setdefault(pair, (number, before.answer))
+        return states
 
 
 def _decide(rubric: ScoringRubric, score: Fraction | None, *, gates_met: bool) -> str:

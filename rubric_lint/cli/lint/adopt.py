@@ -36,7 +36,7 @@ from rubric_lint.formats.search.adoptable import find_describable
 from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
-from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten
+from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten_path
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.finding import Severity
@@ -129,7 +129,7 @@ def describe_format(given: Given) -> int:
         choose_file(str(File(named).absolute()) if named else finder.for_folder(folder).origin) for folder in folders
     }
     if len(places) > 1:
-        listed = list_names([shorten(place) for place in sorted(places)], 3)
+        listed = list_names([shorten_path(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(tuple(answers))
 
@@ -395,7 +395,7 @@ class _Adoption:
         add_tables(written, self.settings_file)
         listed = list_names([visible(str(table["name"])) for table in written])
         formats = f"{'format' if len(written) == 1 else 'formats'} {listed}"
-        added = f"\nAdded the {formats} to {visible(shorten(self.settings_file))}."
+        added = f"\nAdded the {formats} to {visible(shorten_path(self.settings_file))}."
         if not is_scored:
             use = "check and editors now read the files; score, judge and convert will when their errors are fixed."
             click.echo(f"{added} {use}")
@@ -526,14 +526,17 @@ def _format_left(given: _AdoptedFile, drafts: Iterable[TableDraft]) -> Iterator[
         if any(scale == [{"level": 0}, {"level": 1}] for scale in scales):
             yield f"{given.input.label}: on its scale of 0 to 1, a judge gives 0 or 1: only whole numbers count"
         left = draft.candidate.unused_keys if draft.candidate else None
-        if left is None:
-            continue
-        own = dict.fromkeys(str(path[-1]) for document, path in left.inside if document in given.documents)
-        around = dict.fromkeys(pointer(path) for document, path in left.beside if document in given.documents)
-        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", around)):
-            unused = [f"`{visible(name)}`" for name in names if name not in draft.used]
-            if unused:
-                yield f"{given.input.label}: {where}: {join_words(unused)}"
+        inside = left.inside if left else ()
+        around = left.around if left else ()
+        used = draft.used
+        own = dict.fromkeys(str(path[-1]) for document, path in inside if document in given.documents)
+        own = {name: None for name in own if name not in used}
+        besides = dict.fromkeys(pointer(path) for document, path in around if document in given.documents)
+        besides = {place: None for place in besides if place not in used}
+        for where, names in (("keys of criteria not mapped", own), ("keys around them not mapped", besides)):
+            if names:
+                listed = join_words([f"`{visible(name)}`" for name in names])
+                yield f"{given.input.label}: {where}: {listed}"
 
 
 def _find_lacks(given: _AdoptedFile) -> Iterator[str]:

@@ -72,7 +72,7 @@ from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
@@ -121,7 +121,7 @@ class LintedFile:
         self.unread: list[str] = []
         self.has_errors = False
         of_folder = finder.for_folder(os.path.dirname(name))
-        self.judged, self.labels = (tuple(map(shorten, names)) for names in (of_folder.judged, of_folder.labels))
+        self.judged, self.labels = (tuple(map(shorten_path, names)) for names in (of_folder.judged, of_folder.labels))
         self.ran: dict[str, list[tuple[ScoredTest, Recordings | None]]] = {}
         self._finder = finder
         self._loaded: dict[str, LoadedRubric] = {}
@@ -195,7 +195,7 @@ class LintedFile:
             raise outcome
         reviews = [reviewed.review for reviewed in run.reviewed]
         if isinstance(cache, _AmongAnswers):
-            reviews = [review._replace(left_out=cache.add_left_out(review)) for review in reviews]
+            reviews = [replace(review, left_out=cache.add_left_out(review)) for review in reviews]
         of_rubrics = {invalid for review in reviews for invalid in review.invalid}
         self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
         self.records, self.unmatched = list(format_records(run)), run.unmatched
@@ -257,7 +257,7 @@ class _AmongAnswers(RecordCache):
                 f"{names}: no result has the id of an answer: results are {join_words(others[:3])}, answers "
                 f"{list_names(known, 3)}; name the results of these answers with --results"
             )
-        return found._replace(results=results)
+        return replace(found, results=results)
 
     def _narrow(self, file: RecordFile) -> RecordFile:
         lines: dict[str | None, list[RecordLine]] = {}
@@ -274,7 +274,7 @@ class _AmongAnswers(RecordCache):
                     about = self._answers[found]
                     texts = {"question": about.question, "answer": about.answer}
                     known = {field: text for field, text in texts.items() if text and field not in line.record}
-                    kept.append(line._replace(record={**known, **line.record}))
+                    kept.append(replace(line, record={**known, **line.record}))
                 else:
                     others.append((name, f"{file.path}:{line.line} ({name_key(make_id_key(given))})"))
         for name, place in others:

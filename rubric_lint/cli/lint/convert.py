@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -253,7 +254,7 @@ def _lost_around(
     as a whole, and the name, in those that are `headed`.
     """
     any_of_them = next(iter(found.values()))
-    documents = {document.number: any_of_them._replace(document=document) for document in any_of_them.file}
+    documents = {document.number: replace(any_of_them, document=document) for document in any_of_them.file}
     heads: set[str | None] = set()
     read: set[tuple[int | None, Path]] = set()
     for name, loaded in found.items():

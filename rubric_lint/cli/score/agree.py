@@ -100,7 +100,7 @@ def read_files(
                 side = HUMAN if are_labels else JUDGE
                 own = list_own_fields(mapping or {}, side, names)
                 asked = StreamOptions(select_side(mapping or {}, side), name, wanted=RequiredColumns(own=own))
-                found = reader.read(label, read_chunks(name), labels=are_labels, asked=asked)
+                found = reader.read(label, read_chunks(name), labels=are_labels, options=asked)
             except (OSError, ValueError) as fault:
                 complain(f"{label}: {explain_os_error(name, fault)}")
                 return False

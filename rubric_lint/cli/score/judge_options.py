@@ -349,7 +349,7 @@ def _read_variables(
     models: Sequence[NamedModel], calls: Sequence[Call], variables: Sequence[str]
 ) -> tuple[str | None, dict[int, str]]:
     """Return the variable without a model, and those of models by place; raise click.UsageError if one is not clear."""
-    from rubric_lint.scoring.scorer import name_models
+    from rubric_lint.scoring.panel import name_models
 
     common: str | None = None
     own: dict[int, str] = {}

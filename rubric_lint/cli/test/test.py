@@ -144,7 +144,7 @@ def _relate(path: str, target: str) -> str:
 def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: Given) -> Exit:
     """Have models judge what the tests of files need, and return the exit code of that; say the requests before."""
     from rubric_lint.assess.rubric_tests import recorder
-    from rubric_lint.scoring.scorer import name_models
+    from rubric_lint.scoring.panel import name_models
 
     for file in files:
         if isinstance(file, File):

@@ -17,7 +17,7 @@ from rubric_lint.convert.export.target import (
     Sources,
     find_evaluator,
 )
-from rubric_lint.formats.agentv.suites import EVALUATORS, OLD_FIELDS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS, OLD_FIELDS
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema import suite_lists
 from rubric_lint.source.document import Document
@@ -34,7 +34,7 @@ _OF_SUITES = frozenset({"description", "prompts", "threshold"})
 """The fields that a case and a suite have in all systems, by AgentV's names; `vars.` begins those of variables."""
 
 _HOLDERS = {AGENTV_4: {"execution"}, AGENTV_5: {"execution", "run"}, PROMPTFOO: {"defaultTest"}}
-_SHARED = frozenset({"rubrics", "defaults", "execution", "default_test", "defaultTest", *EVALUATORS})
+_SHARED = frozenset({"rubrics", "defaults", "execution", "default_test", "defaultTest", *ASSERTION_LISTS})
 
 
 class FileRubric(NamedTuple):
@@ -249,7 +249,7 @@ def _read_case(case: PlacedValue, system: str, written: _WrittenPaths, *, names_
     return Case((case.number, case.path), fields, tuple(checks), tuple(others), names_rubrics, tuple(sets))
 
 
-_ONLY_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *EVALUATORS})
+_ONLY_CASES = frozenset({"input", "input_messages", "vars", "criteria", "expected_output", *ASSERTION_LISTS})
 _CHECK, _SET = "\0check", "\0set"
 
 
@@ -273,11 +273,11 @@ def _read_field(
     common = OLD_FIELDS.get(name, name) if system == AGENTV_4 else name
     if part.path in written.paths:
         return
-    if name in EVALUATORS:
+    if name in ASSERTION_LISTS:
         yield from _read_checks(part, written)
     elif isinstance(part.value, dict) and name in _HOLDERS[system]:
         for inner in part.items():
-            if inner.path[-1] in EVALUATORS:
+            if inner.path[-1] in ASSERTION_LISTS:
                 yield from _read_checks(inner, written)
             elif inner.path not in written.paths:
                 yield "threshold" if inner.path[-1] == "threshold" else "", inner
@@ -299,7 +299,7 @@ def _read_checks(part: PlacedValue, written: _WrittenPaths) -> Iterator[tuple[st
     for item in part.items():
         if item.path in written.paths:
             continue
-        inner = next((name for name in EVALUATORS if isinstance(item.value, dict) and name in item.value), "")
+        inner = next((name for name in ASSERTION_LISTS if isinstance(item.value, dict) and name in item.value), "")
         if item.path not in written.above:
             yield _CHECK, item
         elif inner:

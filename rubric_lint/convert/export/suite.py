@@ -38,7 +38,7 @@ from rubric_lint.convert.export.target import (
     find_mark,
     is_plain,
 )
-from rubric_lint.formats.agentv.suites import EVALUATORS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS
 from rubric_lint.formats.sheets.markdown_file import unescape as unescape_markdown
 from rubric_lint.model.criterion import is_number
 from rubric_lint.model.messages import escape as escape_markdown
@@ -275,7 +275,7 @@ class _SuiteConverter:
         for part in case.sets:
             effect = f"{self.title} counts each of them by itself, so the score may change"
             self.report_loss(part, f"the set of assertions: {effect}")
-            for name in part.value.keys() - {"type", *EVALUATORS}:
+            for name in part.value.keys() - {"type", *ASSERTION_LISTS}:
                 self.report_loss(part.inner(name), f"the {name} of the set of assertions: {self.title} has no sets")
 
     def convert_case(self, case: Case) -> ConvertedCase:

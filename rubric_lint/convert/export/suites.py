@@ -26,7 +26,7 @@ from rubric_lint.convert.export.version_3 import (
     needs_version_3,
     write_version_3,
 )
-from rubric_lint.formats.agentv.suites import EVALUATORS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS
 from rubric_lint.model.criterion import HIGHEST, USUAL_THRESHOLDS, Criterion, Mark, Shape, to_fraction
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.schema_files import CURRENT, VERSION_3, newest
@@ -78,7 +78,7 @@ class _ExportCase(NamedTuple):
     def _order(self, path: Path) -> Path:
         """Return the indexes of an assertion in its case; -1 for the case's own rubrics."""
         path = path[self.start :]
-        if path and path[0] not in {*EVALUATORS, "execution"} and not isinstance(path[0], int):
+        if path and path[0] not in {*ASSERTION_LISTS, "execution"} and not isinstance(path[0], int):
             return (-1,)
         return tuple(step for step in path if isinstance(step, int)) or (-1,)
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.agentv.suites import EVALUATORS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS
 from rubric_lint.model.criterion import MOST_DIGITS, SPAN, USUAL_THRESHOLDS, Criterion, Shape
 from rubric_lint.model.messages import is_obeyed, join_words
 from rubric_lint.model.rubric import Rubric
@@ -136,7 +136,7 @@ def find_holder(rubric: Rubric) -> Path | None:
 def find_evaluator(path: Path) -> Path:
     """Return the path of the innermost evaluator around a path; empty if there is none."""
     ends = (end for end in range(len(path) - 1, 1, -1) if isinstance(path[end - 1], int))
-    return path[: next((end for end in ends if path[end - 2] in EVALUATORS), 0)]
+    return path[: next((end for end in ends if path[end - 2] in ASSERTION_LISTS), 0)]
 
 
 def find_question(document: Document, rubric: Rubric) -> Any:
@@ -145,7 +145,7 @@ def find_question(document: Document, rubric: Rubric) -> Any:
     if document.kind.is_program:
         return None
     items = (end for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int))
-    end = next((end for end in items if end == 1 or path[end - 2] not in EVALUATORS), 0)
+    end = next((end for end in items if end == 1 or path[end - 2] not in ASSERTION_LISTS), 0)
     case = document.value(path[:end])
     if (not end and len(path) > 1) or not isinstance(case, dict):
         return None  # `defaults`, or evaluators of a whole suite

@@ -1,8 +1,9 @@
 """Offer code actions for findings: one fix, all fixes, or an ignore comment."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -32,7 +33,8 @@ KINDS = [_QUICK, FIX_ALL]
 """All kinds of actions."""
 
 
-class Abilities(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Abilities:
     """The editor's capabilities for actions.
 
     `versioned`: edits may name a document version. `lazy`: the editor can request an edit later. `confirms`: the editor
@@ -91,24 +93,26 @@ def _make_quick(analysis: Analysis, place: Span, abilities: Abilities) -> Iterat
     is_long = len(state.text.content) > _LONG
     is_later = is_long and abilities.lazy  # the fix is proved when the user selects it
     for finding, repair in fixes[: _FEW if is_long and not abilities.lazy else _MOST]:
-        title = f"{_title(repair)}{'' if repair.safe else ' (unsafe)'}"
+        title = _title(repair) if repair.safe else f"{_title(repair)} (unsafe)"
         yield from _act(analysis, Deferred.FIX, title, finding, abilities, is_later=is_later, repair=repair)
     firsts = {(finding.rule, repair.choice): finding for finding, repair in reversed(fixes)}
     for (rule, choice), first in reversed(firsts.items()):
-        if len(alike := _choose_alike(analysis, rule, choice)) > 1:
-            names = choice.split(",") if choice else []
-            how = f": {join_words([BY_NAME[rule].choices[name] for name in names])}" if names else ""
-            mark = " (unsafe)" if any_unsafe(alike) else ""
-            title = f"Fix all {len(alike)} findings of {rule} in this file{how}{mark}"
+        alike = _choose_alike(analysis, rule, choice)
+        if len(alike) > 1:
+            title = f"Fix all {len(alike)} findings of {rule} in this file"
+            if choice:
+                title += f": {join_words([BY_NAME[rule].choices[name] for name in choice.split(',')])}"
+            if any_unsafe(alike):
+                title += " (unsafe)"
             yield from _act(analysis, Deferred.FIX_ALIKE, title, first, abilities, choice=choice)
     for finding in found[:_MOST]:  # for a lazy editor, a comment may be placed; for others, one can be
         if not abilities.lazy or can_be_silenced(analysis.source.name, finding):
             yield from _act(analysis, Deferred.IGNORE, f"Ignore {finding.rule} here", finding, abilities)
-    for span, each in analysis.find_near_misses() if CAN_RUN else ():
-        if span.start <= place.end and place.start <= span.end and ADOPT_IT in each.steps:
+    for span, near_miss in analysis.find_near_misses() if CAN_RUN else ():
+        if span.start <= place.end and place.start <= span.end and ADOPT_IT in near_miss.steps:
             command = types.Command(title=ADOPT_TITLE, command=ADOPT, arguments=[state.uri, ""])
-            told = [make_diagnostic(state, (span, each))]
-            yield types.CodeAction(title=ADOPT_TITLE, kind=_QUICK, diagnostics=told, command=command)
+            diagnostics = [make_diagnostic(state, (span, near_miss))]
+            yield types.CodeAction(title=ADOPT_TITLE, kind=_QUICK, diagnostics=diagnostics, command=command)
 
 
 def _act(
@@ -128,20 +132,22 @@ def _act(
     """
     state, choice = analysis.state, repair.choice if repair else choice
     is_later = abilities.lazy if is_later is None else is_later
-    meant = (choice, repair.title if repair else "")
-    edit = None if is_later else find_edit(analysis, kind, [finding], meant, abilities)
+    selected = (choice, repair.title if repair else "")
+    edit = None if is_later else find_edit(analysis, kind, [finding], selected, abilities)
     if edit is None and not is_later:
         return
     data = {"action": kind.value, "uri": state.uri, "rule": finding.rule, "pointer": finding.pointer}
     if choice:
         data["choice"] = choice
+    if repair:
+        data["title"] = repair.title
     yield types.CodeAction(
         title=title,
         kind=_QUICK,
         diagnostics=[make_diagnostic(state, finding)],
         is_preferred=True if repair and repair.safe else None,
         edit=edit,
-        data=None if edit else data | ({"title": repair.title} if repair else {}),
+        data=None if edit else data,
     )
 
 
@@ -160,9 +166,10 @@ def find_edit(
         label = f"Unsafe fixes of {rule}" if any_unsafe(alike) else ""
         return _edit(state, [edit for _, fix in alike for edit in fix.edits], abilities, confirm=label)
     if kind is Deferred.FIX:
-        for finding, fix in ((each, fix) for each in found for fix in list_fixes(each)):
-            if (fix.choice, fix.title) == repair and _is_sound(analysis, [(finding, fix)]):
-                return _edit(state, fix.edits, abilities, confirm="" if fix.safe else _title(fix))
+        for finding in found:
+            for fix in list_fixes(finding):
+                if (fix.choice, fix.title) == repair and _is_sound(analysis, [(finding, fix)]):
+                    return _edit(state, fix.edits, abilities, confirm="" if fix.safe else _title(fix))
         return None
     if result is None or state.settings is None:
         return None
@@ -230,7 +237,7 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     given = as_data(action.data)
     given = {"choice": "", "title": "", **given} if isinstance(given, Mapping) else {}
     texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice", "title")]
-    if given.get("action") not in list(Deferred) or not all(isinstance(each, str) for each in texts):
+    if given.get("action") not in list(Deferred) or not all(isinstance(text, str) for text in texts):
         raise JsonRpcInvalidParams(
             "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
             "textDocument/codeAction returned"
@@ -239,7 +246,7 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     found = await documents.analysis(uri)
     findings = found.find_of(rule) if found else []
     if kind is not Deferred.FIX_ALIKE:
-        findings = [each for each in findings if each.pointer == pointer]
+        findings = [finding for finding in findings if finding.pointer == pointer]
     if not found or not findings:
         documents.connection.show_message(f"the text has changed, and {rule} is no longer reported there")
         return action

@@ -1,8 +1,9 @@
 """Write the cards of criteria and rubrics in Markdown, also of the rubric that a test file names."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.assess.rubric_tests.reading import split_reference
 from rubric_lint.editor.server.analysis import State
@@ -20,9 +21,9 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, UndecodableError
 
 
-def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
+def format_criterion(rubric: Rubric, criterion: Criterion) -> str:
     """Write the card of a criterion: its name, share, gate, and bands or levels."""
-    worth = f"weight {_word_share(rubric, criterion)}; gate: {_word_gate(criterion)}"
+    worth = f"weight {_format_share(rubric, criterion)}; gate: {_format_gate(criterion)}"
     lines = [f"**{escape(criterion.id)}**: {'a critical failure' if criterion.is_failure else worth}"]
     if criterion.applies_if:
         lines.append(f"applies if: {escape(criterion.applies_if)}")
@@ -31,10 +32,10 @@ def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
         if len(described) < len(criterion.levels) and SPAN in (criterion.fields or {}):
             worst, best = (criterion.fields or {})[SPAN]
             lines.append(f"{escape(criterion.outcome)}\n\nscale: from {worst}, the worst, to {best}, the best".strip())
-        rows = [
-            (_show(level.number) + (f" {escape(level.name)}" if level.name else ""), escape(level.outcome))
-            for level in sorted(described, key=lambda level: -(level.number or 0))
-        ]
+        rows = []
+        for level in sorted(described, key=lambda level: -(level.number or 0)):
+            name = f" {escape(level.name)}" if level.name else ""
+            rows.append((_format_number(level.number) + name, escape(level.outcome)))
         if rows:
             lines.append(table(("level", "outcome"), rows))
     elif criterion.scale:
@@ -44,47 +45,50 @@ def word_criterion(rubric: Rubric, criterion: Criterion) -> str:
     return "\n\n".join(lines)
 
 
-def word_group(group: Group) -> str:
+def format_group(group: Group) -> str:
     """Write the card of a group: its weight, gate, condition and what it judges."""
     gate = "none" if group.gate is None else f"at {percent(group.gate)} of its score"
-    lines = [f"**{escape(group.id)}**: a group; weight {_show(float(group.weight))}; gate: {gate}"]
+    lines = [f"**{escape(group.id)}**: a group; weight {_format_number(float(group.weight))}; gate: {gate}"]
     if group.applies_if:
         lines.append(f"applies if: {escape(group.applies_if)}")
-    return "\n\n".join([*lines, *([escape(group.outcome)] if group.outcome else [])])
+    if group.outcome:
+        lines.append(escape(group.outcome))
+    return "\n\n".join(lines)
 
 
-def word_rubric(rubric: Rubric) -> str:
+def format_rubric(rubric: Rubric) -> str:
     """Write the card of a rubric: its bands if it is holistic, else its criteria."""
     if rubric.shape is Shape.HOLISTIC:
         return "**holistic scale**\n\n" + "\n\n".join(_tabulate_bands(scale.bands) for scale in rubric.scales)
-    rows = [(escape(entry.id), _word_share(rubric, entry), _word_gate(entry)) for entry in rubric.entries]
+    rows = [(escape(entry.id), _format_share(rubric, entry), _format_gate(entry)) for entry in rubric.entries]
     return f"**{(rubric.shape or '').replace('_', ' ')}**\n\n" + table(("criterion", "weight", "gate"), rows)
 
 
 def _tabulate_bands(bands: Iterable[Band]) -> str:
-    rows = [(f"{_show(band.lower)} to {_show(band.upper)}", escape(band.outcome)) for band in bands]
+    rows = [(f"{_format_number(band.lower)} to {_format_number(band.upper)}", escape(band.outcome)) for band in bands]
     return table(("scores", "outcome"), rows)
 
 
-def _word_share(rubric: Rubric, criterion: Criterion) -> str:
+def _format_share(rubric: Rubric, criterion: Criterion) -> str:
     weights = [entry.weight for entry in rubric.entries if entry.weight is not None]
     if criterion.weight is None:
         return "unknown"
-    weight = _show(float(criterion.weight))
-    if rubric.view and (root := rubric.view.tree or rubric.view.outline):
-        parts = dict(root.share_out(rubric.view.weights))
-        return f"{weight} in its group, {percent(parts.get(int(criterion.path[-1]), Fraction(0)))} of the rubric"
+    weight = _format_number(float(criterion.weight))
+    if rubric.view and rubric.root:
+        shares = dict(rubric.root.share_out(rubric.view.weights))
+        share = shares.get(int(criterion.path[-1]), Fraction(0))
+        return f"{weight} in its group, {percent(share)} of the rubric"
     if len(weights) < len(rubric.entries):
         return weight
     try:
         share = share_out(weights)[rubric.entries.index(criterion)]
     except UnscorableError:
         return weight
-    total = sum(each for each in weights if each > 0)
-    return f"{weight} of {_show(float(total))}, {percent(share)}"
+    total = sum(weight for weight in weights if weight > 0)
+    return f"{weight} of {_format_number(float(total))}, {percent(share)}"
 
 
-def _word_gate(criterion: Criterion) -> str:
+def _format_gate(criterion: Criterion) -> str:
     if criterion.gate is None:
         return "none"
     if criterion.levels is not None:
@@ -93,13 +97,15 @@ def _word_gate(criterion: Criterion) -> str:
     return check if criterion.is_check else f"at {criterion.gate}"
 
 
-def _show(number: float | None) -> str:
-    return "?" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
+def _format_number(number: float | None) -> str:
+    if number is None:
+        return "?"
+    return f"{number:g}" if isinstance(number, float) else str(number)
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], centred: Collection[str] = ()) -> str:
     """Write a Markdown table, with the columns of these heads centred."""
-    lines = [head, tuple(":-:" if each in centred else "---" for each in head), *rows]
+    lines = [head, tuple(":-:" if name in centred else "---" for name in head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -108,7 +114,8 @@ def escape(text: str | None) -> str:
     return escape_markdown(shorten(" ".join((text or "").split()), 200))
 
 
-class TestedCriterion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TestedCriterion:
     """A criterion or a group of a tested rubric: its id, its card, and whether it has a gate."""
 
     id: str
@@ -145,21 +152,30 @@ def find_rubrics(state: State, path: str) -> list[LoadedRubric]:
         documents, _ = read_documents(Source.from_bytes(path, data))
     except UndecodableError:
         return []
-    return name_rubrics(path, [(each, rubric) for each in documents for rubric in build_rubrics(each, settings)])
+    return name_rubrics(
+        path, [(document, rubric) for document in documents for rubric in build_rubrics(document, settings)]
+    )
 
 
 def list_criteria(state: State, data: Any) -> list[TestedCriterion]:
     """Return the criteria of the rubric that the data of a test file names; none if there is no such rubric."""
-    if (reference := read_reference(state.name, data)) is None:
+    reference = read_reference(state.name, data)
+    if reference is None:
         return []
-    rubrics, name = find_rubrics(state, reference[0]), reference[1]
-    found = rubrics if not name and len(rubrics) == 1 else [loaded for loaded in rubrics if loaded.name == name]
-    if not found:
+    path, name = reference
+    rubrics = find_rubrics(state, path)
+    if name or len(rubrics) > 1:
+        rubrics = [loaded for loaded in rubrics if loaded.name == name]
+    if not rubrics:
         return []
-    rubric = found[0].rubric
+    rubric = rubrics[0].rubric
     if rubric.shape is Shape.HOLISTIC:
-        return [TestedCriterion(OVERALL, word_rubric(rubric), has_gate=False)]
-    return [
-        TestedCriterion(criterion.id, word_criterion(rubric, criterion), criterion.gate is not None)
+        return [TestedCriterion(OVERALL, format_rubric(rubric), has_gate=False)]
+    criteria = [
+        TestedCriterion(criterion.id, format_criterion(rubric, criterion), criterion.gate is not None)
         for criterion in rubric.criteria
-    ] + [TestedCriterion(each.id, word_group(each), each.gate is not None, is_group=True) for each in rubric.groups]
+    ]
+    groups = [
+        TestedCriterion(group.id, format_group(group), group.gate is not None, is_group=True) for group in rubric.groups
+    ]
+    return criteria + groups

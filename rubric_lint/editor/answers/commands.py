@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -24,22 +25,23 @@ from rubric_lint.editor.server.workspace import expand, uri_of
 from rubric_lint.lint.case_names import find_names
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.repository import find_root
-from rubric_lint.model.finding import Step
+from rubric_lint.model.finding import NearMissStep
 from rubric_lint.model.messages import counted
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.path import Part
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source, UndecodableError, stem_of
 
-RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT = (
-    f"rubric-lint.{name}" for name in ("runTests", "scoreOutputs", "showPrompt", "adopt")
-)
-"""The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them."""
+# The commands of the lenses. Each takes the URI of the file and the name of a rubric, empty for all of them.
+RUN_TESTS = "rubric-lint.runTests"
+SCORE_OUTPUTS = "rubric-lint.scoreOutputs"
+SHOW_PROMPT = "rubric-lint.showPrompt"
+ADOPT = "rubric-lint.adopt"
 
 NAMES = (RUN_TESTS, SCORE_OUTPUTS, SHOW_PROMPT, ADOPT)
 """The commands that the server runs for the editor."""
 
-ADOPT_IT = Step("run", "adopt")
+ADOPT_IT = NearMissStep("run", "adopt")
 """The step of a near miss that ADOPT does."""
 
 CAN_RUN = sys.platform != "emscripten"
@@ -48,7 +50,8 @@ CAN_RUN = sys.platform != "emscripten"
 _MOST_FILES = 200
 
 
-class TestFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TestFile:
     """A file with rubric tests: the file and the name of the rubric that it names, its outputs, the number of tests."""
 
     path: str
@@ -72,19 +75,22 @@ def make_lenses(analysis: Analysis) -> list[types.CodeLens]:
         return [_make(analysis.state, start, f"Run {counted(len(tests), 'test')}", RUN_TESTS)]
     lenses = [*_make_for_rubrics(analysis, path), *_make_for_criteria(analysis)]
     # Over the first criteria in a home-made format that a table in the settings would have read.
-    near = [each for each in analysis.result.unread if ADOPT_IT in each.steps] if analysis.result else []
-    for each in near[:1]:
-        start = types.Position(each.line - 1, 0)
-        lenses.append(_make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT))
+    for near_miss in analysis.result.unread if analysis.result else ():
+        if ADOPT_IT in near_miss.steps:
+            start = types.Position(near_miss.line - 1, 0)
+            lenses.append(_make(analysis.state, start, "Not checked: describe this format in the settings", ADOPT))
+            break
     return lenses
 
 
 async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     """Return the lenses of a document, if the editor's settings ask for them."""
     uri = params.text_document.uri
-    if not (CAN_RUN and (await documents.options_for(uri)).lenses) or (found := await documents.analysis(uri)) is None:
+    options = await documents.options_for(uri)
+    if not CAN_RUN or not options.lenses:
         return None
-    return await documents.run(make_lenses, found) or None
+    found = await documents.analysis(uri)
+    return await documents.run(make_lenses, found) or None if found else None
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:
@@ -97,7 +103,8 @@ def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]
         document, at = located.document, located.rubric.path
         part = Part.KEY if at and isinstance(at[-1], str) else Part.ENTRY
         add = partial(_make, analysis.state, analysis.state.text.range(document.span(at, part)).start)
-        if count := sum(file.number for file in files if not file.name or file.name == name):
+        count = sum(file.number for file in files if not file.name or file.name == name)
+        if count:
             yield add(f"Run {counted(count, 'test')}", RUN_TESTS, name)
         if outputs:
             yield add("Score recorded outputs", SCORE_OUTPUTS, "")
@@ -114,12 +121,13 @@ def _make_for_criteria(analysis: Analysis) -> Iterator[types.CodeLens]:
     from rubric_lint.report.trust import format_lack  # noqa: PLC0415
     from rubric_lint.scoring.loading import LoadedRubric  # noqa: PLC0415
 
-    located = zip(analysis.reviews, analysis.rubrics, strict=True)
-    named = [LoadedRubric(review.rubric, rubric, document) for review, (document, rubric) in located]
+    pairs = zip(analysis.reviews, analysis.rubrics, strict=True)
+    named = [LoadedRubric(review.rubric, located.rubric, located.document) for review, located in pairs]
     evidence = sort_findings(analysis.source, analysis.findings, named)
-    for each in map(assess, named, evidence, analysis.reviews, [AssessOptions()] * len(named)):
-        for criterion in each.criteria if each.review.answers else ():
-            lack = f": {format_lack(criterion, each)}" if criterion.standing is Standing.INCONCLUSIVE else ""
+    for loaded, findings, review in zip(named, evidence, analysis.reviews, strict=True):
+        assessed = assess(loaded, findings, review, AssessOptions())
+        for criterion in assessed.criteria if assessed.review.answers else ():
+            lack = f": {format_lack(criterion, assessed)}" if criterion.standing is Standing.INCONCLUSIVE else ""
             start = types.Position(criterion.line - 1, 0)
             title = f"{criterion.standing}{lack}".capitalize()
             yield types.CodeLens(types.Range(start, start), types.Command(title=title, command=""))
@@ -150,9 +158,9 @@ def find_test_files(path: str) -> list[TestFile]:
 def find_outputs(path: str, files: list[TestFile]) -> list[str]:
     """Return the files with recorded outputs of the rubrics of a file: beside it, or named by its tests."""
     return [
-        each
-        for each in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
-        if os.path.isfile(each)
+        file
+        for file in dict.fromkeys([find_recordings(path), *(file.outputs for file in files)])
+        if os.path.isfile(file)
     ]
 
 
@@ -179,7 +187,7 @@ _MOST = 4_000_000  # bytes to show
 _START = "import sys; sys.argv[0] = 'rubric-{0}'; from rubric_lint.cli.start import {0}; {0}()"
 
 
-class Call(NamedTuple):
+class ProgramCall(NamedTuple):
     """A call of a program, `test`, `score` or `lint`, and what to call the report of what it prints.
 
     `folder` is where to run it, if not beside the file.
@@ -196,7 +204,7 @@ class Call(NamedTuple):
         return shlex.join([f"rubric-{self.program}", *self.arguments])
 
 
-def plan(command: str, path: str, name: str) -> Call | str:
+def plan_call(command: str, path: str, name: str) -> ProgramCall | str:
     """Return the call for a command on a file and the rubric with this name, or why there is none."""
     folder, stem = os.path.dirname(path), stem_of(path)
     if command == RUN_TESTS:
@@ -206,17 +214,19 @@ def plan(command: str, path: str, name: str) -> Call | str:
         if not files:
             init = suggest("test init", f"{path}#{name}" if name else path)
             return f"no file in {folder} tests this rubric; `{init}` writes one"
-        return Call("test", tuple(_shorten(files, folder)), f"{stem} tests")
+        return ProgramCall("test", tuple(_shorten(files, folder)), f"{stem} tests")
     if command == SCORE_OUTPUTS:
         outputs = find_outputs(path, find_test_files(path))
         if not outputs:
             return f"{folder} has no recorded outputs of this rubric"
-        return Call("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
+        return ProgramCall("score", ("--format", "table", *_shorten([path, *outputs], folder)), f"{stem} scores")
     if command == ADOPT:  # new settings are for the whole repository
         root = find_root(folder)
-        return Call("lint", ("adopt", *_shorten([path], root)), f"{stem} format", root)
-    chosen = (f"--rubric={name}",) if name else ()
-    return Call("score", ("prompt", *_shorten([path], folder), *chosen, "--answer", "(the answer)"), f"{stem} prompt")
+        return ProgramCall("lint", ("adopt", *_shorten([path], root)), f"{stem} format", root)
+    arguments = ["prompt", *_shorten([path], folder)]
+    if name:
+        arguments.append(f"--rubric={name}")
+    return ProgramCall("score", (*arguments, "--answer", "(the answer)"), f"{stem} prompt")
 
 
 def _shorten(paths: Sequence[str], folder: str) -> list[str]:
@@ -237,7 +247,7 @@ class Commands:
 
     async def run(self, command: str, arguments: Sequence[Any]) -> str | None:
         """Run a command on the URI of an open file and the name of a rubric; return the report, which is shown too."""
-        uri, name = (*map(str, arguments), "", "")[:2]
+        uri, name = [*map(str, arguments), "", ""][:2]
         state = await self._documents.state(uri)
         if state is None or not os.path.isfile(state.name):
             self._connection.show_message("this command needs a file on disk that is open in the editor")
@@ -245,23 +255,26 @@ class Commands:
         if not CAN_RUN:
             self._connection.show_message("this command runs a program, which needs an installed rubric-lint")
             return None
-        call = plan(command, state.name, name)
+        call = plan_call(command, state.name, name)
         if isinstance(call, str):
             self._connection.show_message(call)
             return None
         folder = self._documents.workspace.folder_of(state.path)
-        if settings := folder.options.configuration:
+        settings = folder.options.configuration
+        if settings:
             call = call._replace(arguments=(*call.arguments, "--config", expand(settings, folder.path)))
         printed = await self._call(call, call.folder or os.path.dirname(state.name))
         if self._is_over:
             return None
-        try:  # apart from line ends, which editors make alike
-            saved: list[str] | None = (await self._documents.run(_read_source, state.name)).text.splitlines()
+        try:
+            saved = (await self._documents.run(_read_source, state.name)).text
         except (OSError, UndecodableError):
-            saved = None
-        changed = state.text.body.splitlines() != saved
-        note = f"{os.path.basename(state.name)} has changes that are not saved; this is about the file on disk.\n\n"
-        report = f"$ {call.line}\n\n{note if changed else ''}{printed}"
+            is_saved = False
+        else:  # apart from line ends, which editors make alike
+            is_saved = state.text.body.splitlines() == saved.splitlines()
+        file = os.path.basename(state.name)
+        note = "" if is_saved else f"{file} has changes that are not saved; this is about the file on disk.\n\n"
+        report = f"$ {call.line}\n\n{note}{printed}"
         await self._show(call.title, report)
         return report
 
@@ -274,10 +287,14 @@ class Commands:
         if self._reports:
             self._reports.cleanup()
 
-    async def _call(self, call: Call, folder: str) -> str:
+    async def _call(self, call: ProgramCall, folder: str) -> str:
         """Return what a call prints, and how it ended if that is not by itself."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-c", _START.format(call.program), *call.arguments),
+            sys.executable,
+            "-P",
+            "-c",
+            _START.format(call.program),
+            *call.arguments,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

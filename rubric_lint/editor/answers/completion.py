@@ -112,10 +112,10 @@ def _list_fitting(state: State, document: Document, path: Path) -> list[TestedCr
     if path[-1] == _STAND_IN and names_criteria(path[:-1]):
         there = document.value(path[:-1])
         criteria = list_criteria(state, document.data)
-        return [each for each in criteria if each.id not in there and each.fits(str(path[-2]))]
+        return [criterion for criterion in criteria if criterion.id not in there and criterion.fits(str(path[-2]))]
     is_in_output = path[:1] == ("tests",) and path[2:4] == ("output", "checks") and path[-1] == "id"
     if is_in_output and document.value(path) == _STAND_IN:
-        return [each for each in list_criteria(state, document.data) if not each.is_group]
+        return [criterion for criterion in list_criteria(state, document.data) if not criterion.is_group]
     return []
 
 

@@ -2,13 +2,18 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.editor.answers.cards import list_criteria, names_criteria, word_criterion, word_group, word_rubric
+from rubric_lint.editor.answers.cards import (
+    format_criterion,
+    format_group,
+    format_rubric,
+    list_criteria,
+    names_criteria,
+)
 from rubric_lint.editor.answers.scores import describe_effects
 from rubric_lint.editor.server.analysis import Analysis
 from rubric_lint.editor.server.documents import OpenDocuments
@@ -42,8 +47,9 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
         more = f"`{suggest('explain', rule.name)}` shows examples."
         cards.append("\n\n".join([f"**{rule.name}**: {rule.summary}", *why, more]))
         spans.append(finding.span)
-    if found := analysis.locate(offset):
-        for span, card in _describe(analysis, *found, offset, effects=effects):
+    located = analysis.locate(offset)
+    if located:
+        for span, card in _describe(analysis, *located, offset, effects=effects):
             cards.append(card)
             spans.append(span)
     if not cards:
@@ -58,7 +64,8 @@ def make_hover(analysis: Analysis, offset: int, *, effects: bool = True) -> type
 
 async def answer_hover(documents: OpenDocuments, params: types.HoverParams) -> types.Hover | None:
     """Return the hover text at a position."""
-    if (found := await documents.analysis(params.text_document.uri)) is None:
+    found = await documents.analysis(params.text_document.uri)
+    if found is None:
         return None
     effects = (await documents.options_for(params.text_document.uri)).score_hover
     offset = found.state.text.offset(params.position)
@@ -78,14 +85,16 @@ def _describe(
         table = _TABLE if name == NAMES[1] else ()
         is_ours = path[: len(table)] == table and len(path) > len(table)
         word = path[-1] if is_key else document.value(path)
-        if is_ours and (card := _word_setting(path[len(table) :], word, is_key=is_key)):
+        card = _format_setting(path[len(table) :], word, is_key=is_key) if is_ours else ""
+        if card:
             yield document.span(path, Part.KEY if is_key else Part.VALUE), card
     elif settings and settings.is_test_file:
-        if is_key and (card := _word_field(schema_of_tests(), path, str(path[-1]))):
+        card = _find_card(schema_of_tests(), path, str(path[-1])) if is_key else ""
+        if card:
             yield document.span(path, Part.KEY), card
-            if names_criteria(path[:-1]):
-                cards = (each.card for each in list_criteria(analysis.state, document.data) if each.id == path[-1])
-                yield from ((document.span(path, Part.KEY), card) for card in cards)
+            for criterion in list_criteria(analysis.state, document.data) if names_criteria(path[:-1]) else ():
+                if criterion.id == path[-1]:
+                    yield document.span(path, Part.KEY), criterion.card
     else:
         yield from _describe_in_suite(analysis, document, path, offset, is_key=is_key, effects=effects)
 
@@ -93,52 +102,64 @@ def _describe(
 def _describe_in_suite(
     analysis: Analysis, document: Document, path: Path, offset: int, *, is_key: bool, effects: bool
 ) -> Iterator[tuple[Span, str]]:
-    mine = [each for each in analysis.rubrics if each.document is document]
-    around = [each for each in mine if path[: len(each.rubric.path)] == each.rubric.path]
+    rubrics = [located for located in analysis.rubrics if located.document is document]
+    around = [located for located in rubrics if path[: len(located.rubric.path)] == located.rubric.path]
     # A rubric may be in a list that is a rubric itself.
-    located = max(around, key=lambda each: len(each.rubric.path), default=None)
-    if located is None:  # perhaps a field of the suite that leads to rubrics
-        for each in [each for each in mine if each.rubric.path[: len(path)] == path][: int(is_key)]:
-            view = each.rubric.view
-            source = view.dialect.schema if view and each.rubric.dialect else f"{each.rubric.version}/suite.json"
-            joined = schema_of(source).joined
-            field = joined["definitions"].get("part", {}).get("properties", {}).get(str(path[-1]), {})
-            if card := _word(str(path[-1]), {"description": resolve(joined, field).get("description", "")}):
-                yield document.span(path, Part.KEY), card
+    located = max(around, key=lambda located: len(located.rubric.path), default=None)
+    if located is None:
+        within = [located.rubric for located in rubrics if located.rubric.path[: len(path)] == path]
+        if is_key and within:
+            yield from _describe_part(document, path, within[0])
         return
     rubric = located.rubric
     steps = path[len(rubric.path) :]
     if not steps and rubric.entries and is_key:
-        yield document.span(path, Part.KEY), word_rubric(rubric)
-    parts = [(located.place(each.path), partial(_word_entry, rubric, each)) for each in rubric.entries]
-    for place, word in (*parts, *((group.path, partial(word_group, group)) for group in rubric.groups)):
-        if span := _find_head(document, place, path, offset, is_key=is_key):
-            yield span, word()
-    if is_key and (card := _word_field(rubric.schema, steps, str(path[-1]))):
+        yield document.span(path, Part.KEY), format_rubric(rubric)
+    for entry in rubric.entries:
+        head = _find_head(document, located.place(entry.path), path, offset, is_key=is_key)
+        if head:
+            yield head, _format_entry(rubric, entry)
+    for group in rubric.groups:
+        head = _find_head(document, group.path, path, offset, is_key=is_key)
+        if head:
+            yield head, format_group(group)
+    card = _find_card(rubric.schema, steps, str(path[-1])) if is_key else ""
+    if card:
         yield document.span(path, Part.KEY), card
     if effects:
         yield from describe_effects(analysis, located, path)
 
 
-def _word_entry(rubric: Rubric, entry: Criterion) -> str:
-    return word_rubric(rubric) if rubric.shape is Shape.HOLISTIC else word_criterion(rubric, entry)
+def _describe_part(document: Document, path: Path, rubric: Rubric) -> Iterator[tuple[Span, str]]:
+    """Yield the card of the field of a suite that leads to a rubric, if its schema describes it."""
+    view = rubric.view
+    source = view.dialect.schema if view and rubric.dialect else f"{rubric.version}/suite.json"
+    joined = schema_of(source).joined
+    field = joined["definitions"].get("part", {}).get("properties", {}).get(str(path[-1]), {})
+    card = _format_field(str(path[-1]), {"description": resolve(joined, field).get("description", "")})
+    if card:
+        yield document.span(path, Part.KEY), card
 
 
-def _word_setting(steps: Path, word: Any, *, is_key: bool) -> str:
+def _format_entry(rubric: Rubric, entry: Criterion) -> str:
+    return format_rubric(rubric) if rubric.shape is Shape.HOLISTIC else format_criterion(rubric, entry)
+
+
+def _format_setting(steps: Path, word: Any, *, is_key: bool) -> str:
     """Return the card of a rule that the settings name, or of a setting; empty for other values."""
     joined = schema_of(_SETTINGS).joined
     around = find_below(joined, joined, steps[:-1])
     if isinstance(word, str) and word in BY_NAME and around.get("propertyNames" if is_key else "items") == _RULE:
         return f"**{word}**: {BY_NAME[word].summary}"
-    return _word(str(word), find_below(joined, joined, steps)) if is_key else ""
+    return _format_field(str(word), find_below(joined, joined, steps)) if is_key else ""
 
 
-def _word_field(schema: RubricSchema, steps: Path, name: str) -> str:
+def _find_card(schema: RubricSchema, steps: Path, name: str) -> str:
     """Return the card of the field at `steps` below a rubric; without steps, of the field that contains the rubric."""
-    return _word(name, schema.find(steps))
+    return _format_field(name, schema.find(steps))
 
 
-def _word(name: str, schema: Mapping[str, Any]) -> str:
+def _format_field(name: str, schema: Mapping[str, Any]) -> str:
     """Return the values that a field takes, each fact in a few words, and its meaning, in Markdown."""
     if not schema.get("description"):
         return ""
@@ -149,10 +170,11 @@ def _word(name: str, schema: Mapping[str, Any]) -> str:
         facts.append(f"default {schema['default']}")
     if "minimum" in schema and "x-expected" not in schema:
         facts.append(f"at least {schema['minimum']}")
-    if replacement := schema.get("x-replaced-by"):
-        facts.append(f"deprecated, replaced by `{replacement}`")
+    if "x-replaced-by" in schema:
+        facts.append(f"deprecated, replaced by `{schema['x-replaced-by']}`")
     listed = "; ".join(filter(None, facts))
-    return f"**`{name}`**{': ' if listed else ''}{listed}\n\n{schema['description']}"
+    head = f"**`{name}`**: {listed}" if listed else f"**`{name}`**"
+    return f"{head}\n\n{schema['description']}"
 
 
 def _find_head(document: Document, criterion: Path, path: Path, offset: int, *, is_key: bool) -> Span | None:

@@ -7,8 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -16,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from rubric_lint.assess.rubric_tests.reading import find_recordings, is_test_file, list_needed
 from rubric_lint.editor.answers.cards import read_reference
 from rubric_lint.editor.server.documents import OpenDocuments
-from rubric_lint.editor.server.library import Library, Reading, UnreadError
+from rubric_lint.editor.server.library import Library, LibraryFile, UnreadError
 from rubric_lint.editor.server.positions import replace_surrogates
 from rubric_lint.editor.server.workspace import identify, path_of
 from rubric_lint.lint.engine import lint
@@ -43,7 +44,7 @@ _OF_TEST = ("expect/gates/{}", "expect/groups/{}", "expect/criteria/{}", "output
 _OF_RECORD = ("checks/*/id", "outputs/*/checks/*/id", "output/checks/*/id", "criteria/*/id", "groups/*/id")
 
 
-class RefusedError(JsonRpcException):
+class RequestRefusedError(JsonRpcException):
     """A rename that is not possible, with the reason, which editors show."""
 
     def __init__(self, reason: str) -> None:
@@ -56,25 +57,30 @@ def inside_quotes(document: Document, span: Span) -> Span:
     return Span(span.start + 1, span.end - 1) if is_quoted else span
 
 
-def _match(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
+def _find_matching(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
     if not steps:
         yield path, data
     elif steps[0] == "{}":
-        yield from (((*path, key), key) for key in (data if isinstance(data, dict) else ()))
+        for key in data if isinstance(data, dict) else ():
+            yield (*path, key), key
     elif steps[0] == "*":
-        for number, each in enumerate(data if isinstance(data, list) else ()):
-            yield from _match(each, steps[1:], (*path, number))
+        for number, item in enumerate(data if isinstance(data, list) else ()):
+            yield from _find_matching(item, steps[1:], (*path, number))
     elif isinstance(data, dict) and steps[0] in data:
-        yield from _match(data[steps[0]], steps[1:], (*path, steps[0]))
+        yield from _find_matching(data[steps[0]], steps[1:], (*path, steps[0]))
 
 
 def _list_records(data: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the records of a document with their paths: all of a list, or the document itself."""
-    listed = [((number,), each) for number, each in enumerate(data)] if isinstance(data, list) else [((), data)]
-    yield from ((path, each) for path, each in listed if isinstance(each, dict))
+    if isinstance(data, dict):
+        yield (), data
+    for number, item in enumerate(data if isinstance(data, list) else ()):
+        if isinstance(item, dict):
+            yield (number,), item
 
 
-class NamedGroup(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NamedGroup:
     """A group with an id of its own; `id` is its path of ids, with which those of what is in it begin."""
 
     id: str
@@ -82,10 +88,11 @@ class NamedGroup(NamedTuple):
     borrows_id: bool = False
 
 
-class Target(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IdOwner:
     """A criterion or a group. `place` is the path of its id in the document, None if the id is not written there."""
 
-    reading: Reading
+    reading: LibraryFile
     loaded: LoadedRubric
     criterion: Criterion | NamedGroup
     place: Path | None
@@ -96,7 +103,7 @@ class Target(NamedTuple):
         written = "" if self.place is None else self.loaded.document.value(self.place)
         return self.criterion.id[: len(self.criterion.id) - len(written)]
 
-    def names(self, name: str) -> bool:
+    def owns(self, name: str) -> bool:
         """Return whether an id is its own, or that of something in it."""
         own = self.criterion.id
         return name == own or (isinstance(self.criterion, NamedGroup) and name.startswith(f"{own}/"))
@@ -112,13 +119,14 @@ class Target(NamedTuple):
         return document.span(path, Part.ENTRY)
 
 
-class Use(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IdUse:
     """An id in a document of a file: the key or the value at `path`.
 
     `record` is the judge output that it is in, if any, and `at` the path of that or of its test.
     """
 
-    reading: Reading
+    reading: LibraryFile
     document: Document
     path: Path
     id: str
@@ -132,14 +140,15 @@ class Use(NamedTuple):
         return inside_quotes(self.document, self.document.span(self.path, self.part))
 
 
-class Uses(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IdUses:
     """The uses of an id outside its rubric, and what may hide others in tests: a file or a line with the reason."""
 
-    found: list[Use]
+    found: list[IdUse]
     obstacles: list[str]
 
 
-def hash_rubric(reading: Reading, name: str) -> str:
+def hash_rubric(reading: LibraryFile, name: str) -> str:
     """Return the hash of a rubric of a file; empty if it has errors."""
     try:
         return load_models(reading.path, reading.source.text.encode(), reading.settings)[name].prepare().hash
@@ -147,15 +156,16 @@ def hash_rubric(reading: Reading, name: str) -> str:
         return ""
 
 
-def list_targets(reading: Reading, *, claimed: bool = False) -> list[Target]:
+def list_owners(reading: LibraryFile, *, claimed: bool = False) -> list[IdOwner]:
     """Return all criteria and groups of a file. `claimed`: a test or a record says that it holds rubrics."""
-    found: list[Target] = []
+    found: list[IdOwner] = []
     for loaded in name_rubrics(reading.path, reading.build_rubrics(claimed=claimed)):
-        found += (Target(reading, loaded, each, _find_place(loaded, each)) for each in loaded.rubric.criteria)
+        criteria = loaded.rubric.criteria
+        found += [IdOwner(reading, loaded, criterion, _find_place(loaded, criterion)) for criterion in criteria]
         for group in loaded.rubric.groups:
             place = (*group.path, "id")
             if "id" in loaded.document.value(group.path):
-                found.append(Target(reading, loaded, NamedGroup(group.id, group.path), place))
+                found.append(IdOwner(reading, loaded, NamedGroup(group.id, group.path), place))
     return found
 
 
@@ -171,51 +181,55 @@ def _find_place(loaded: LoadedRubric, criterion: Criterion) -> Path | None:
     return place if is_there else None
 
 
-def find_targets(library: Library, reading: Reading, offset: int) -> list[tuple[Target, Span]]:
+def find_owners(library: Library, reading: LibraryFile, offset: int) -> list[tuple[IdOwner, Span]]:
     """Return the criteria whose id is at an offset of a file, each with the place of the id there."""
     is_test = reading.settings.is_test_file
-    own = [] if is_test else [(each, each.span) for each in list_targets(reading) if each.place is not None]
-    found = [(target, span) for target, span in own if span.start <= offset <= span.end]
-    for document in reading.documents[: 1 if is_test else None] if not found else ():
-        if document.span(()).start <= offset <= document.span(()).end:
-            for use in _list_uses(reading, document, is_test=is_test):
-                span = use.span
-                if span.start <= offset <= span.end:
-                    if use.record is None:
-                        targets = _find_tested(library, reading.path, document)
-                    else:
-                        targets = _find_judged(library, reading.path, use.record, use.id)
-                    found += [(target, span) for target in targets if target.criterion.id == use.id]
+    own = [] if is_test else [(owner, owner.span) for owner in list_owners(reading) if owner.place is not None]
+    found = [(owner, span) for owner, span in own if span.start <= offset <= span.end]
+    if found:
+        return found
+    for document in reading.documents[:1] if is_test else reading.documents:
+        if not document.span(()).start <= offset <= document.span(()).end:
+            continue
+        for use in _list_uses(reading, document, is_test=is_test):
+            span = use.span
+            if span.start <= offset <= span.end:
+                if use.record is None:
+                    owners = _find_tested(library, reading.path, document)
+                else:
+                    owners = _find_judged(library, reading.path, use.record, use.id)
+                found += [(owner, span) for owner in owners if owner.criterion.id == use.id]
     return found
 
 
-def _list_uses(reading: Reading, document: Document, *, is_test: bool) -> Iterator[Use]:
+def _list_uses(reading: LibraryFile, document: Document, *, is_test: bool) -> Iterator[IdUse]:
     """Yield the ids in a document of a file: in what its tests expect and in their outputs, or in its records."""
-    for at, data in _match(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data):
+    for at, data in _find_matching(document.data, ("tests", "*"), ()) if is_test else _list_records(document.data):
         for pattern in _OF_TEST if is_test else _OF_RECORD:
             part = Part.KEY if pattern.endswith("{}") else Part.VALUE
-            for path, name in _match(data, pattern.split("/"), at):
+            for path, name in _find_matching(data, pattern.split("/"), at):
                 if isinstance(name, str):
-                    yield Use(reading, document, path, name, part, None if is_test else data, at)
+                    yield IdUse(reading, document, path, name, part, None if is_test else data, at)
 
 
-def _find_tested(library: Library, file: str, document: Document) -> list[Target]:
+def _find_tested(library: Library, file: str, document: Document) -> list[IdOwner]:
     """Return the criteria of the rubric that a file with tests names."""
-    if (reference := read_reference(file, document.data)) is None:
+    reference = read_reference(file, document.data)
+    if reference is None:
         return []
     path, name = reference
     try:
-        targets = list_targets(library.read(library.find(os.path.abspath(path))), claimed=True)
+        owners = list_owners(library.read(library.find(os.path.abspath(path))), claimed=True)
     except UnreadError:
         return []
-    names = {target.loaded.name for target in targets}
-    return [each for each in targets if each.loaded.name == name or (not name and len(names) == 1)]
+    names = {owner.loaded.name for owner in owners}
+    return [owner for owner in owners if owner.loaded.name == name or (not name and len(names) == 1)]
 
 
-def _find_judged(library: Library, file: str, record: dict[str, Any], name: str) -> list[Target]:
+def _find_judged(library: Library, file: str, record: dict[str, Any], name: str) -> list[IdOwner]:
     """Return the criteria of an id in a record: of the rubric whose tests name the file, or that the record is of."""
     files = library.list_once(library.list_files(file))
-    found: list[Target] = []
+    found: list[IdOwner] = []
     for path in filter(is_test_file, files):
         with suppress(UnreadError):
             for document in library.read(path).documents[:1]:
@@ -225,15 +239,16 @@ def _find_judged(library: Library, file: str, record: dict[str, Any], name: str)
         if path == file or is_test_file(path) or path.lower().endswith(".jsonl"):
             continue
         with suppress(UnreadError):
-            for target in list_targets(library.read(path)) if library.may_hold(path, name) else ():
-                if target.criterion.id == name:
-                    meaning = hash_rubric(target.reading, target.loaded.name)
-                    found += [target] if belongs(record, target.loaded, meaning, file, is_recorded=False) else []
-    called = record.get("rubric")
+            for owner in list_owners(library.read(path)) if library.may_hold(path, name) else ():
+                if owner.criterion.id == name:
+                    meaning = hash_rubric(owner.reading, owner.loaded.name)
+                    if belongs(record, owner.loaded, meaning, file, is_recorded=False):
+                        found.append(owner)
+    rubric_name = record.get("rubric")
     unique = {
-        (each.reading.path, each.loaded.name, each.criterion.path): each
-        for each in found
-        if each.criterion.id == name and called in (None, each.loaded.name)
+        (owner.reading.path, owner.loaded.name, owner.criterion.path): owner
+        for owner in found
+        if owner.criterion.id == name and rubric_name in (None, owner.loaded.name)
     }
     return list(unique.values())
 
@@ -251,47 +266,49 @@ def belongs(record: dict[str, Any], loaded: LoadedRubric, meaning: str, file: st
     return is_recorded or judged_by == meaning or (judged_by is None and stem_of(file) == stem_of(loaded.name))
 
 
-def find_uses(library: Library, target: Target, also: str = "") -> Uses:
+def find_uses(library: Library, owner: IdOwner, also: str = "") -> IdUses:
     """Find the uses of an id in all files that belong to its rubric; `also` is another file with records of it."""
-    uses = Uses([], [])
-    path = target.reading.path
-    linked = {each: False for each in [*library.find_judged(path), find_recordings(path), also] if each}
+    uses = IdUses([], [])
+    path = owner.reading.path
+    linked = dict.fromkeys(filter(None, [*library.find_judged(path), find_recordings(path), also]), False)
     for file in library.list_once(filter(is_test_file, library.list_files(path))):
         try:
-            linked |= dict.fromkeys(_add_tests(uses, library, file, target), True)
+            linked |= dict.fromkeys(_add_tests(uses, library, file, owner), True)
         except UnreadError as fault:
             uses.obstacles.append(f"{os.path.basename(file)}: {fault}")
-    meaning = hash_rubric(target.reading, target.loaded.name)
+    meaning = hash_rubric(owner.reading, owner.loaded.name)
     by_hash = []
     for file in library.list_files(path) if meaning else ():
         if file.lower().endswith((".jsonl", ".json")):
             with suppress(UnreadError):  # nothing says that such a file belongs to the rubric
-                by_hash += [file] if library.holds(file, meaning) else []
-    recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda each: each[1])}
+                if library.holds(file, meaning):
+                    by_hash.append(file)
+    recorded = {identify(file): is_recorded for file, is_recorded in sorted(linked.items(), key=lambda link: link[1])}
     for file in library.list_once([*linked, *by_hash]):
         if os.path.exists(file) or file in library.files:
-            _add_records(uses, library, file, target, meaning, is_recorded=recorded.get(identify(file)))
+            _add_records(uses, library, file, owner, meaning, is_recorded=recorded.get(identify(file)))
     return uses
 
 
-def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[str]:
+def _add_tests(uses: IdUses, library: Library, file: str, owner: IdOwner) -> list[str]:
     """Add the uses in a file of tests, or raise UnreadError; return its files with records if it tests the rubric."""
-    name, needed = target.criterion.id, list[str]()
+    name = owner.criterion.id
+    needed: list[str] = []
     is_used = library.may_hold(file, name)
-    if not is_used and not library.may_hold(file, os.path.basename(target.reading.path)):
+    if not is_used and not library.may_hold(file, os.path.basename(owner.reading.path)):
         return needed
     reading = library.read(file)
     if reading.faults and is_used:
         uses.obstacles.append(f"{reading.name_line(reading.faults[0].span.start)}: {reading.faults[0].message}")
     for document in reading.documents[:1]:
         reference = read_reference(file, document.data)
-        if reference is None or identify(reference[0]) != identify(target.reading.path):
+        if reference is None or identify(reference[0]) != identify(owner.reading.path):
             continue
-        names = {target.loaded.name} if reference[1] else {each.loaded.name for each in list_targets(target.reading)}
-        if names == {reference[1] or target.loaded.name}:
+        names = {owner.loaded.name} if reference[1] else {other.loaded.name for other in list_owners(owner.reading)}
+        if names == {reference[1] or owner.loaded.name}:
             needed = list_needed(file, document)[1:]
             found = _list_uses(reading, document, is_test=True)
-            uses.found.extend(use for use in found if target.names(use.id))
+            uses.found.extend(use for use in found if owner.owns(use.id))
             for number, test in enumerate(document.data.get("tests") or ()):
                 if isinstance(test, dict) and isinstance(test.get("output"), str) and name in test["output"]:
                     start = document.span(("tests", number, "output")).start
@@ -300,10 +317,10 @@ def _add_tests(uses: Uses, library: Library, file: str, target: Target) -> list[
 
 
 def _add_records(
-    uses: Uses, library: Library, file: str, target: Target, meaning: str, *, is_recorded: bool | None
+    uses: IdUses, library: Library, file: str, owner: IdOwner, meaning: str, *, is_recorded: bool | None
 ) -> None:
     """Add the uses in a file of records; see `belongs`."""
-    name = target.criterion.id
+    name = owner.criterion.id
     with suppress(UnreadError):
         if not file.lower().endswith((".json", ".jsonl")) or not library.may_hold(file, name):
             return
@@ -312,25 +329,26 @@ def _add_records(
             mine = {
                 at
                 for at, record in _list_records(document.data)
-                if belongs(record, target.loaded, meaning, file, is_recorded=is_recorded)
+                if belongs(record, owner.loaded, meaning, file, is_recorded=is_recorded)
             }
             found = _list_uses(reading, document, is_test=False)
-            uses.found.extend(use for use in found if target.names(use.id) and use.at in mine)
+            uses.found.extend(use for use in found if owner.owns(use.id) and use.at in mine)
 
 
 _Intent = RenameKey | ReplaceValue
-_Changes = dict[str, tuple[Reading, dict[Document, list[_Intent]]]]
+_Changes = dict[str, tuple[LibraryFile, dict[Document, list[_Intent]]]]
 """The intents by file, and in a file by document."""
 
 
-class Renamed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RenameEdits:
     """The edits of a rename, and the files of judge outputs that have the old id."""
 
     files: list[types.TextDocumentEdit]
     recordings: list[str]
 
 
-def rename(library: Library, target: Target, name: str) -> Renamed:
+def rename(library: Library, owner: IdOwner, name: str) -> RenameEdits:
     """Give a criterion or a group another id in its rubric and in the tests of that.
 
     Judge outputs stay as they were recorded. An id in a group may begin with that of the group.
@@ -338,25 +356,25 @@ def rename(library: Library, target: Target, name: str) -> Renamed:
     Raises:
         RefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
     """
-    reading, old = target.reading, target.criterion.id
+    reading, old = owner.reading, owner.criterion.id
     if not name.strip() or name != name.strip():
-        raise RefusedError("an id cannot be empty, or begin or end with a space")
+        raise RequestRefusedError("an id cannot be empty, or begin or end with a space")
     if replace_surrogates(name) != name:
-        raise RefusedError("an id cannot contain half a surrogate pair")
-    name = name.removeprefix(target.prefix)
-    whole = target.prefix + name
+        raise RequestRefusedError("an id cannot contain half a surrogate pair")
+    name = name.removeprefix(owner.prefix)
+    whole = owner.prefix + name
     if whole == old:
-        return Renamed([], [])
-    for other in list_targets(reading):
-        is_beside = other.loaded.name == target.loaded.name and other.criterion.path != target.criterion.path
+        return RenameEdits([], [])
+    for other in list_owners(reading):
+        is_beside = other.loaded.name == owner.loaded.name and other.criterion.path != owner.criterion.path
         if is_beside and other.criterion.id in (whole, old):
             place = reading.name_line(other.span.start)
-            raise RefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
-    uses = find_uses(library, target)
+            raise RequestRefusedError(f"the criterion at {place} has the id `{other.criterion.id}`")
+    uses = find_uses(library, owner)
     if uses.obstacles:
-        raise RefusedError("; ".join(uses.obstacles[:3]))
+        raise RequestRefusedError("; ".join(uses.obstacles[:3]))
     changes: _Changes = {}
-    _add(changes, reading, target.loaded.document, ReplaceValue(target.place or (), write_scalar(name)))
+    _add(changes, reading, owner.loaded.document, ReplaceValue(owner.place or (), write_scalar(name)))
     _refuse_new_findings(reading, _rewrite(reading, changes[reading.path][1])[0])
     for use in uses.found:
         if use.record is None:
@@ -368,36 +386,38 @@ def rename(library: Library, target: Target, name: str) -> Renamed:
         )
         for changed, documents in changes.values()
     ]
-    return Renamed(files, sorted({use.reading.path for use in uses.found if use.record is not None}))
+    return RenameEdits(files, sorted({use.reading.path for use in uses.found if use.record is not None}))
 
 
-def _refuse_new_findings(reading: Reading, new: str) -> None:
+def _refuse_new_findings(reading: LibraryFile, new: str) -> None:
     """Refuse a text with findings that the one before it does not have."""
-    before, after = (lint(reading.path, text.encode(), reading.settings) for text in (reading.source.text, new))
+    before = lint(reading.path, reading.source.text.encode(), reading.settings)
+    after = lint(reading.path, new.encode(), reading.settings)
     known = Counter(finding.rule for finding in before.findings)
     for finding in after.findings:
         known[finding.rule] -= 1
         if known[finding.rule] < 0:
-            raise RefusedError(f"{finding.rule}: {finding.message}")
+            raise RequestRefusedError(f"{finding.rule}: {finding.message}")
 
 
-def _change_use(use: Use, name: str) -> _Intent:
+def _change_use(use: IdUse, name: str) -> _Intent:
     """Return the intent that renames a use; raise RefusedError if the new id is there."""
-    path, old, value = use.path, use.id, use.document.value
-    is_key, is_field = use.part is Part.KEY, use.part is Part.VALUE and path[-1] == "id"
-    beside = [each.get("id") for each in value(path[:-2]) if isinstance(each, dict)] if is_field else value(path[:-1])
-    if name in beside:
-        raise RefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{old}` already")
-    return RenameKey(path, name) if is_key else ReplaceValue(path, write_scalar(name))
+    path = use.path
+    siblings = use.document.value(path[:-1])
+    if use.part is Part.VALUE and path[-1] == "id":
+        siblings = [item.get("id") for item in use.document.value(path[:-2]) if isinstance(item, dict)]
+    if name in siblings:
+        raise RequestRefusedError(f"{use.reading.name_line(use.span.start)} has `{name}` beside `{use.id}` already")
+    return RenameKey(path, name) if use.part is Part.KEY else ReplaceValue(path, write_scalar(name))
 
 
-def _add(changes: _Changes, reading: Reading, document: Document, intent: _Intent) -> None:
+def _add(changes: _Changes, reading: LibraryFile, document: Document, intent: _Intent) -> None:
     intents = changes.setdefault(reading.path, (reading, {}))[1].setdefault(document, [])
     if intent not in intents:
         intents.append(intent)
 
 
-def _rewrite(reading: Reading, documents: dict[Document, list[_Intent]]) -> tuple[str, list[Edit]]:
+def _rewrite(reading: LibraryFile, documents: dict[Document, list[_Intent]]) -> tuple[str, list[Edit]]:
     """Return the new text of a file and its edits, proved; raise RefusedError if there is a doubt."""
     edits: list[Edit] = []
     changes: list[DataChange] = []
@@ -406,53 +426,57 @@ def _rewrite(reading: Reading, documents: dict[Document, list[_Intent]]) -> tupl
             fix = make_fix(build_alias_graph(document), Repair("rename", tuple(intents), safe=False))
         except ObstacleError as fault:
             place = reading.name_line(document.span(intents[0].path).start)
-            raise RefusedError(f"{place}: {fault}") from None
+            raise RequestRefusedError(f"{place}: {fault}") from None
         edits += fix.edits
         changes.append(DataChange(document.pointer(()), fix.intents, fix.edits, safe=False))
     new = splice(reading.source.text, sorted(edits))
     source = Source(reading.source.name, reading.source.text)
-    if doubt := find_proof_failure(source, Source(source.name, new), changes, reading.settings):
-        raise RefusedError(f"{os.path.basename(reading.path)}: {doubt}")
+    doubt = find_proof_failure(source, Source(source.name, new), changes, reading.settings)
+    if doubt:
+        raise RequestRefusedError(f"{os.path.basename(reading.path)}: {doubt}")
     return new, edits
 
 
-class _Found(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _IdAtCursor:
     """What is at a place: the file, and the criteria whose id is there, each with the place of that id."""
 
     library: Library
-    reading: Reading
-    targets: Sequence[tuple[Target, Span]]
+    reading: LibraryFile
+    owners: Sequence[tuple[IdOwner, Span]]
 
-    def choose(self) -> Target:
+    def choose(self) -> IdOwner:
         """Return the criterion to rename; raise RefusedError if there is none, or if it cannot be renamed."""
-        if not self.targets:
+        if not self.owners:
             for fault in self.reading.faults[:1]:
-                raise RefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")
-            raise RefusedError("put the cursor on the id of a criterion")
-        (target, _), *others = self.targets
-        if self.records_of(target):
-            raise RefusedError("judge outputs stay as they were recorded; rename the id in the rubric or in its tests")
-        reading, line = target.reading, target.reading.name_line(target.span.start)
-        if any((other.reading.path, other.span) != (reading.path, target.span) for other, _ in others):
-            places = ", ".join(each.reading.name_line(each.span.start) for each, _ in self.targets)
-            raise RefusedError(f"this id may be that of several criteria ({places})")
-        if target.place is None:
-            raise RefusedError(f"the criterion at {line} has no `id` of its own; give it one first")
-        same_place = [each for each in list_targets(reading) if each.place and each.span == target.span]
-        if target.criterion.borrows_id or len(same_place) > 1 or target.loaded.document.is_shared(target.place):
-            raise RefusedError(f"the id at {line} is shared by an anchor or alias")
-        return target
+                raise RequestRefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")
+            raise RequestRefusedError("put the cursor on the id of a criterion")
+        (owner, _), *others = self.owners
+        if self.records_of(owner):
+            raise RequestRefusedError(
+                "judge outputs stay as they were recorded; rename the id in the rubric or in its tests"
+            )
+        reading, line = owner.reading, owner.reading.name_line(owner.span.start)
+        if any((other.reading.path, other.span) != (reading.path, owner.span) for other, _ in others):
+            places = ", ".join(owner.reading.name_line(owner.span.start) for owner, _ in self.owners)
+            raise RequestRefusedError(f"this id may be that of several criteria ({places})")
+        if owner.place is None:
+            raise RequestRefusedError(f"the criterion at {line} has no `id` of its own; give it one first")
+        same_place = [other for other in list_owners(reading) if other.place and other.span == owner.span]
+        if owner.criterion.borrows_id or len(same_place) > 1 or owner.loaded.document.is_shared(owner.place):
+            raise RequestRefusedError(f"the id at {line} is shared by an anchor or alias")
+        return owner
 
-    def records_of(self, target: Target) -> str:
+    def records_of(self, owner: IdOwner) -> str:
         """Return the file of the request if it has records of the rubric."""
-        is_other = self.reading.path != target.reading.path and not self.reading.settings.is_test_file
+        is_other = self.reading.path != owner.reading.path and not self.reading.settings.is_test_file
         return self.reading.path if is_other else ""
 
 
 _Handler = Callable[[OpenDocuments, Any], Awaitable[Any]]
 
 
-def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler:
+def _about_id(task: Callable[[_IdAtCursor, Any], Any], *, is_quiet: bool) -> _Handler:
     """Return a handler that runs a task on what is at the place of a request; it answers None about what is not open.
 
     It refuses if the document is not a file, cannot be read, or the task refuses. With `is_quiet`, the answer is None
@@ -463,7 +487,7 @@ def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler
         await documents.is_ready.wait()
         path, opened = path_of(params.text_document.uri), documents.find_open_files()
         if path is None and not is_quiet:
-            raise RefusedError("save this document as a file first; ids are looked up in files")
+            raise RequestRefusedError("save this document as a file first; ids are looked up in files")
         if path is None or path not in opened or not documents.workspace.folder_of(path).options.enable:
             return None
         library = Library(documents.workspace, opened, documents.encoding)
@@ -472,13 +496,13 @@ def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler
             try:
                 reading = library.read(path)
             except UnreadError as fault:
-                raise RefusedError(str(fault)) from None
-            targets = find_targets(library, reading, reading.text.offset(params.position))
-            return task(_Found(library, reading, targets), params)
+                raise RequestRefusedError(str(fault)) from None
+            owners = find_owners(library, reading, reading.text.offset(params.position))
+            return task(_IdAtCursor(library, reading, owners), params)
 
         try:
             return await documents.run(answer)
-        except RefusedError:
+        except RequestRefusedError:
             if is_quiet:
                 return None
             raise
@@ -486,62 +510,62 @@ def _about_id(task: Callable[[_Found, Any], Any], *, is_quiet: bool) -> _Handler
     return handle
 
 
-def _locate(places: Iterable[tuple[Reading, Span]]) -> list[types.Location] | None:
+def _locate(places: Iterable[tuple[LibraryFile, Span]]) -> list[types.Location] | None:
     """Return each place once; criteria that an alias repeats have the same one."""
     unique = {(reading.uri, span): reading for reading, span in places}
     return [types.Location(uri, reading.text.range(span)) for (uri, span), reading in unique.items()] or None
 
 
 @partial(_about_id, is_quiet=True)
-def answer_definition(found: _Found, _params: Any) -> list[types.Location] | None:
+def answer_definition(found: _IdAtCursor, _params: Any) -> list[types.Location] | None:
     """Return the place of the id in its rubric."""
-    return _locate((target.reading, target.span) for target, _ in found.targets)
+    return _locate((owner.reading, owner.span) for owner, _ in found.owners)
 
 
 @partial(_about_id, is_quiet=True)
-def answer_references(found: _Found, params: types.ReferenceParams) -> list[types.Location] | None:
+def answer_references(found: _IdAtCursor, params: types.ReferenceParams) -> list[types.Location] | None:
     """Return the uses of the id in all files."""
-    places: list[tuple[Reading, Span]] = []
-    for target, _ in found.targets:
+    places: list[tuple[LibraryFile, Span]] = []
+    for owner, _ in found.owners:
         if params.context.include_declaration:
-            places.append((target.reading, target.span))
-        uses = find_uses(found.library, target, found.records_of(target)).found
+            places.append((owner.reading, owner.span))
+        uses = find_uses(found.library, owner, found.records_of(owner)).found
         places += [(use.reading, use.span) for use in uses]
     return _locate(places)
 
 
 @partial(_about_id, is_quiet=True)
-def answer_highlights(found: _Found, _params: Any) -> list[types.DocumentHighlight] | None:
+def answer_highlights(found: _IdAtCursor, _params: Any) -> list[types.DocumentHighlight] | None:
     """Return the uses of the id in the document."""
     reading = found.reading
     spans: dict[Span, types.DocumentHighlightKind] = {}
-    for target, _ in found.targets:
-        if target.reading.path == reading.path:
-            spans[target.span] = types.DocumentHighlightKind.Write
+    for owner, _ in found.owners:
+        if owner.reading.path == reading.path:
+            spans[owner.span] = types.DocumentHighlightKind.Write
         for document in reading.documents:
             for use in _list_uses(reading, document, is_test=reading.settings.is_test_file):
-                if use.id == target.criterion.id:
+                if use.id == owner.criterion.id:
                     spans.setdefault(use.span, types.DocumentHighlightKind.Read)
     return [types.DocumentHighlight(reading.text.range(span), kind) for span, kind in sorted(spans.items())] or None
 
 
 @partial(_about_id, is_quiet=False)
-def prepare_rename(found: _Found, _params: Any) -> types.PrepareRenamePlaceholder:
+def prepare_rename(found: _IdAtCursor, _params: Any) -> types.PrepareRenamePlaceholder:
     """Return the id to rename, and its place."""
-    target, span = found.choose(), found.targets[0][1]
-    is_use = (target.reading.path, target.span) != (found.reading.path, span)
-    written = target.criterion.id if is_use else target.criterion.id.removeprefix(target.prefix)
+    owner, span = found.choose(), found.owners[0][1]
+    is_use = (owner.reading.path, owner.span) != (found.reading.path, span)
+    written = owner.criterion.id if is_use else owner.criterion.id.removeprefix(owner.prefix)
     return types.PrepareRenamePlaceholder(found.reading.text.range(span), written)
 
 
 @partial(_about_id, is_quiet=False)
-def _rename(found: _Found, params: types.RenameParams) -> Renamed:
+def _rename(found: _IdAtCursor, params: types.RenameParams) -> RenameEdits:
     return rename(found.library, found.choose(), params.new_name)
 
 
 async def answer_rename(documents: OpenDocuments, params: types.RenameParams) -> types.WorkspaceEdit | None:
     """Return the edits of all files, and name the judge outputs that they do not reach."""
-    renamed: Renamed | None = await _rename(documents, params)
+    renamed: RenameEdits | None = await _rename(documents, params)
     if renamed is None:
         return None
     if renamed.recordings:

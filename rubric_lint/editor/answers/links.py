@@ -43,17 +43,12 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
     is_test, is_settings = state.settings.is_test_file, os.path.basename(state.name) in NAMES[:1]
     if not (is_test or is_settings or analysis.result.rubrics):
         return []
-    links = [
-        # The copy of the package needs no network.
-        _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
-        for document in analysis.documents
-        if (claim := find_claim(document)) and (span := find_claim_span(document))
-        for entry in catalogue()
-        if (entry.name, entry.version) == claim
-    ]
-    if is_test:
-        links += [each for document in analysis.documents[:1] for each in _link_needed(analysis, document)]
-    taken = [link.span for link in links]
+    links: list[_Link] = []
+    for document in analysis.documents:
+        links += _link_schema(document)
+    if is_test and analysis.documents:
+        links += _link_needed(analysis, analysis.documents[0])
+    linked = [link.span for link in links]
     known: dict[str, str] = {}  # what looks like a path, and the file that is there
     for found in _PATH.finditer(analysis.source.text):
         path, place = found["path"], Span(*found.span("path"))
@@ -61,8 +56,8 @@ def make_links(analysis: Analysis, roots: list[str]) -> list[types.DocumentLink]
             if len(known) == _MOST:
                 break
             paths = (os.path.abspath(os.path.join(root, path)) for root in (os.path.dirname(state.name), *roots))
-            known[path] = next((each for each in paths if os.path.isfile(each)), "")
-        if known[path] and not any(place.start < other.end and other.start < place.end for other in taken):
+            known[path] = next((candidate for candidate in paths if os.path.isfile(candidate)), "")
+        if known[path] and not any(place.start < other.end and other.start < place.end for other in linked):
             links.append(_Link(place, uri_of(known[path]), "Open the file"))
     return [
         types.DocumentLink(state.text.range(link.span), target=link.target, tooltip=link.tooltip)
@@ -77,15 +72,26 @@ async def answer_links(documents: OpenDocuments, params: types.DocumentLinkParam
     return await documents.run(make_links, found, roots) if found else None
 
 
+def _link_schema(document: Document) -> Iterator[_Link]:
+    """Link the schema that a document names to the copy in the package, which needs no network."""
+    claim, span = find_claim(document), find_claim_span(document)
+    for entry in catalogue():
+        if span and (entry.name, entry.version) == claim:
+            yield _Link(inside_quotes(document, span), uri_of(str(entry.path)), "Open the JSON Schema")
+
+
 def _link_needed(analysis: Analysis, document: Document) -> Iterator[_Link]:
     """Link the rubric and the recorded outputs that a file with tests names."""
     state = analysis.state
-    if (reference := read_reference(state.name, document.data)) and os.path.isfile(reference[0]):
+    reference = read_reference(state.name, document.data)
+    if reference and os.path.isfile(reference[0]):
         path, name = reference
         target = uri_of(path)
-        for each in [each for each in find_rubrics(state, path) if name and each.name == name][:1]:
-            start = each.document.span(each.rubric.path, Part.KEY).start
-            target += f"#L{each.document.source.position(start).line}"
+        rubrics = [loaded for loaded in find_rubrics(state, path) if name and loaded.name == name]
+        if rubrics:
+            document_of_rubric = rubrics[0].document
+            start = document_of_rubric.span(rubrics[0].rubric.path, Part.KEY).start
+            target += f"#L{document_of_rubric.source.position(start).line}"
         yield _Link(inside_quotes(document, document.span(("rubric",))), target, "Open the rubric")
     if isinstance(document.data, dict) and isinstance(document.data.get("outputs"), str):
         path = list_needed(state.name, document)[-1]

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
 
 from lsprotocol import types
 
-from rubric_lint.editor.server.analysis import Analysis, Located
+from rubric_lint.editor.server.analysis import Analysis, LocatedRubric
 from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.library import Library, UnreadError
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.editor.server.protocol import Plain
 from rubric_lint.editor.server.unopened import find_files
 from rubric_lint.model.criterion import SPAN, Criterion, Shape
@@ -31,7 +31,7 @@ def make_outline(analysis: Analysis) -> list[Node]:
     """Build the outline: cases, their rubrics, criteria and bands."""
     roots: list[Node] = []
     for document, mine in groupby(analysis.rubrics, attrgetter("document")):
-        _Outline(document, analysis.state.text, roots).add_all(mine)
+        _OutlineBuilder(document, analysis.state.text, roots).add_all(mine)
     return roots
 
 
@@ -43,7 +43,8 @@ def write_outline(analysis: Analysis, *, is_tree: bool) -> list[dict[str, Any]]:
 
 async def answer_outline(documents: OpenDocuments, params: types.DocumentSymbolParams) -> Plain | None:
     """Return the outline of a document."""
-    if (found := await documents.readable(params.text_document.uri)) is None:
+    found = await documents.readable(params.text_document.uri)
+    if found is None:
         return None
     is_tree = bool(documents.connection.can("text_document.document_symbol.hierarchical_document_symbol_support"))
     return Plain(await documents.run(partial(write_outline, found, is_tree=is_tree)))
@@ -51,7 +52,8 @@ async def answer_outline(documents: OpenDocuments, params: types.DocumentSymbolP
 
 async def answer_folds(documents: OpenDocuments, params: types.FoldingRangeParams) -> Plain | None:
     """Return the folding ranges of a document."""
-    if (found := await documents.analysis(params.text_document.uri)) is None:
+    found = await documents.analysis(params.text_document.uri)
+    if found is None:
         return None
     limit = documents.connection.can("text_document.folding_range.range_limit")
     return Plain(await documents.run(make_folds, found, limit))
@@ -61,15 +63,17 @@ _WHOLE = "rubrics"
 """The name of a rubric that is a whole document."""
 
 
-class _Outline:
-    def __init__(self, document: Document, text: Text, roots: list[Node]) -> None:
+class _OutlineBuilder:
+    """Adds the rubrics of a document to the outline `roots`, each within the parts of a suite that are around it."""
+
+    def __init__(self, document: Document, text: DocumentText, roots: list[Node]) -> None:
         self._document = document
         self._text = text
         self._roots = roots
         self._extents = document.extents
         self._parts: dict[Path, Node] = {}
 
-    def add_all(self, rubrics: Iterable[Located]) -> None:
+    def add_all(self, rubrics: Iterable[LocatedRubric]) -> None:
         for located in rubrics:
             path, shape = located.rubric.path, located.rubric.shape or ""
             if path and path not in self._extents:  # an alias of a rubric defined elsewhere
@@ -79,7 +83,7 @@ class _Outline:
             if node:
                 self._add_parts(node, located)
 
-    def _add_parts(self, root: Node, located: Located) -> None:
+    def _add_parts(self, root: Node, located: LocatedRubric) -> None:
         """Add the criteria of a rubric, in the groups that they are in."""
         nodes: dict[Path, Node] = {}
         for criterion in located.rubric.entries:
@@ -102,9 +106,11 @@ class _Outline:
                 if not isinstance(value, dict):
                     continue
                 # Its name, else its key or its number in a list.
-                called = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
-                number = f"{part[-2] if len(part) > 1 else ''}[{part[-1]}]" if isinstance(part[-1], int) else part[-1]
-                node = self._add(siblings, _clip(called) or number, types.SymbolKind.Object, part)
+                name = next((value[key] for key in ("id", "name", "type") if isinstance(value.get(key), str)), "")
+                number = str(part[-1])
+                if isinstance(part[-1], int):
+                    number = f"{part[-2]}[{number}]" if len(part) > 1 else f"[{number}]"
+                node = self._add(siblings, _clip(name) or number, types.SymbolKind.Object, part)
                 if node is None:
                     continue
                 self._parts[part] = node
@@ -114,25 +120,18 @@ class _Outline:
     def _add_criterion(self, parent: Node, criterion: Criterion, place: Callable[[Path], Path]) -> None:
         is_band = criterion.shapes[:1] == (Shape.HOLISTIC,)
         kind = types.SymbolKind.EnumMember if is_band else types.SymbolKind.Field
-        scale, levels, fields = criterion.scale, criterion.levels, criterion.fields or {}
-        bands = [
-            (
-                each.path[:-1] if each.path[-1] == "score_range" else each.path,
-                " to ".join("?" if bound is None else str(bound) for bound in (each.lower, each.upper)),
-                each.outcome,
-            )
-            for each in (scale.bands if scale else ())
-        ]
-        if is_band and scale:
-            name, detail, bands = bands[0][1] if bands else "?", criterion.outcome, []
-        else:
-            name, detail = _clip(criterion.id), "" if scale or (levels and SPAN not in fields) else criterion.outcome
-            for each in (level for level in levels or () if level.outcome or level.name or SPAN not in fields):
-                named = " ".join(filter(None, (str(each.number), _clip(each.name or ""))))
-                bands.append((each.path, named, each.outcome))
-        if node := self._add(parent["children"], name, kind, place(criterion.path), detail):
-            for path, name, outcome in bands:
-                self._add(node["children"], name, types.SymbolKind.EnumMember, place(path), outcome)
+        steps = list(_list_steps(criterion))
+        has_open_scale = SPAN in (criterion.fields or {})  # of which only some levels are described
+        name, detail = _clip(criterion.id), criterion.outcome
+        if is_band and criterion.scale:
+            name = steps[0][1] if steps else "?"
+            steps = []
+        elif criterion.scale or (criterion.levels and not has_open_scale):
+            detail = ""
+        node = self._add(parent["children"], name, kind, place(criterion.path), detail)
+        if node:
+            for path, step, outcome in steps:
+                self._add(node["children"], step, types.SymbolKind.EnumMember, place(path), outcome)
 
     def _add(
         self, siblings: list[Node], name: str, kind: types.SymbolKind, path: Path, detail: str | None = ""
@@ -149,11 +148,26 @@ class _Outline:
             "kind": kind.value,
             "range": self._text.write_range(extent),
             "selectionRange": self._text.write_range(head),
-            **({"detail": told} if (told := _clip(detail or "")) else {}),
-            "children": [],
         }
+        clipped = _clip(detail or "")
+        if clipped:
+            node["detail"] = clipped
+        node["children"] = []
         siblings.append(node)
         return node
+
+
+def _list_steps(criterion: Criterion) -> Iterator[tuple[Path, str, str | None]]:
+    """Yield the path, the name and the outcome of each band and each described level of a criterion."""
+    for band in criterion.scale.bands if criterion.scale else ():
+        path = band.path[:-1] if band.path[-1] == "score_range" else band.path
+        bounds = ["?" if bound is None else str(bound) for bound in (band.lower, band.upper)]
+        yield path, " to ".join(bounds), band.outcome
+    is_open = SPAN in (criterion.fields or {})
+    for level in criterion.levels or ():
+        if level.outcome or level.name or not is_open:
+            name = _clip(level.name or "")
+            yield level.path, f"{level.number} {name}" if name else str(level.number), level.outcome
 
 
 def _clip(text: str) -> str:
@@ -161,7 +175,7 @@ def _clip(text: str) -> str:
 
 
 _CASE = types.SymbolKind.Object.value
-_FOUND = (_CASE, types.SymbolKind.Field.value)  # what a search finds: cases and criteria
+_SEARCHED_KINDS = (_CASE, types.SymbolKind.Field.value)  # what a search finds: cases and criteria
 
 
 def _list_nodes(
@@ -170,7 +184,7 @@ def _list_nodes(
     """Yield the entries of an outline with the name of what holds each; with `is_search`, that of its case."""
     for node in nodes:
         name, kind = node["name"], node["kind"]
-        if not is_search or kind in _FOUND:
+        if not is_search or kind in _SEARCHED_KINDS:
             holder = {} if within is None else {"containerName": within}
             yield {"location": {"uri": uri, "range": node["range"]}, "name": name, "kind": kind, **holder}
         yield from _list_nodes(
@@ -216,13 +230,14 @@ class WorkspaceSymbols:
                 if folder.path and folder.options.enable and folder.options.unopened_files:
                     states |= {file.path: file.stamp for file in find_files(folder) if not file.reason}
             folder_of = documents.workspace.folder_of
-            states |= {path: each.text for path, each in opened.items() if folder_of(path).options.enable}
-            known = {
-                path: kept if (kept := self._known.get(path)) and kept[0] == state else (state, _read(library, path))
-                for path, state in sorted(states.items())
-            }
+            states |= {path: state.text for path, state in opened.items() if folder_of(path).options.enable}
+            known: dict[str, tuple[object, list[dict[str, Any]]]] = {}
+            for path, state in sorted(states.items()):
+                kept = self._known.get(path)
+                known[path] = kept if kept and kept[0] == state else (state, _read(library, path))
             self._known = known
-            return [each for _, symbols in known.values() for each in symbols if matches(each["name"].casefold())]
+            symbols = chain.from_iterable(symbols for _, symbols in known.values())
+            return [symbol for symbol in symbols if matches(symbol["name"].casefold())]
 
         return Plain(await documents.run(search))
 

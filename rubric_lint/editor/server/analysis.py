@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import Examined, FindMore, build_rubrics, examine, find_shape_problems
 from rubric_lint.lint.project.opening import LIMIT
@@ -35,7 +35,7 @@ class State:
     name: str
     language: str
     version: int | None
-    text: Text
+    text: DocumentText
     settings: FileSettings | None = None
     path: str | None = None
     obstacle: str = ""
@@ -47,7 +47,7 @@ class State:
         return replace(self, obstacle=f"{fault.path}: {'; '.join(fault.faults)}", obstacle_file=fault.path)
 
 
-class Located(NamedTuple):
+class LocatedRubric(NamedTuple):
     """A rubric and its document."""
 
     document: Document
@@ -84,15 +84,17 @@ class Analysis:
 
     def find_at(self, place: Span) -> list[Finding]:
         """Return the findings to show that touch a place."""
-        return [each for each in self.findings if each.span.start <= place.end and place.start <= each.span.end]
+        return [
+            finding for finding in self.findings if finding.span.start <= place.end and place.start <= finding.span.end
+        ]
 
     def find_near_misses(self) -> Iterator[tuple[Span, Unread]]:
         """Find the near misses, each with the key or the text at its place."""
-        for each in self.result.unread if self.result else ():
-            line = self.source.line_span(each.line)
-            start = line.start + each.column - 1
+        for unread in self.result.unread if self.result else ():
+            line = self.source.line_span(unread.line)
+            start = line.start + unread.column - 1
             word = _WORD.match(self.source.text, start, line.end)
-            yield Span(start, word.end() if word else line.end), each
+            yield Span(start, word.end() if word else line.end), unread
 
     def find_of(self, rule: str) -> list[Finding]:
         """Return the findings of a rule to show."""
@@ -111,15 +113,17 @@ class Analysis:
         return read_documents(self.source)[0] if self.state.settings else []
 
     @cached_property
-    def rubrics(self) -> list[Located]:
+    def rubrics(self) -> list[LocatedRubric]:
         """The rubrics, in order."""
         if self.examined:
-            return [Located(*each) for each in self.examined.rubrics]
+            return [LocatedRubric(*found) for found in self.examined.rubrics]
         settings = self.state.settings
         if settings is None:
             return []
         return [
-            Located(document, rubric) for document in self.documents for rubric in build_rubrics(document, settings)
+            LocatedRubric(document, rubric)
+            for document in self.documents
+            for rubric in build_rubrics(document, settings)
         ]
 
     @cached_property

@@ -46,7 +46,7 @@ def write_diagnostics(analysis: Analysis, *, shape_errors: When, schema_server: 
         for finding in analysis.findings
         if not _is_left_out(analysis, finding, shape_errors, schema_server=schema_server)
     ]
-    return [*found, *(_write_unchecked(state, span, each.reason) for span, each in analysis.find_near_misses())]
+    return [*found, *(_write_unchecked(state, span, unread.reason) for span, unread in analysis.find_near_misses())]
 
 
 def _write_unchecked(

@@ -15,10 +15,10 @@ from lsprotocol import types
 
 from rubric_lint.editor.server.analysis import Analysis, State, analyse
 from rubric_lint.editor.server.diagnostics import write_diagnostics
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.editor.server.protocol import Connection
 from rubric_lint.editor.server.schemas import SCHEMA, find_schema
-from rubric_lint.editor.server.workspace import Folder, Options, Workspace, identify, name_document, path_of
+from rubric_lint.editor.server.workspace import EditorOptions, Folder, Workspace, identify, name_document, path_of
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.project.files import File, Unreadable, read
@@ -37,7 +37,7 @@ _LONGEST_WAIT = 0.2  # seconds that work in the background waits for other work
 
 
 @dataclass(slots=True, eq=False)
-class Open:
+class OpenDocument:
     """A document that is open in the editor: its current `state`, without settings, and its analysis, once requested.
 
     `due` is the time of the loop at which its author has paused. `logged` are the crashes in the editor's log, and
@@ -63,12 +63,12 @@ class OpenDocuments:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.workspace = Workspace(Folder.of("", Options()))
+        self.workspace = Workspace(Folder.of("", EditorOptions()))
         self.has_schema_server = False
         self.names_schemas = False
         self.changed: Callable[[], None] = lambda: None
         self.closed: Callable[[str], None] = lambda _path: None
-        self._documents: dict[str, Open] = {}
+        self._documents: dict[str, OpenDocument] = {}
         self.is_ready = asyncio.Event()
         self._threads = _Threads()
         self._running = 0
@@ -83,7 +83,9 @@ class OpenDocuments:
 
     def find_open_files(self) -> dict[str, State]:
         """Return the open documents that are files, by path."""
-        return {each.state.path: each.state for each in list(self._documents.values()) if each.state.path}
+        return {
+            document.state.path: document.state for document in list(self._documents.values()) if document.state.path
+        }
 
     async def run(self, task: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a task in a thread, so that the loop can still receive changes."""
@@ -119,8 +121,10 @@ class OpenDocuments:
         """Add a document."""
         item = params.text_document
         self._drop(item.uri)
-        text = Text.of(item.text, self.encoding)
-        document = self._documents[item.uri] = Open(self._make_state(item.uri, item.language_id, item.version, text))
+        text = DocumentText.of(item.text, self.encoding)
+        document = self._documents[item.uri] = OpenDocument(
+            self._make_state(item.uri, item.language_id, item.version, text)
+        )
         self._schedule(document, 0)
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -144,16 +148,16 @@ class OpenDocuments:
             self._drop(uri)
         self.is_ready.set()
 
-    async def _find(self, uri: str) -> Open | None:
+    async def _find(self, uri: str) -> OpenDocument | None:
         """Return an open document once the editor's settings are known."""
         if uri in self._documents:
             await self.is_ready.wait()
         return self._documents.get(uri)
 
-    async def options_for(self, uri: str) -> Options:
+    async def options_for(self, uri: str) -> EditorOptions:
         """Return the editor's settings for a document, once they are known."""
         document = await self._find(uri)
-        return self._folder_of(document).options if document else Options()
+        return self._folder_of(document).options if document else EditorOptions()
 
     async def state(self, uri: str) -> State | None:
         """Return the current state of a document once the editor's settings are known, or None if it is not open."""
@@ -166,7 +170,8 @@ class OpenDocuments:
         It is computed if necessary, or None if the document is not open.
         """
         while document := await self._find(uri):
-            if (job := document.job) is None:
+            job = document.job
+            if job is None:
                 job = document.job = asyncio.ensure_future(self.run(self._analyse, document.state, document))
             found = await asyncio.shield(job)
             if found is not None and document.job is job:
@@ -188,7 +193,10 @@ class OpenDocuments:
         """Return the analysis and diagnostics of a document once its author pauses, or None if it is not open."""
         while document := self._documents.get(uri):
             await asyncio.sleep(document.due - asyncio.get_running_loop().time())
-            if document.due > asyncio.get_running_loop().time() or (found := await self.analysis(uri)) is None:
+            if document.due > asyncio.get_running_loop().time():
+                continue
+            found = await self.analysis(uri)
+            if found is None:
                 continue
             diagnostics = await self.run(self._write, found)
             if self._documents.get(uri) is document and document.state.text is found.state.text:
@@ -214,9 +222,9 @@ class OpenDocuments:
             source = Source.from_bytes(path, data)
         except UndecodableError as fault:
             result = lint(path, data, state.settings)
-            state = replace(state, text=Text.of(fault.source.text, self.encoding))
+            state = replace(state, text=DocumentText.of(fault.source.text, self.encoding))
             return self._write(Analysis(state, result, result.findings), is_open=False)
-        found = self._analyse(replace(state, text=Text.of(source.text, self.encoding)))
+        found = self._analyse(replace(state, text=DocumentText.of(source.text, self.encoding)))
         return self._write(found, is_open=False) if found else []
 
     def _drop(self, uri: str) -> bool:
@@ -225,7 +233,7 @@ class OpenDocuments:
             document.timer.cancel()
         return document is not None
 
-    def _schedule(self, document: Open, delay: float) -> None:
+    def _schedule(self, document: OpenDocument, delay: float) -> None:
         document.job = None
         if document.timer:
             document.timer.cancel()
@@ -233,7 +241,7 @@ class OpenDocuments:
         if self.is_ready.is_set():  # otherwise `use` follows
             document.timer = asyncio.ensure_future(self._publish(document))
 
-    async def _publish(self, document: Open) -> None:
+    async def _publish(self, document: OpenDocument) -> None:
         uri = document.state.uri
         try:
             if settled := await self._settle(uri):
@@ -253,10 +261,10 @@ class OpenDocuments:
         schema_server = self.has_schema_server and is_open  # it reads open documents only
         return write_diagnostics(found, shape_errors=shape_errors, schema_server=schema_server)
 
-    def _folder_of(self, document: Open) -> Folder:
+    def _folder_of(self, document: OpenDocument) -> Folder:
         return self.workspace.folder_of(document.state.path)
 
-    def _analyse(self, state: State, document: Open | None = None) -> Analysis | None:
+    def _analyse(self, state: State, document: OpenDocument | None = None) -> Analysis | None:
         if document and document.state is not state:
             return None  # superseded while it waited
         folder = self.workspace.folder_of(state.path)
@@ -275,9 +283,13 @@ class OpenDocuments:
         also = JudgedFinder(cache, sources, state.name, is_only=False)
         return replace(analyse(state, sift, also), unreadable=sources.unreadable, reviews=tuple(also.reviews))
 
-    def _make_state(self, uri: str, language: str = "", version: int | None = None, text: Text | None = None) -> State:
+    def _make_state(
+        self, uri: str, language: str = "", version: int | None = None, text: DocumentText | None = None
+    ) -> State:
         name = name_document(uri, language)
-        return State(uri, name, language, version, text or Text.of(""), path=path_of(uri), find_open=self._find_text)
+        return State(
+            uri, name, language, version, text or DocumentText.of(""), path=path_of(uri), find_open=self._find_text
+        )
 
     def _add_settings(self, state: State) -> State:
         try:
@@ -289,9 +301,11 @@ class OpenDocuments:
     def _find_text(self, path: str) -> str | None:
         """Return the text of a file if it is open, however its path is written."""
         real = identify(path)
-        return next((each.text.body for other, each in self.find_open_files().items() if identify(other) == real), None)
+        return next(
+            (state.text.body for other, state in self.find_open_files().items() if identify(other) == real), None
+        )
 
-    def _log_faults(self, document: Open, found: Analysis) -> None:
+    def _log_faults(self, document: OpenDocument, found: Analysis) -> None:
         """Log a crash once for a document, and each file of judge outputs that cannot be read once until it can."""
         if found.fault and str(found.fault) not in document.logged:
             document.logged.add(str(found.fault))

@@ -6,11 +6,11 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from rubric_lint.editor.server.analysis import State
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.editor.server.workspace import Workspace, identify, uri_of
 from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import build_rubrics
@@ -29,13 +29,14 @@ class UnreadError(Exception):
     """A file that cannot be read, with the reason."""
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LibraryFile:
     """A file as it is now. `version` is None if it is not open, `faults` are its syntax errors."""
 
     path: str
     uri: str
     version: int | None
-    text: Text
+    text: DocumentText
     source: Source
     settings: FileSettings
     documents: list[Document]
@@ -44,7 +45,7 @@ class Reading(NamedTuple):
     def build_rubrics(self, *, claimed: bool) -> list[tuple[Document, Rubric]]:
         """Return the rubrics. `claimed`: another file says that it holds some."""
         settings = self.settings._replace(claimed=True, is_test_file=False) if claimed else self.settings
-        return [(each, rubric) for each in self.documents for rubric in build_rubrics(each, settings)]
+        return [(document, rubric) for document in self.documents for rubric in build_rubrics(document, settings)]
 
     def name_line(self, offset: int) -> str:
         """Return the file name and the line of an offset, as messages name them."""
@@ -59,7 +60,7 @@ class Library:
         self._opened = opened
         self._encoding = encoding
         self._contents: dict[str, bytes | UnreadError] = {}
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, LibraryFile] = {}
 
     @cached_property
     def files(self) -> list[str]:
@@ -77,10 +78,10 @@ class Library:
             return self.files
         place = os.path.dirname(path)
         try:
-            beside = [os.path.join(place, name) for name in sorted(os.listdir(place))]
+            siblings = [os.path.join(place, name) for name in sorted(os.listdir(place))]
         except OSError:
-            beside = []
-        return list(dict.fromkeys([*self.files, *(each for each in beside if os.path.isfile(each))]))  # noqa: PTH113
+            siblings = []
+        return list(dict.fromkeys([*self.files, *(path for path in siblings if os.path.isfile(path))]))  # noqa: PTH113
 
     def find(self, path: str) -> str:
         """Return the path by which a file is open, which may lead there by a link; the same path if it is not open."""
@@ -123,7 +124,7 @@ class Library:
         """
         return word.encode() in self._read_bytes(path)
 
-    def read(self, path: str) -> Reading:
+    def read(self, path: str) -> LibraryFile:
         """Return the content of a file.
 
         Raises:
@@ -132,7 +133,7 @@ class Library:
         if path not in self._readings:
             uri, version, text, source = self._decode(path)
             settings = self._settings_for(path) or claim_by_name(path, FileSettings())
-            self._readings[path] = Reading(path, uri, version, text, source, settings, *read_documents(source))
+            self._readings[path] = LibraryFile(path, uri, version, text, source, settings, *read_documents(source))
         return self._readings[path]
 
     def find_state(self, path: str) -> State | None:
@@ -147,14 +148,14 @@ class Library:
         uri, version, text, _ = self._decode(path)
         return State(uri, path, "", version, text, settings)
 
-    def _decode(self, path: str) -> tuple[str, int | None, Text, Source]:
+    def _decode(self, path: str) -> tuple[str, int | None, DocumentText, Source]:
         try:
             source = Source.from_bytes(path, self._read_bytes(path))
         except UndecodableError as fault:
             raise UnreadError(fault.message) from None
         if opened := self._opened.get(path):
             return opened.uri, opened.version, opened.text, source
-        return uri_of(path), None, Text.of(source.text, self._encoding), source
+        return uri_of(path), None, DocumentText.of(source.text, self._encoding), source
 
     def _settings_for(self, path: str) -> FileSettings | None:
         try:
@@ -165,11 +166,11 @@ class Library:
     def _read_bytes(self, path: str) -> bytes:
         if path not in self._contents:
             opened = self._opened.get(path)
-            data = (
-                opened.text.body.encode()
-                if opened
-                else read(File(path, FileSettings(claimed=True)), may_be_stdin=False)
-            )
+            data: bytes | Unreadable
+            if opened:
+                data = opened.text.body.encode()
+            else:
+                data = read(File(path, FileSettings(claimed=True)), may_be_stdin=False)
             self._contents[path] = UnreadError(data.reason) if isinstance(data, Unreadable) else data
         found = self._contents[path]
         if isinstance(found, UnreadError):

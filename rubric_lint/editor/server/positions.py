@@ -20,7 +20,7 @@ _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-
 
 
 @dataclass(frozen=True, eq=False)
-class Text:
+class DocumentText:
     """An immutable text: its `content` in the editor, which counts in `encoding`: utf-8, utf-16 or utf-32.
 
     Spans, here and everywhere in the package, count code points after the byte order marks, which an editor may send.
@@ -30,7 +30,7 @@ class Text:
     encoding: str
 
     @classmethod
-    def of(cls, content: str, encoding: str = "utf-16") -> "Text":
+    def of(cls, content: str, encoding: str = "utf-16") -> "DocumentText":
         """Create it from a text whose characters may be written as halves of surrogate pairs."""
         return cls(_join_surrogates(content), encoding)
 
@@ -102,7 +102,7 @@ class Text:
             end, text = end + 1, text + "\n"
         return types.TextEdit(self.range(Span(start, end)), text)
 
-    def change(self, changes: Iterable[types.TextDocumentContentChangeEvent]) -> "Text":
+    def change(self, changes: Iterable[types.TextDocumentContentChangeEvent]) -> "DocumentText":
         """Return the text after changes, each of which refers to the text after the one before it."""
         lines = self._lines[:]
         for change in changes:
@@ -117,7 +117,7 @@ class Text:
                 piece = lines[first] + piece
             split = _split(piece)
             lines[first : last + 1] = split if last + 1 == len(lines) else split[:-1]
-        return Text("".join(lines), self.encoding)
+        return DocumentText("".join(lines), self.encoding)
 
 
 def _split(text: str) -> list[str]:

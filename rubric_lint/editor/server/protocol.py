@@ -38,7 +38,7 @@ _REFRESHED = {types.WORKSPACE_INLAY_HINT_REFRESH: "inlay_hint", types.WORKSPACE_
 def as_data(value: Any) -> Any:
     """Convert untyped values from a client to plain data; pygls turns some of them into objects."""
     if isinstance(value, Mapping):
-        return {str(key): as_data(each) for key, each in value.items()}
+        return {str(key): as_data(inner) for key, inner in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return as_data(value._asdict())
     return value
@@ -86,7 +86,8 @@ class Protocol(LanguageServerProtocol):
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Parse a message; unlike pygls, answer invalid requests, and wait no longer for an answer that is invalid."""
-        if isinstance(method := data.get("method"), str) and self.get_message_type(method) is None:
+        method = data.get("method")
+        if isinstance(method, str) and self.get_message_type(method) is None:
             data = {"params": None, **data}  # pygls requires them of a method that it does not know
         try:
             return super().structure_message(data)
@@ -99,8 +100,10 @@ class Protocol(LanguageServerProtocol):
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=named.to_response_error())
                 raise AnsweredError from fault
-            if isinstance(number := data.get("id"), str) and (asked := self._request_futures.pop(number, None)):
-                asked.set_exception(named)
+            number = data.get("id")
+            future = self._request_futures.pop(number, None) if isinstance(number, str) else None
+            if future:
+                future.set_exception(named)
                 raise AnsweredError from fault
             raise named from fault
 

@@ -6,14 +6,15 @@
 import asyncio
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from lsprotocol import types
 
 from rubric_lint.editor.server.analysis import CRASHED, Analysis, State
 from rubric_lint.editor.server.diagnostics import write_diagnostics
 from rubric_lint.editor.server.documents import OpenDocuments
-from rubric_lint.editor.server.positions import Text
+from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.editor.server.workspace import Folder, uri_of
 from rubric_lint.lint.project.files import File, Unreadable, find
 from rubric_lint.lint.project.opening import stat_path
@@ -26,7 +27,8 @@ Stamp = tuple[Any, ...]
 """The identity, size and time of change of a file and of those that affect its findings, and its settings."""
 
 
-class FoundFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoundFile:
     """A file to lint, its folder, its size in bytes, and its stamp; `reason` says why it cannot be read."""
 
     path: str
@@ -159,5 +161,5 @@ def _list_stamps(paths: Iterable[str]) -> Iterator[tuple[int, ...]]:
 
 
 def _write_reason(path: str, uri: str, reason: str) -> list[dict[str, Any]]:
-    state = State(uri, path, "", None, Text.of(""))
+    state = State(uri, path, "", None, DocumentText.of(""))
     return write_diagnostics(Analysis(state, notice=reason), shape_errors="always", schema_server=False)

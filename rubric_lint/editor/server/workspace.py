@@ -64,7 +64,7 @@ _WHEN = get_args(When)
 _LONGEST_DEBOUNCE = 10_000
 
 
-class Options(NamedTuple):
+class EditorOptions(NamedTuple):
     """The settings of an editor for one folder.
 
     `configuration`: the settings file for all files, "" for the nearest one. `shape_errors`: whether to report what the
@@ -101,17 +101,19 @@ def setting_name(field: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def read_options(value: Any) -> tuple[Options, list[str]]:
+def read_options(value: Any) -> tuple[EditorOptions, list[str]]:
     """Return the options that an editor sends, and the errors in them; ignore names that are the client's own."""
     settings = value if isinstance(value, Mapping) else {}
     good: dict[str, Any] = {}
     faults = [f"{SECTION}.{name} {reason}" for name, reason in _GONE.items() if settings.get(name) is not None]
-    for name, default in Options._field_defaults.items():
-        if (given := settings.get(setting_name(name))) is None:
+    for name, default in EditorOptions._field_defaults.items():
+        given = settings.get(setting_name(name))
+        if given is None:
             continue
         expected = ""
         if name == "shape_errors":
-            expected = "" if given in _WHEN else f"{given!r}, expected one of {', '.join(_WHEN)}"
+            if given not in _WHEN:
+                expected = f"{given!r}, expected one of {', '.join(_WHEN)}"
         elif type(given) is not type(default):
             kind = {bool: "true or false", str: "a string", int: "an integer"}[type(default)]
             expected = f"{given!r}, expected {kind}"
@@ -123,7 +125,7 @@ def read_options(value: Any) -> tuple[Options, list[str]]:
             faults.append(f"{SECTION}.{setting_name(name)} is {expected}; using its default")
         else:
             good[name] = given
-    return Options(**good), faults
+    return EditorOptions(**good), faults
 
 
 def expand(path: str, folder: str | None) -> str:
@@ -161,11 +163,11 @@ class Folder:
 
     uri: str
     path: str | None
-    options: Options
+    options: EditorOptions
     finder: SettingsFinder | SettingsError
 
     @classmethod
-    def of(cls, uri: str, options: Options) -> "Folder":
+    def of(cls, uri: str, options: EditorOptions) -> "Folder":
         """Create a folder with the editor's settings for it."""
         path = path_of(uri)
         file = expand(options.configuration, path) if options.configuration else None
@@ -230,7 +232,8 @@ class Folder:
         return Baselines(self.finder, None, renews=False).filter(result, settings.for_file(path or ""))
 
 
-class Workspace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Workspace:
     """The folders of the editor, and the settings for files outside them."""
 
     outside: Folder
@@ -241,12 +244,14 @@ class Workspace(NamedTuple):
         if path is None:
             return self.folders[0] if self.folders else self.outside
         holding = [
-            each for each in self.folders if each.path is not None and path.startswith(os.path.join(each.path, ""))
+            folder
+            for folder in self.folders
+            if folder.path is not None and path.startswith(os.path.join(folder.path, ""))
         ]
         return max(holding, key=lambda folder: len(folder.path or ""), default=self.outside)
 
 
-def build_workspace(uris: Iterable[str], options: dict[str, Options]) -> Workspace:
+def build_workspace(uris: Iterable[str], options: dict[str, EditorOptions]) -> Workspace:
     """Build the workspace of these folders; `options` are by folder URI, with "" for files outside them."""
-    default = options.get("", Options())
+    default = options.get("", EditorOptions())
     return Workspace(Folder.of("", default), tuple(Folder.of(uri, options.get(uri, default)) for uri in uris))

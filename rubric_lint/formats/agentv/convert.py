@@ -14,8 +14,6 @@ from typing import Any
 from rubric_lint.formats.agentv import suite_4 as agentv_4_suite
 from rubric_lint.formats.agentv import suite_5 as checks
 from rubric_lint.formats.agentv.parts import (
-    CASES,
-    LISTS,
     OLD_CASES,
     Blocker,
     find_assertion_lists,
@@ -25,7 +23,7 @@ from rubric_lint.formats.agentv.parts import (
     is_suite,
 )
 from rubric_lint.formats.agentv.releases import RELEASES, Release
-from rubric_lint.formats.agentv.suites import OLD_FIELDS
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS, CASES, OLD_FIELDS
 from rubric_lint.formats.agentv.unconvertible import find_unconvertible, names_in
 from rubric_lint.model.criterion import HIGHEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
@@ -42,14 +40,14 @@ from rubric_lint.source.tree import AliasNode, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
-SUITES = {"agentv-4": agentv_4_suite, "agentv-5": checks}
+RELEASE_CHECKS = {"agentv-4": agentv_4_suite, "agentv-5": checks}
 """The module that knows what is of each release."""
 
 
-def find_unread(document: Document, target: Release) -> Iterator[Blocker]:
+def find_unread_parts(document: Document, target: Release) -> Iterator[Blocker]:
     """Find what a release refuses, skips or never reads of a suite as it stands."""
     yield from (blocker for blocker in find_unloaded(document, target) if not blocker.is_note)
-    yield from SUITES[target.name].find_gaps(document)
+    yield from RELEASE_CHECKS[target.name].find_gaps(document)
 
 
 def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release) -> Iterator[Blocker]:
@@ -69,7 +67,7 @@ def find_blockers(document: Document, rubrics: Sequence[Rubric], target: Release
             yield Blocker("nothing in it is read as criteria; write each with an `id` and an `outcome`", place)
     for _, owner, key, *_ in document.duplicates:
         yield Blocker(f"`{key}` is written twice; remove one", (*owner, key))
-    yield from SUITES[target.name].find_obstacles(document)
+    yield from RELEASE_CHECKS[target.name].find_obstacles(document)
 
 
 @dataclass(frozen=True)
@@ -202,8 +200,8 @@ class _ToFour(_Conversion):
             rename_fields(case)
             quote_messages_of(case)
         for owner in self.owners:
-            if "assertions" not in owner and {*LISTS}.isdisjoint(names_in(owner, "execution")):
-                first = next((name for name in LISTS if name in owner), "")
+            if "assertions" not in owner and {*ASSERTION_LISTS}.isdisjoint(names_in(owner, "execution")):
+                first = next((name for name in ASSERTION_LISTS if name in owner), "")
                 name_anew(owner, {first: "assertions"})
         for assertion, _ in self.assertions:
             if assertion["type"] in agentv_4_suite.SCRIPTS:
@@ -306,20 +304,20 @@ class _ToFive(_Conversion):
 def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
     """Put a list of criteria where the release reads it."""
     path = rubric.path
-    if not path or (rubric.view and rubric.view.definition) or path[-1] in LISTS:
+    if not path or (rubric.view and rubric.view.definition) or path[-1] in ASSERTION_LISTS:
         return
     field = str(path[-1])
     if rubric.shape is Shape.HOLISTIC and rubric.view is None:
         for band in mappings(owner[field]):
             name_outcome(band)
         owner[field] = [{"id": SCALE, "score_ranges": owner[field]}]
-    if path[-3:-2] and path[-3] in LISTS:
+    if path[-3:-2] and path[-3] in ASSERTION_LISTS:
         kind = target.kinds[owner["type"]]
         if owner["type"] != kind:
             owner["type"] = like(owner["type"], kind)
         name_anew(owner, {field: target.name_field(kind)})
         return
-    is_beside = not {*LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
+    is_beside = not {*ASSERTION_LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
     if not (is_beside and target.reads_beside):
         # Beside other assertions it keeps its name until the two lists are joined.
         owner[field] = [{"type": target.kind, target.criteria: owner[field]}]
@@ -420,7 +418,7 @@ def lift_lists(case: dict[str, Any]) -> None:
     execution = case.get("execution")
     if not isinstance(execution, dict):
         return
-    lists = [name for name in LISTS if name in execution]
+    lists = [name for name in ASSERTION_LISTS if name in execution]
     if lists and len(lists) == len(execution):
         lift(case, "execution")
     else:
@@ -473,7 +471,7 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
 def name_list(owner: Any) -> None:
     """Name the list of assertions of a suite, a test, a turn or a set as AgentV 5 does."""
     if isinstance(owner, dict) and "assert" not in owner:
-        name_anew(owner, {name: "assert" for name in LISTS if isinstance(owner.get(name), list)})
+        name_anew(owner, {name: "assert" for name in ASSERTION_LISTS if isinstance(owner.get(name), list)})
 
 
 def mappings(value: Any) -> list[dict[str, Any]]:

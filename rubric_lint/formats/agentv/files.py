@@ -4,16 +4,17 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from rubric_lint.formats.agentv.parts import CASES, OLD_CASES
+from rubric_lint.formats.agentv.parts import CASE_LISTS
 from rubric_lint.formats.agentv.suites import (
+    ASSERTION_LISTS,
+    CASES,
     EVAL_FILES,
-    EVALUATORS,
     find_cases,
     is_case_file,
     is_current,
     is_of_agentv,
 )
-from rubric_lint.formats.dialects import SUITES
+from rubric_lint.formats.dialects import SUITE_FILES
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import describe, shorten
 from rubric_lint.model.recognition import FIELD
@@ -21,9 +22,6 @@ from rubric_lint.model.repairs import rename_fields
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.source import Kind
-
-LISTS_OF_CASES = (CASES, *OLD_CASES)
-"""The names that the list of cases of a suite has had."""
 
 _ONLY_IN_AGENTV = frozenset({"assertions", "execution", "evalcases", "eval_cases"})
 _INCLUDE = "include"
@@ -89,12 +87,12 @@ def find_named(document: Document) -> Iterator[OtherFile]:
         return
     for path, mapping in document.mappings:
         included = mapping.get(_INCLUDE)
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(included, str):
+        if len(path) > 1 and path[-2] in ASSERTION_LISTS and isinstance(included, str):
             yield OtherFile((*path, _INCLUDE), included, Holds.ASSERTIONS)
 
 
 def _find_in_suite(suite: dict[str, Any]) -> Iterator[OtherFile]:
-    for name in LISTS_OF_CASES:
+    for name in CASE_LISTS:
         value = suite.get(name)
         entries: list[tuple[Path, Any]] = [((name,), value)]
         if isinstance(value, list):
@@ -126,7 +124,7 @@ def find_unfollowed(
 ) -> Iterator[tuple[OtherFile, Unfollowed]]:
     """Find the files that are not read with a suite; all of them, if it has another name than suites in a search."""
     known = {file.text: file for file in unfollowed}
-    is_passed_over = not (is_followed or document.part or document.source.name.lower().endswith(SUITES))
+    is_passed_over = not (is_followed or document.part or document.source.name.lower().endswith(SUITE_FILES))
     for other in find_other_files(document):
         if other.text in known:
             yield other, known[other.text]
@@ -162,7 +160,7 @@ def format_unread(other: OtherFile, why: Unfollowed) -> str:
     return f"the {other.holds} in `{shorten(other.text, _MOST)}` are not read: {why.reason}"
 
 
-def find_misshapen(document: Document) -> Iterator[tuple[Path, str]]:
+def find_misshapen_cases(document: Document) -> Iterator[tuple[Path, str]]:
     """Find what is no list of cases in a file that a suite names for its cases, each with a description."""
     if document.part != Holds.CASES or is_case_file(document) or document.number is not None:
         return

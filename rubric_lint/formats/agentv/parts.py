@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.agentv.releases import OLDEST, RELEASES, Release
 from rubric_lint.formats.agentv.suites import (
+    ASSERTION_LISTS,
+    CASES,
     EVAL_FILES,
-    EVALUATORS,
     OLD_FIELDS,
     TEMPLATES,
     find_mappings,
     find_read,
     find_scenario_tests,
-    find_unread,
+    find_unread_fields,
     is_case_file,
     is_current,
     is_in_folder,
@@ -23,9 +24,9 @@ from rubric_lint.model.schema import Validator, open_validator
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
-CASES = "tests"
 OLD_CASES = tuple(OLDEST.loaded["renamed"]["suite"])
-LISTS = EVALUATORS
+CASE_LISTS = (CASES, *OLD_CASES)
+"""The names that the list of cases of a suite has had."""
 
 _Mapping = tuple[Path, dict[str, Any]]
 
@@ -41,16 +42,16 @@ class Blocker(NamedTuple):
 
 def is_suite(document: Document) -> bool:
     """Return whether a document is a suite with its cases, not a file of cases for one."""
-    return isinstance(document.data, dict) and any(name in document.data for name in (CASES, *OLD_CASES, "scenarios"))
+    return isinstance(document.data, dict) and any(name in document.data for name in [*CASE_LISTS, "scenarios"])
 
 
 def is_template(document: Document) -> bool:
     """Return whether a document has only a list of assertions, as a template that suites include."""
-    has_list = isinstance(document.data, dict) and bool(document.data.keys() & {*LISTS})
+    has_list = isinstance(document.data, dict) and bool(document.data.keys() & {*ASSERTION_LISTS})
     return has_list and not (is_suite(document) or is_case_file(document))
 
 
-def is_of_agentv(document: Document) -> bool:
+def is_suite_of_agentv(document: Document) -> bool:
     """Return whether a suite is AgentV's, whatever it is judged by: its name, its fields or a whole case show it.
 
     A template is by its folder, and a file of cases by a whole case with assertions.
@@ -66,8 +67,8 @@ def is_of_agentv(document: Document) -> bool:
 
 
 _NOT_OF_PROMPTFOO = {"assertions", "evaluators"}
-_JUDGED = {"criteria", "expected_output", *LISTS}
-_OF_ROWS = {"rubrics", *LISTS, *OLD_FIELDS}
+_JUDGED = {"criteria", "expected_output", *ASSERTION_LISTS}
+_OF_ROWS = {"rubrics", *ASSERTION_LISTS, *OLD_FIELDS}
 
 
 def _is_row(case: dict[str, Any], *, has_id: bool) -> bool:
@@ -104,7 +105,7 @@ def find_suite_cases(document: Document) -> Iterator[_Mapping]:
     if isinstance(data, list):
         yield from find_mappings((), data)
     elif is_suite(document):
-        for name in (CASES, *OLD_CASES):
+        for name in CASE_LISTS:
             yield from find_mappings((name,), data.get(name))
     elif isinstance(data, dict) and is_case_file(document):
         yield (), data
@@ -128,13 +129,13 @@ def find_assertion_lists(
                 owners.append(((*path, name), owner[name]))
     pending: list[tuple[Path, Any]] = []
     for path, owner in owners:
-        pending += [((*path, name), owner[name]) for name in LISTS if name in owner]
+        pending += [((*path, name), owner[name]) for name in ASSERTION_LISTS if name in owner]
     while pending:
         path, value = pending.pop(0)
         if isinstance(value, list):
             yield path, value
             for place, member in find_mappings(path, value):
-                pending += [((*place, name), member[name]) for name in LISTS if name in member]
+                pending += [((*place, name), member[name]) for name in ASSERTION_LISTS if name in member]
 
 
 def find_assertions(document: Document, cases: Iterable[_Mapping] | None = None) -> Iterator[_Mapping]:
@@ -162,7 +163,7 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Blocker]:
             yield Blocker(f"`type: {shorten(assertion['type'])}`: {unloaded.reason}", (*path, "type"))
     for title, path, value, name in _find_parts(document, release, cases):
         table = _open_table(release.name, name)
-        unread = find_unread(value, table.schema, release.title, table.lost, table.validator)
+        unread = find_unread_fields(value, table.schema, release.title, table.lost, table.validator)
         for field, reason, place, side, is_note in unread:
             yield Blocker(f"{field}{title}: {reason}", (*path, *place), side, is_note)
 

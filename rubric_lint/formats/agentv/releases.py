@@ -11,7 +11,7 @@ _SCHEMAS = ("agentv/a6.json", "agentv/a7.json")
 
 _RUBRICS = "rubrics"
 _NOT = "not-"
-"""What stands before the type of an assertion to turn its score round."""
+"""The start of the type of an assertion whose score is turned round."""
 
 ListPath = tuple[str, ...]
 """Where a suite, its defaults, a test or a turn has a list of assertions: a field, or one in `execution`."""
@@ -60,7 +60,7 @@ class Release:
     shown_by: tuple[str, ...]
 
     def find_type(self, kind: str) -> Mapping[str, Any] | None:
-        """Return what the release reads of a type of assertion; None if it does not read the type."""
+        """Return the table of a type of assertion; None if the release does not read the type."""
         return self.types.get(kind) if kind in self.types or self.is_spelt_exactly else self.types.get(_spell(kind))
 
     def name_field(self, kind: str) -> str:
@@ -111,11 +111,10 @@ def _read_release(schema: str) -> Release:
     criteria_fields = {kind: fields["x-criteria"] for kind, fields in types.items() if "x-criteria" in fields}
     kind = next(iter(criteria_fields))
     is_spelt_exactly = facts.get("is_spelt_exactly", False)
-    unloaded = {
-        kind: Unloaded(row["reason"], row.get("successor", ""), row.get("is_reserved", False))
-        for row in loaded["unloaded"]
-        for kind in row["types"]
-    }
+    unloaded: dict[str, Unloaded] = {}
+    for row in loaded["unloaded"]:
+        reason = Unloaded(row["reason"], row.get("successor", ""), row.get("is_reserved", False))
+        unloaded |= dict.fromkeys(row["types"], reason)
     kinds = {kind: kind for kind in criteria_fields}
     if not is_spelt_exactly:
         kinds |= {kind.replace("-", "_"): kind.replace("-", "_") for kind in criteria_fields}

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rubric_lint.formats.agentv.parts import LISTS, Blocker, find_assertions, find_suite_cases, is_suite
+from rubric_lint.formats.agentv.parts import Blocker, find_assertions, find_suite_cases, is_suite
 from rubric_lint.formats.agentv.releases import RELEASES
-from rubric_lint.formats.agentv.suite_5 import find_misshapen, gather_input, has_command
-from rubric_lint.formats.agentv.suites import is_current, is_in_folder
+from rubric_lint.formats.agentv.suite_5 import find_misshapen_lists, gather_input, has_command
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS, is_current, is_in_folder
 from rubric_lint.formats.agentv.unconvertible import is_named
 from rubric_lint.model.messages import counted
 from rubric_lint.model.rubric import Rubric
@@ -32,7 +32,7 @@ def find_later(document: Document, rubrics: Iterable[Rubric]) -> Iterator[Blocke
 
 def find_obstacles(document: Document) -> Iterator[Blocker]:
     """Find what of a suite cannot be rewritten for AgentV 4, with its reason; nothing is written then."""
-    yield from find_misshapen(document)
+    yield from find_misshapen_lists(document)
     for path, assertion in find_assertions(document):
         kind = assertion["type"]
         if kind in SCRIPTS and not has_command(assertion):
@@ -47,7 +47,7 @@ def find_gaps(document: Document) -> Iterator[Blocker]:
         if missing:
             yield Blocker(f"AgentV 4 skips a test without {missing}", path, Part.HEAD)
     for path, assertion in find_assertions(document):
-        name = next((name for name in LISTS if name in assertion), "")
+        name = next((name for name in ASSERTION_LISTS if name in assertion), "")
         if assertion["type"] != "composite" or not isinstance(assertion.get(name), list):
             continue
         for at, member in enumerate(assertion[name]):

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubric_lint.formats.agentv.parts import (
-    CASES,
-    LISTS,
+    CASE_LISTS,
     OLD_CASES,
     Blocker,
     find_assertion_lists,
@@ -17,13 +16,15 @@ from rubric_lint.formats.agentv.parts import (
 )
 from rubric_lint.formats.agentv.releases import RELEASES, list_paths
 from rubric_lint.formats.agentv.suites import (
+    ASSERTION_LISTS,
+    CASES,
     OLD_FIELDS,
     find_mappings,
     find_read,
     is_in_folder,
     look_up,
 )
-from rubric_lint.formats.agentv.unconvertible import find_other_files, is_named, names_in
+from rubric_lint.formats.agentv.unconvertible import find_unconverted_files, is_named, names_in
 from rubric_lint.formats.search.lost_in_suites import find_faulty_templates
 from rubric_lint.model.messages import counted, describe
 from rubric_lint.source.document import Document
@@ -74,7 +75,7 @@ def find_obstacles(document: Document) -> Iterator[Blocker]:
         yield from _check_templates(document, path, case)
         if "rubrics" in case and not isinstance(case["rubrics"], list):
             yield Blocker("`rubrics` is not a list of criteria", (*path, "rubrics"))
-    yield from find_misshapen(document)
+    yield from find_misshapen_lists(document)
     tasks = list_tasks(document)
     for path, assertion in find_assertions(document):
         yield from _check_assertion(path, assertion, find_task(tasks, path))
@@ -83,10 +84,10 @@ def find_obstacles(document: Document) -> Iterator[Blocker]:
                 yield Blocker(f"`{new}` is there too; remove one", (*path, old))
 
 
-def find_misshapen(document: Document) -> Iterator[Blocker]:
+def find_misshapen_lists(document: Document) -> Iterator[Blocker]:
     """Find lists of assertions that are something else, which no release of AgentV loads."""
     own = document.data if is_suite(document) or is_template(document) else {}
-    tests = [name for name in (CASES, *OLD_CASES[:2]) if name in own]
+    tests = [name for name in CASE_LISTS[:3] if name in own]
     for name in tests[1:]:
         yield Blocker(f"AgentV reads only `{tests[0]}` here; join it with `{name}`", (name,))
     if own:
@@ -102,9 +103,9 @@ def find_misshapen(document: Document) -> Iterator[Blocker]:
 def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Blocker]:
     """Find the lists of assertions of a suite or a test that AgentV does not read beside another one, or never."""
     execution = owner.get("execution")
-    values: dict[tuple[str, ...], Any] = {(name,): owner[name] for name in LISTS if name in owner}
+    values: dict[tuple[str, ...], Any] = {(name,): owner[name] for name in ASSERTION_LISTS if name in owner}
     if isinstance(execution, dict):
-        values |= {("execution", name): execution[name] for name in LISTS if name in execution}
+        values |= {("execution", name): execution[name] for name in ASSERTION_LISTS if name in execution}
     first = next((place for place in RELEASES["agentv-4"].lists[kind] if isinstance(values.get(place), list)), ())
     for place, value in values.items():
         written = ".".join(place)
@@ -144,7 +145,7 @@ def _check_shared(document: Document) -> Iterator[Blocker]:
     """Check that the `input` and the files of a suite, and those of its tests, can be put into the input of each."""
     suite = document.data if is_suite(document) else {}
     shared = [name for name in _SHARED if name in suite]
-    outside = any(blocker.path[0] in (CASES, *OLD_CASES) for blocker in find_other_files(document))
+    outside = any(blocker.path[0] in CASE_LISTS for blocker in find_unconverted_files(document))
     for name in shared:
         if outside:
             yield Blocker(f"`{name}` of a suite goes into the input of each test, and some are in other files", (name,))
@@ -187,7 +188,7 @@ def _check_prompts(document: Document) -> Iterator[Blocker]:
     suite = document.data
     cases = list(find_suite_cases(document))
     if any({"input", "input_messages"} & case.keys() for _, case in cases):
-        for name in (CASES, *OLD_CASES):
+        for name in CASE_LISTS:
             entries = suite.get(name)
             for at, case in enumerate(entries if isinstance(entries, list) else ()):
                 if isinstance(case, str):
@@ -209,8 +210,8 @@ def name_criteria(case: dict[str, Any]) -> str:
 def is_judged(case: dict[str, Any]) -> bool:
     """Return whether a test has a list of assertions of its own."""
     execution = case.get("execution")
-    lists = execution.keys() & {*LISTS} if isinstance(execution, dict) else set()
-    return bool(lists or case.keys() & {"rubrics", *LISTS})
+    lists = execution.keys() & {*ASSERTION_LISTS} if isinstance(execution, dict) else set()
+    return bool(lists or case.keys() & {"rubrics", *ASSERTION_LISTS})
 
 
 def _check_variables(document: Document, path: Path, case: dict[str, Any]) -> Iterator[Blocker]:
@@ -291,7 +292,7 @@ def list_rendered(suite: Mapping[str, Any], case: dict[str, Any]) -> list[str]:
         return []
     if suite and not case.keys() & {"vars", "input", "expected_output", *NEW_NAMES}:
         return []
-    fields = ("input", "input_messages", "rubrics", "execution", "turns", *LISTS, *_CRITERIA, *_LABELS)
+    fields = ("input", "input_messages", "rubrics", "execution", "turns", *ASSERTION_LISTS, *_CRITERIA, *_LABELS)
     return [name for name in fields if name in case]
 
 
@@ -368,7 +369,7 @@ def _check_composite(path: Path, assertion: dict[str, Any]) -> Iterator[Blocker]
     if not is_weighed or {**aggregator, "weights": 0} != {"type": "weighted_average", "weights": 0}:
         reason = "AgentV 5 has `assert-set` for `composite`, only with the aggregator `weighted_average`"
         yield Blocker(f"{reason}; change it by hand", (*path, "aggregator" if "aggregator" in assertion else "type"))
-    lists = [name for name in LISTS if name in assertion]
+    lists = [name for name in ASSERTION_LISTS if name in assertion]
     if len(lists) != 1 or not isinstance(assertion[lists[0]], list):
         yield Blocker(
             "AgentV 5 has `assert-set` for `composite`, with one list of assertions; write one", (*path, "type")
@@ -396,8 +397,10 @@ def list_tasks(document: Document) -> dict[Path, Any]:
 
 def find_task(tasks: Mapping[Path, Any], path: Path) -> Any:
     """Return the `criteria` of the test that an assertion belongs to; None if it belongs to none."""
-    owners = (path[:length] for length in range(len(path) + 1))
-    return next((tasks[owner] for owner in owners if owner in tasks), None)
+    for length in range(len(path) + 1):
+        if path[:length] in tasks:
+            return tasks[path[:length]]
+    return None
 
 
 def read_trajectory(assertion: dict[str, Any]) -> tuple[str, str, Any] | None:
@@ -516,6 +519,6 @@ def _count_old_members(composite: dict[str, Any]) -> int:
     """Return how many members of a composite have a type that AgentV 4 does not read."""
     known = RELEASES["agentv-4"].types
     kinds: list[Any] = []
-    for name in LISTS:
+    for name in ASSERTION_LISTS:
         kinds += [member.get("type") for _, member in find_mappings((), composite.get(name))]
     return len([kind for kind in kinds if kind not in known])

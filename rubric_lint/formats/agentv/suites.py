@@ -27,7 +27,7 @@ from rubric_lint.model.schema import (
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
-EVALUATORS = list_names()
+ASSERTION_LISTS = list_names()
 """The names of lists of assertions, which may also be below `execution`."""
 
 OLD_FIELDS: dict[str, str] = OLDEST.loaded["renamed"]["test"]
@@ -45,7 +45,7 @@ TEMPLATES = ".agentv/templates/"
 _SETS = find_fields("x-members", but="x-skips-strings")
 """The types of assertions that hold others, strings among them, each with the field of its list."""
 
-_CASES = "tests"
+CASES = "tests"
 _OF_CASES = frozenset({"criteria", "input", "expected_output"})
 _ONLY_CASES_HAVE = frozenset({"id", "input", "criteria"})
 
@@ -65,7 +65,7 @@ def find_typed(document: Document) -> Iterator[tuple[Path, dict[str, Any], str]]
     """Find the assertions that have a type."""
     for path, mapping in document.mappings:
         kind = mapping.get("type")
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str):
+        if len(path) > 1 and path[-2] in ASSERTION_LISTS and isinstance(kind, str):
             yield path, mapping, kind
 
 
@@ -99,7 +99,7 @@ def is_of_agentv(document: Document, path: Path) -> bool:
     suite = document.data
     if isinstance(suite, dict) and _OF_PROMPTFOO in suite:
         return False
-    while len(path) > 1 and path[-2] in EVALUATORS:  # an assertion may be nested in a set of assertions
+    while len(path) > 1 and path[-2] in ASSERTION_LISTS:  # an assertion may be nested in a set of assertions
         path = path[:-2]
     path = path[:-1] if path[-1:] == ("execution",) else path
     owner = document.value(path)
@@ -117,9 +117,9 @@ def find_cases(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     if isinstance(data, list):
         yield from find_mappings((), data)
     elif isinstance(data, dict):
-        yield from find_mappings((_CASES,), data.get(_CASES))
+        yield from find_mappings((CASES,), data.get(CASES))
         yield from find_scenario_tests(document)
-        if _CASES not in data and is_case_file(document):
+        if CASES not in data and is_case_file(document):
             yield (), data
 
 
@@ -127,7 +127,7 @@ def find_scenario_tests(document: Document) -> Iterator[tuple[Path, dict[str, An
     """Find the tests of scenarios, and the mappings that are joined with each of them."""
     scenarios = document.data.get("scenarios") if isinstance(document.data, dict) else None
     for path, scenario in find_mappings(("scenarios",), scenarios):
-        for name in ("config", _CASES):
+        for name in ("config", CASES):
             yield from find_mappings((*path, name), scenario.get(name))
 
 
@@ -223,7 +223,7 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
     """
     release = next(release for release in RELEASES.values() if release.table == schema)
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]
-    tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in EVALUATORS)]
+    tests = [holder for holder in holders if not (len(holder) > 1 and holder[-2] in ASSERTION_LISTS)]
     read: list[PassMark] = []
     unread: list[PassMark] = []
     for holder in [*tests, ()]:
@@ -243,7 +243,7 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
 
 def find_grader(document: Document, path: Path) -> Path | None:
     """Return where the assertion is that has its criteria at a path, or is one itself; None if there is none."""
-    ends = [end for end in (len(path), len(path) - 1) if end > 1 and path[end - 2] in EVALUATORS]
+    ends = [end for end in (len(path), len(path) - 1) if end > 1 and path[end - 2] in ASSERTION_LISTS]
     return next((path[:end] for end in ends if isinstance(document.value(path[:end]), dict)), None)
 
 
@@ -264,7 +264,7 @@ def find_gate(document: Document, grader: Path) -> Path | None:
 def find_negation(document: Document, path: Path) -> tuple[Path, str] | None:
     """Return where an assertion around a rubric turns its score round, and the reason to give; None if none does."""
     for end in range(len(path), 1, -1):
-        assertion = document.value(path[:end]) if path[end - 2] in EVALUATORS else None
+        assertion = document.value(path[:end]) if path[end - 2] in ASSERTION_LISTS else None
         if not isinstance(assertion, dict):
             continue
         if not is_off(assertion.get("negate")):
@@ -289,9 +289,10 @@ def _find_reason(table: Mapping[str, Any], steps: Path) -> str:
 
 
 def look_up(value: Any, path: Path) -> Any:
-    """Return the value at a path of mappings; None if there is none."""
+    """Return the value at a path of mappings and lists; None if there is none."""
     for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
+        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
     return value
 
 
@@ -310,7 +311,7 @@ def find_read(*parts: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(fields)
 
 
-def find_unread(
+def find_unread_fields(
     value: dict[str, Any],
     schema: Mapping[str, Any],
     title: str,

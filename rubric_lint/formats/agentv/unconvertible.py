@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rubric_lint.formats.agentv.files import find_named
-from rubric_lint.formats.agentv.parts import LISTS, Blocker, find_assertions
+from rubric_lint.formats.agentv.parts import Blocker, find_assertions
 from rubric_lint.formats.agentv.releases import RELEASES, Release
+from rubric_lint.formats.agentv.suites import ASSERTION_LISTS
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.messages import join_words, shorten
 from rubric_lint.model.rubric import Rubric
@@ -24,7 +25,7 @@ def is_named(case: dict[str, Any]) -> bool:
     return isinstance(case.get("id"), str) and case["id"] != ""
 
 
-def find_other_files(document: Document) -> Iterator[Blocker]:
+def find_unconverted_files(document: Document) -> Iterator[Blocker]:
     """Find the cases and assertions that are in other files, of which nothing is rewritten."""
     for other in find_named(document):
         reason = f"the {other.holds} in `{other.text}` are not rewritten; run this on that file too"
@@ -67,9 +68,9 @@ def find_unconvertible(
     elif view and view.definition:  # read in the same place only
         if rubric.dialect not in target.dialects:
             yield Blocker(f"{target.title} has no criterion outside a list; write a list of one", path)
-    elif path[-1:] and path[-1] in LISTS:
+    elif path[-1:] and path[-1] in ASSERTION_LISTS:
         yield from _find_lost_list(path, target)  # strings among assertions stay there
-    elif path[-3:-2] and path[-3] in LISTS:
+    elif path[-3:-2] and path[-3] in ASSERTION_LISTS:
         yield from _find_unread_assertion(document, path, target)
     elif not path or path[:-1] not in cases:
         yield Blocker(f"{target.title} reads rubrics only in the cases of `tests`; move this one to a case", path)

@@ -1,4 +1,9 @@
-"""Find rubrics that are written in the dialects of other systems."""
+"""Find rubrics that are written in the dialects of other systems.
+
+Call `could_hold_rubrics` for the bytes of a file, `find_families` for its text and `find_views` for its rubrics. A
+family is a module here, or a table that `search.described` reads. A module has `find(document)`, which yields a `View`
+for each rubric: its data in the words of version 2, with the place of each part in the document.
+"""
 
 import codecs
 import re
@@ -27,7 +32,8 @@ if TYPE_CHECKING:
 _SCORES = ((b"score-",), *((b"score%d" % digit,) for digit in range(10)))
 _RUBRIC = ('rubric"', "rubric'", "rubric:", "rubric :")
 """The end of the key `rubric` in YAML or JSON; most files of our own format have the other words too."""
-_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
+JUDGED_TYPES = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
+"""The types of assertions by which a model judges, in promptfoo and AgentV."""
 
 
 class Family(NamedTuple):
@@ -125,7 +131,7 @@ FAMILIES = (
     ),
     Family(
         "promptfoo",
-        tuple(("assert", kind) for kind in _JUDGED),
+        tuple(("assert", kind) for kind in JUDGED_TYPES),
         files_have=((b"assert", b"g-eval"), (b"assert", b"model-graded-closedqa"), (b"assert", b"factuality")),
     ),
     Family("harbor", (("criterion",),), toml_has=((b"criterion", b"description"),), in_data=False),
@@ -262,7 +268,7 @@ def has_words_of_named(text: str) -> bool:
     return any(all(word.decode() in text for word in words) for words in _NAMED_MISSES)
 
 
-SUITES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")
+SUITE_FILES = ("eval.yaml", "eval.yml", "suite.yaml", "suite.yml")
 """How the names of files end that a search takes for suites of AgentV."""
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.model.criterion import Asked
+from rubric_lint.model.criterion import JudgeQuestion
 from rubric_lint.model.messages import find_near
-from rubric_lint.model.view import Dialect, Draft, View, is_named_for_judges, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, is_named_for_judges, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -15,7 +15,7 @@ AGENT_SKILLS = Dialect(
     "agent-skills/v1.json",
     {"expected_outcome": "text"},
     without=frozenset({"missing-id"}),
-    asked=Asked("pass or fail", 0),
+    asked=JudgeQuestion("pass or fail", 0),
     tells_others=True,
     cases=frozenset({"evals", "scenarios"}),
 )
@@ -39,7 +39,7 @@ def find(document: Document) -> Iterator[View]:
         read = [(place, item) for place, item in items if not isinstance(item, dict) or _find_text(item)]
         if not any(_is_for_judge(item, is_sure=is_sure) for _, item in read):
             continue
-        draft = Draft(document, read[0][0][:-1])
+        draft = ViewBuilder(document, read[0][0][:-1])
         data: list[Any] = []
         for index, (place, item) in enumerate(read):
             draft.put((index,), place)
@@ -55,7 +55,7 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(AGENT_SKILLS, data, around=around, beside=definition, question=read_text(case, "prompt"))
 
 
-def find_unread(document: Document) -> Iterator[tuple[Path, str, str]]:
+def find_unread_cases(document: Document) -> Iterator[tuple[Path, str, str]]:
     """Find cases without criteria, and assertions that no judge can read; yield place, problem and advice."""
     items = {path: list(_list_items(path, case)) for path, case, _ in _find_cases(document)}
     judged = {path[:-1] for path in items if items[path]}

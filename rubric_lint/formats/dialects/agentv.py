@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.agentv.releases import find_fields
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     ListPlace,
     find_cases,
     find_text_lists,
@@ -28,7 +28,7 @@ from rubric_lint.formats.agentv.suites import (
 from rubric_lint.formats.search.around import find_in_suite
 from rubric_lint.model.recognition import FIELD, Around
 from rubric_lint.model.schema import case_lists
-from rubric_lint.model.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -129,7 +129,7 @@ def _view(document: Document, criteria: _Criteria, before: Dialect) -> View:
     path, value, dialect, definition = criteria
     if before is AGENTV_A6 and dialect is not AGENTV_A7:
         dialect = AGENTV_A6
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     data: list[Any] = []
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         source = path if definition else (*path, index)
@@ -169,7 +169,7 @@ def _find_lists(document: Document) -> _Lists:
     lists = _Lists(has_own_cases=document.part != "" or any(map(is_whole_case, loose.values())))
     for path, mapping in document.mappings:
         holder = path[-2] if len(path) > 1 else ""
-        kind = read_text(mapping, "type") if holder in EVALUATORS else ""
+        kind = read_text(mapping, "type") if holder in ASSERTION_LISTS else ""
         value = mapping.get("rubrics")
         if CONTAINERS.get(kind) == "value":
             lists.sure += _find_judged(document, path, mapping)
@@ -226,7 +226,7 @@ def _is_old_list(document: Document, path: Path, value: Any) -> bool:
 
 def _view_texts(document: Document, assertions: ListPlace, dialect: Dialect) -> View:
     """Return one rubric of all strings in a list; in a turn, the criteria have other ids and need not be met."""
-    draft = Draft(document, assertions.path)
+    draft = ViewBuilder(document, assertions.path)
     data: list[Any] = []
     for index, text in enumerate(assertions.value):
         if not isinstance(text, str):
@@ -242,7 +242,7 @@ def _view_texts(document: Document, assertions: ListPlace, dialect: Dialect) -> 
 
 
 def _read_criterion(
-    draft: Draft, at: tuple[int, Path], entry: dict[str, Any], dialect: Dialect, definition: str
+    draft: ViewBuilder, at: tuple[int, Path], entry: dict[str, Any], dialect: Dialect, definition: str
 ) -> dict[str, Any]:
     """Read one criterion in the words of version 2, with the gate as AgentV reads it; `at` are its index and its place.
 
@@ -280,7 +280,7 @@ def _read_criterion(
 
 
 def _read_gate(
-    draft: Draft, at: tuple[int, Path], entry: dict[str, Any], found: dict[str, Any], dialect: Dialect
+    draft: ViewBuilder, at: tuple[int, Path], entry: dict[str, Any], found: dict[str, Any], dialect: Dialect
 ) -> None:
     """Read the gate: since A6, `min_score` applies to bands only, and a checklist criterion has only `required`."""
     index, source = at

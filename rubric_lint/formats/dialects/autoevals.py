@@ -9,7 +9,7 @@ from typing import Any
 from rubric_lint.model.criterion import as_levels, read_number
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import shorten
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -48,7 +48,7 @@ def find(document: Document) -> Iterator[View]:
 def _view(document: Document, path: Path, spec: Mapping[str, Any]) -> View:
     """Return the rubric of a specification: one criterion, with a level for each score."""
     prompt = spec["prompt"]
-    draft = Draft(document, (*path, "choice_scores"))
+    draft = ViewBuilder(document, (*path, "choice_scores"))
     choices_by_score: dict[Decimal, list[str]] = {}
     for choice, score in spec["choice_scores"].items():
         if read_number(score) is not None:
@@ -81,7 +81,7 @@ def _find_unnamed(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, s
             yield (*path, choice), f"`{shorten(choice)}` has a score, and {place} does not name it; {advice}"
 
 
-def find_unread(document: Document) -> Iterator[Path]:
+def find_unwritten_scores(document: Document) -> Iterator[Path]:
     """Find the `choice_scores` of OpenAI evals that are not written out: each choice is its own score."""
     for path, spec in document.mappings:
         if (
@@ -110,7 +110,7 @@ def _find_hidden(spec: Mapping[str, Any], path: Path) -> Iterator[tuple[str, Pro
                 break
 
 
-def _make_choices(draft: Draft, prompt: str, choices: Sequence[tuple[int, list[str]]]) -> list[Mapping[str, Any]]:
+def _make_choices(draft: ViewBuilder, prompt: str, choices: Sequence[tuple[int, list[str]]]) -> list[Mapping[str, Any]]:
     """Return a level for each number, with the choices that have it as a prompt describes them.
 
     A description is one as in `(A) The answer is a subset ...`, else the name.

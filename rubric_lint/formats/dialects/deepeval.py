@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.formats.search.scales_in_text import find_reversed, find_scale
-from rubric_lint.model.criterion import ASKED, HIGHEST, LOWEST, SCORES, Asked, as_integer
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.criterion import ASKED, HIGHEST, LOWEST, SCORES, JudgeQuestion, as_integer
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import describe, join_words, shorten, write_number
 from rubric_lint.model.rubric import is_placeholder
-from rubric_lint.model.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
@@ -24,7 +24,7 @@ _LOOSE = replace(DEEPEVAL, without=frozenset({"split-band"}))
 
 # What is judged is told in words, and the judge gives one score from 0 to 10 for all of it.
 _IN_WORDS = replace(DEEPEVAL, without=frozenset({"split-band", "single-band", "not-self-contained"}))
-_TEN = Asked("a score from 0 to 10", HIGHEST)
+_TEN = JudgeQuestion("a score from 0 to 10", HIGHEST)
 _STEPS = "evaluation_steps"
 
 _NAMES = {"score_range": "score_range", "expected_outcome": "expected_outcome"}
@@ -49,7 +49,7 @@ def find(document: Document) -> Iterator[View]:
         if name.strip() and isinstance(document.value(path[:-1]), list):
             first = named.setdefault((path[:-1], name), path)
             if first != path:  # another metric of the same list has it
-                related = (Place("the first one", (*first, "name"), Part.ENTRY),)
+                related = (RelatedPlace("the first one", (*first, "name"), Part.ENTRY),)
                 problem = Problem("metric", (*path, "name"), Part.ENTRY, {"name": shorten(name)}, related)
                 problems.append(("duplicate-id", problem))
         yield _view_words(document, path, field, words, tuple(problems))
@@ -136,7 +136,7 @@ def _read_variable(path: Path) -> str:
 
 def _view(document: Document, path: Path, items: list[Any], holder: Path | None) -> View:
     """Return a list of bands; `holder` is the metric that takes them."""
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     data = [_read_band(draft, index, item) for index, item in enumerate(items)]
     name = _read_variable(path)
     if holder is None:
@@ -193,7 +193,7 @@ def _view_words(
     document: Document, path: Path, field: str, words: str | list[Any], problems: tuple[tuple[str, Problem], ...]
 ) -> View:
     """Return a metric without bands as one band of all scores, or as the bands that are written into its words."""
-    call, place, draft = document.value(path), (*path, field), Draft(document, path)
+    call, place, draft = document.value(path), (*path, field), ViewBuilder(document, path)
     steps = words if isinstance(words, list) else [words]
     text = "\n".join(step for step in steps if isinstance(step, str))
     scale = find_scale(text)
@@ -229,7 +229,7 @@ def _find_faulty_steps(call: Mapping[str, Any], path: Path) -> Iterator[tuple[st
         if is_placeholder(said):
             yield "placeholder", Problem("unfinished", place, values={"text": shorten(step.strip())})
         elif said and said in seen:
-            yield "duplicate-outcome", Problem("step", place, related=(Place("the same step", seen[said]),))
+            yield "duplicate-outcome", Problem("step", place, related=(RelatedPlace("the same step", seen[said]),))
         elif said:
             seen[said] = place
 
@@ -272,7 +272,7 @@ def _format_unscorable(call: Mapping[str, Any]) -> str:
     return "" if is_known else _UNKNOWN
 
 
-def _read_band(draft: Draft, index: int, item: Any) -> Any:
+def _read_band(draft: ViewBuilder, index: int, item: Any) -> Any:
     """Return a band in our words, without other arguments that are computed."""
     if not isinstance(item, dict):
         return item

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import is_number
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import find_near, shorten
 from rubric_lint.model.schema import schema_of
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 
@@ -53,7 +53,7 @@ def find(document: Document) -> Iterator[View]:
 
 
 def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]]) -> View:
-    draft = Draft(document, ())
+    draft = ViewBuilder(document, ())
     aggregation = _read_aggregation(data)
     kinds = [_read_kind(item) for item in items]
     has_levels = any(kind.type != "binary" or kind.is_negated for kind in kinds)  # then yes and no are levels too
@@ -82,7 +82,7 @@ def _view(document: Document, data: dict[str, Any], items: list[dict[str, Any]])
     )
 
 
-class _Kind(NamedTuple):
+class _AnswerKind(NamedTuple):
     """How a criterion is answered, and whether a high answer is bad."""
 
     type: str
@@ -90,12 +90,12 @@ class _Kind(NamedTuple):
     is_optional: bool
 
 
-def _read_kind(item: dict[str, Any]) -> _Kind:
+def _read_kind(item: dict[str, Any]) -> _AnswerKind:
     annotations = item.get("annotations")
     notes = annotations if isinstance(annotations, dict) else {}
     is_negated = item.get("negate", "negative" in str(notes.get("type", "")).lower())
     is_optional = item.get("optional", "optional" in str(notes.get("importance", "")).lower())
-    return _Kind(str(item.get("type", "binary")), is_negated is True, is_optional is True)
+    return _AnswerKind(str(item.get("type", "binary")), is_negated is True, is_optional is True)
 
 
 def _read_aggregation(data: Mapping[str, Any]) -> str:
@@ -104,7 +104,7 @@ def _read_aggregation(data: Mapping[str, Any]) -> str:
     return aggregation.replace("_", "-") or _MEAN
 
 
-def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list[Mapping[str, Any]]:
+def _levels(draft: ViewBuilder, index: int, item: dict[str, Any], kind: _AnswerKind) -> list[Mapping[str, Any]]:
     """Return the answers as levels; the rank of a negated one is counted from the other end."""
     source = (_LIST, index)
     field = {"likert": "points", "rubric": "levels"}.get(kind.type, "")
@@ -129,7 +129,7 @@ def _levels(draft: Draft, index: int, item: dict[str, Any], kind: _Kind) -> list
 
 
 def _find_problems(
-    data: Mapping[str, Any], items: list[dict[str, Any]], kinds: list[_Kind]
+    data: Mapping[str, Any], items: list[dict[str, Any]], kinds: list[_AnswerKind]
 ) -> Iterator[tuple[str, Problem]]:
     """Find what Harbor refuses or does in silence, beyond the schema."""
     aggregation = _read_aggregation(data)
@@ -165,5 +165,5 @@ def _find_equal_names(data: Mapping[str, Any], items: list[dict[str, Any]]) -> I
         first, is_first_written = seen.setdefault(name, (place, is_written))
         if first != place and not (is_written and is_first_written):
             effect = "reports both under it" if mode == "individual" else "refuses the file"
-            values, related = {"name": name, "effect": effect}, (Place("the first one", first),)
+            values, related = {"name": name, "effect": effect}, (RelatedPlace("the first one", first),)
             yield "duplicate-id", Problem("harbor-name", place, Part.VALUE, values, related)

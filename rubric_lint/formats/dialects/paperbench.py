@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.model.criterion import Asked, read_number
+from rubric_lint.model.criterion import JudgeQuestion, read_number
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import describe_infinite
-from rubric_lint.model.view import Dialect, Draft, View
+from rubric_lint.model.view import Dialect, View, ViewBuilder
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -18,7 +18,7 @@ PAPERBENCH = Dialect(
     "paperbench/v1.json",
     {"expected_outcome": "requirements"},
     has_borderline=False,
-    asked=Asked("0 or 1", 1),
+    asked=JudgeQuestion("0 or 1", 1),
 )
 
 _DEAD = "the parts of a part that counts all weigh 0, so no answer earns it, and an average cannot express that"
@@ -52,7 +52,7 @@ def find(document: Document) -> Iterator[View]:
         for inner, task in tasks[::-1]:
             stack.append((inner, task, share * _read_weight(task) / total if total else Fraction(0)))
     unit = math.lcm(*(share.denominator for _, _, share in leaves))
-    draft = Draft(document, ())
+    draft = ViewBuilder(document, ())
     data: list[Any] = []
     for index, (place, leaf, share) in enumerate(leaves):
         data.append({"weight": int(share * unit), **draft.rename(leaf, _NAMES, (index,), place)})

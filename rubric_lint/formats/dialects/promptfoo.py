@@ -8,10 +8,10 @@ from typing import Any
 
 from rubric_lint.formats.agentv.suites import find_negation, is_of_agentv
 from rubric_lint.formats.search.scales_in_text import SHARE, WrittenScale, find_scale, view_scale
-from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.recognition import tells
-from rubric_lint.model.view import Dialect, Draft, View, read_text, read_threshold
+from rubric_lint.model.recognition import has_distinctive_field
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -27,14 +27,14 @@ _WITHIN = ("rubrics", "criteria")
 _DEFAULT_TEST = "defaultTest"
 _OF_SUITES = frozenset({"providers", "prompts", "tests", _DEFAULT_TEST, "scenarios"})
 
-_TEN = Asked("a score from 0 to 10", 10)
+_TEN = JudgeQuestion("a score from 0 to 10", 10)
 _FACTS, _CLOSED = "factuality", "model-graded-closedqa"
 _JUDGES = {
     "llm-rubric": SHARE,
     "agent-rubric": SHARE,
     "g-eval": _TEN,
-    _CLOSED: Asked("yes or no", 0),
-    _FACTS: Asked("how the facts of two texts agree", 0),
+    _CLOSED: JudgeQuestion("yes or no", 0),
+    _FACTS: JudgeQuestion("how the facts of two texts agree", 0),
 }
 _NEVER_NEGATED = frozenset({_FACTS, _CLOSED})
 """The types that pass as they are after `not-`: promptfoo looks them up without it, and never turns their result."""
@@ -66,7 +66,7 @@ def is_filled_in(value: str) -> bool:
     return _FILLED_IN.fullmatch(value) is not None
 
 
-def _read_judge(assertion: Any) -> Asked | None:
+def _read_judge(assertion: Any) -> JudgeQuestion | None:
     """Return the question to the judge of an assertion; None if no model judges it by a text of the author."""
     kind = read_text(assertion, "type") if isinstance(assertion, dict) else ""
     asked = _JUDGES.get(kind.removeprefix(_NOT))
@@ -89,7 +89,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
     is_geval = asked.highest == HIGHEST
     if not isinstance(value, list) or not (_is_ours(value) or (is_geval and not value)):
         return
-    draft = Draft(document, place)
+    draft = ViewBuilder(document, place)
     for index, entry in enumerate(value):  # they are in our format already
         draft.put((index,), (*place, index))
         for key in entry if isinstance(entry, dict) else ():
@@ -107,7 +107,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
 
 def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterator[View]:
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     data: list[Any] = []
     has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
     mark = _find_pass_mark(document, path[:-1])
@@ -146,7 +146,9 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         )
 
 
-def _read_entry(draft: Draft, own: int, place: Path, assertion: dict[str, Any], asked: Asked) -> dict[str, Any]:
+def _read_entry(
+    draft: ViewBuilder, own: int, place: Path, assertion: dict[str, Any], asked: JudgeQuestion
+) -> dict[str, Any]:
     """Return the criterion of an assertion with a text; `own` is its index in the data."""
     draft.put((own,), place)
     for name, field in {"expected_outcome": "value", "weight": "weight"}.items():
@@ -161,7 +163,7 @@ def _read_entry(draft: Draft, own: int, place: Path, assertion: dict[str, Any], 
     return entry
 
 
-def _find_ignored(assertion: dict[str, Any], place: Path, asked: Asked) -> Iterator[tuple[str, Problem]]:
+def _find_ignored(assertion: dict[str, Any], place: Path, asked: JudgeQuestion) -> Iterator[tuple[str, Problem]]:
     """Find an empty value that gives a judge no text, and a `not-` that promptfoo ignores."""
     value, kind = assertion.get("value"), assertion["type"]
     if isinstance(value, list | dict):
@@ -171,7 +173,7 @@ def _find_ignored(assertion: dict[str, Any], place: Path, asked: Asked) -> Itera
         yield "schema", Problem("ignored-negation", (*place, "type"), values={"type": kind.removeprefix(_NOT)})
 
 
-def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Asked) -> View:
+def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: JudgeQuestion) -> View:
     """Return the rubric of one text that has bands or levels, all of them at the place of the text."""
     threshold = _threshold(document, path, asked)
     return view_scale(
@@ -186,7 +188,7 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Aske
     )
 
 
-def _find_doubts(document: Document, path: Path, asked: Asked) -> tuple[tuple[Path, str], ...]:
+def _find_doubts(document: Document, path: Path, asked: JudgeQuestion) -> tuple[tuple[Path, str], ...]:
     """Return the negation and the scoring function of an assertion, with either of which it is not scored."""
     negation = find_negation(document, path) if asked.is_negated else None
     function = _find_function(document, path)
@@ -217,7 +219,7 @@ def _find_pass_mark(document: Document, path: Path) -> Path | None:
     return (usual, "threshold") if isinstance(defaults, dict) and "threshold" in defaults else None
 
 
-def _threshold(document: Document, path: Path, asked: Asked) -> Decimal | None:
+def _threshold(document: Document, path: Path, asked: JudgeQuestion) -> Decimal | None:
     return read_threshold(document, (*path, "threshold"), _OF_GEVAL if asked.highest == HIGHEST else None)
 
 
@@ -226,4 +228,6 @@ def _is_ours(value: list[Any]) -> bool:
     if value and all(isinstance(entry, str) for entry in value):
         return True
     other = {"score_range", "outcome"}  # a band of AgentV
-    return any(isinstance(entry, dict) and tells(entry) and not entry.keys() >= other for entry in value)
+    return any(
+        isinstance(entry, dict) and has_distinctive_field(entry) and not entry.keys() >= other for entry in value
+    )

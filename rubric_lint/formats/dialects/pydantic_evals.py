@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from rubric_lint.model.criterion import ASKED, Asked
+from rubric_lint.model.criterion import ASKED, JudgeQuestion
 from rubric_lint.model.finding import Problem
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -62,7 +62,7 @@ def _read_judge(item: Any) -> tuple[str | dict[str, Any], Path] | None:
 
 
 def _view(document: Document, path: Path, items: list[Any]) -> View:
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     judges = [(index, _read_judge(item)) for index, item in enumerate(items)]
     found = [(index, *judge) for index, judge in judges if judge]
     names = [_read_name(judge) for _, judge, _ in found]
@@ -76,7 +76,7 @@ def _view(document: Document, path: Path, items: list[Any]) -> View:
         draft.put((own,), (*path, index))
         draft.put((own, "expected_outcome"), outcome_place)
         unseen = tuple(name for name in (_INPUT, _EXPECTED) if options.get(name) is not True)
-        asked = Asked("a verdict", 1, apart=f"{options.get('model')} {unseen}", unseen=unseen)
+        asked = JudgeQuestion("a verdict", 1, apart=f"{options.get('model')} {unseen}", unseen=unseen)
         entry = {"expected_outcome": options["rubric"], ASKED: asked}
         if names[own].strip() and names.count(names[own]) == 1:  # it makes equal names different
             entry["id"] = names[own]
@@ -103,7 +103,7 @@ def _read_geval(item: Any) -> tuple[dict[str, Any], Path] | None:
 
 def _view_steps(document: Document, path: Path, items: list[Any]) -> View:
     """Return each `GEval` of a list without another judge as a criterion, to lint its form."""
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     data: list[Any] = []
     problems: list[tuple[str, Problem]] = []
     for index, item in enumerate(items):

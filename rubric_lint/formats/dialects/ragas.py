@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from rubric_lint.model.view import Dialect, Draft, View, read_text
+from rubric_lint.model.view import Dialect, View, ViewBuilder, read_text
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.python_tree import COMPUTED, NOT_LITERAL, has_unpacked
@@ -39,7 +39,7 @@ def find(document: Document) -> Iterator[View]:
             is_rubric = _is_plain_rubric(path, mapping, [match[0] for match in matches])
         if not is_rubric:
             continue
-        draft = Draft(document, path)
+        draft = ViewBuilder(document, path)
         draft.put((0,), path)
         written: list[tuple[dict[str, Any], Path]] = []
         for match in matches:
@@ -54,7 +54,7 @@ def find(document: Document) -> Iterator[View]:
         yield draft.finish(RAGAS, [{"levels": levels}], name=name, task=task)
 
 
-class _Uses(NamedTuple):
+class _DictionaryUses(NamedTuple):
     """How a document uses its dictionaries.
 
     `variables`: those that calls get as rubrics; `are_all_levels`: it holds several dictionaries of levels, and nothing
@@ -65,21 +65,23 @@ class _Uses(NamedTuple):
     are_all_levels: bool
 
 
-def _find_uses(document: Document) -> _Uses:
+def _find_uses(document: Document) -> _DictionaryUses:
     """Look through a document, for all its dictionaries."""
     found: set[str] = set()
     if not document.kind.is_program:
         values = list(document.data.values()) if isinstance(document.data, dict) else []
-        return _Uses(found, len(values) > 1 and all(map(_has_only_levels, values)))
+        return _DictionaryUses(found, len(values) > 1 and all(map(_has_only_levels, values)))
     for _, call in document.mappings:
         function = read_text(call, CALL).lower()
         for argument, value in call.items() if function else ():
             if isinstance(value, dict) and COMPUTED in value and _WORD in f"{function} {argument.lower()}":
                 found.add(value[COMPUTED])
-    return _Uses(found, are_all_levels=False)
+    return _DictionaryUses(found, are_all_levels=False)
 
 
-def _holds_levels(document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _Uses]) -> bool:
+def _holds_levels(
+    document: Document, path: Path, mapping: dict[str, Any], find_uses: Callable[[], _DictionaryUses]
+) -> bool:
     """Return whether a mapping with keys such as `score1_description` has levels, and not the scores of two sides.
 
     It does if it is a rubric by its name or is used as one, or has a task. In data, it does also if it has nothing
@@ -134,5 +136,5 @@ def find_computed(document: Document, rubrics: set[Path]) -> Iterator[tuple[Path
     yield from ((place, NOT_LITERAL) for place in places)
 
 
-def _is_rubric(name: str, find_uses: Callable[[], _Uses]) -> bool:
+def _is_rubric(name: str, find_uses: Callable[[], _DictionaryUses]) -> bool:
     return _WORD in name.lower() or name.rpartition(".")[2] in find_uses().variables

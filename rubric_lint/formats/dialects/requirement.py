@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from rubric_lint.model.criterion import ASKED, Asked, as_levels, read_number
+from rubric_lint.model.criterion import ASKED, JudgeQuestion, as_levels, read_number
 from rubric_lint.model.messages import find_near
-from rubric_lint.model.view import OF_FILES, Dialect, Draft, View
+from rubric_lint.model.view import OF_FILES, Dialect, View, ViewBuilder
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 
@@ -24,7 +24,7 @@ _FIELDS = ("name", "requirement", "weight", "options", "scale_type", "aggregatio
 _HOLDERS = ("rubric", "criteria", "sections")
 _OF_HOLDERS = OF_FILES | {"id", "weight", "metadata", "aggregation", "scale_type"}  # a tender has more
 _SECTIONS = "requirement/v1.json#/definitions/sections"
-_LOST = Asked("met or unmet", 0, is_negated=True)
+_LOST = JudgeQuestion("met or unmet", 0, is_negated=True)
 _USUAL = 10
 """The weight of a criterion without one in autorubric; the package rubric asks for it."""
 _MIXED = "criteria with and without `options` are not scored together; write `options` for each, or for none"
@@ -76,7 +76,7 @@ def _is_rubric(items: list[Any]) -> bool:
 
 
 def _view(document: Document, path: Path, entries: list[tuple[Path, Any]], around: str = "") -> View:
-    draft = Draft(document, path)
+    draft = ViewBuilder(document, path)
     weights = [item.get("weight", _USUAL) for _, item in entries if isinstance(item, dict)]
     # Without points to earn, an answer starts at 1 and loses its share of all points: it earns what it does not do.
     turns = all(type(weight) in (int, float) and weight <= 0 for weight in weights) and any(weights)
@@ -110,7 +110,7 @@ def _find_other(entries: list[tuple[Path, Any]]) -> list[Path]:
     return [place for place, has_options in written if has_options != written[0][1]][:1]
 
 
-def _read_levels(draft: Draft, index: int, place: Path, scores: dict[int, Decimal], *, turns: bool) -> list[Any]:
+def _read_levels(draft: ViewBuilder, index: int, place: Path, scores: dict[int, Decimal], *, turns: bool) -> list[Any]:
     """Return the options as levels, numbered by their scores, or from the other end for what an answer loses."""
     options = draft.document.value(place)
     draft.put((index, "levels"), place)

@@ -14,7 +14,7 @@ from rubric_lint.formats.home_made.reading import read_by_table
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import adds_up
 from rubric_lint.formats.home_made.surroundings import Surroundings
-from rubric_lint.formats.home_made.table_writer import KEYS, UnusedKeys, find_unused_keys, generalize
+from rubric_lint.formats.home_made.table_writer import KEYS, UnusedKeys, count_shared, find_unused_keys, generalize
 from rubric_lint.formats.home_made.vocabulary import SETS, Foreign
 from rubric_lint.model.messages import quote_names, shorten
 from rubric_lint.model.view import View
@@ -24,7 +24,7 @@ from rubric_lint.source.tree import parts_of
 
 
 class EvidenceKind(StrEnum):
-    """What shows that a judge reads criteria, each by itself."""
+    """A fact that shows by itself that a judge reads criteria; messages list the values."""
 
     NAME = "their key"
     FILE = "the name of the file"
@@ -35,7 +35,7 @@ class EvidenceKind(StrEnum):
 
 
 ENOUGH = 3
-"""The bar: so many independent signs show that criteria are those of a judge."""
+"""The bar: so many independent kinds of evidence show that criteria are those of a judge."""
 
 TITLE = "home-made rubrics"
 """What messages call the format."""
@@ -48,7 +48,7 @@ class Decision(StrEnum):
     """What is done about a candidate."""
 
     READ = "read"
-    TELL = "tell"
+    REPORT = "report"
     SILENT = "silent"
 
 
@@ -158,10 +158,10 @@ class Candidate:
 
     @cached_property
     def decision(self) -> Decision:
-        """Whether the criteria are read and scored, told with the first open question, or left alone."""
+        """Whether the criteria are read and scored, reported with the first open question, or left alone."""
         if self.is_rubric and self.views:
-            return Decision.TELL if self.questions else Decision.READ
-        return Decision.TELL if self.is_near or self.is_likely else Decision.SILENT
+            return Decision.REPORT if self.questions else Decision.READ
+        return Decision.REPORT if self.is_near or self.is_likely else Decision.SILENT
 
     @cached_property
     def is_rubric(self) -> bool:
@@ -229,8 +229,11 @@ class Candidate:
         """Return whether most items have no text, but the place of a program or of its data."""
         if self.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS):
             return False
-        having = [any(_leads_to_code(key, entry[key]) for key in entry) for entry in self.columns.entries]
-        return 2 * sum(having) > len(having)
+        measured = 0
+        for entry in self.columns.entries:
+            if any(_leads_to_code(key, value) for key, value in entry.items()):
+                measured += 1
+        return 2 * measured > len(self.columns.entries)
 
     def _is_marked(self) -> bool:
         """Return whether something says that the items are scored; many things may be required."""
@@ -291,8 +294,7 @@ class Candidate:
     @cached_property
     def unused_keys(self) -> UnusedKeys:
         """What the table does not use."""
-        what = (self.groups, self.at, self.columns, self.surroundings)
-        return find_unused_keys(*what, table=self.written)
+        return find_unused_keys(self.groups, self.at, self.columns, self.surroundings, table=self.written)
 
     @property
     def roles(self) -> dict[str, Role]:
@@ -304,7 +306,9 @@ class Candidate:
     def as_table(self) -> dict[str, Any]:
         """Return the table that describes the criteria, without a name and files."""
         unused = [*self.written.get("unused", ()), *self.unused_keys.harmless]
-        table = {**self.written, **({"unused": unused} if unused else {})}
+        table = dict(self.written)
+        if unused:
+            table["unused"] = unused
         return {key: table[key] for key in KEYS if key in table}
 
     @cached_property
@@ -330,13 +334,17 @@ class Candidate:
         found = [*self.open, *self.ask_about_others(self.views)]
         for view in self.views:
             found += [Question(view.document, place, reason) for place, reason in view.doubts]
-            found += [Question(view.document, view.path, view.unscorable)] if view.unscorable else []
+            if view.unscorable:
+                found.append(Question(view.document, view.path, view.unscorable))
         return list(dict.fromkeys(found))
 
     def ask_about_others(self, views: Sequence[View], known: Collection[str] = ()) -> Iterator[Question]:
         """Ask about what may bear on the score and is neither one of the keys `known` nor a doubt of the rubrics."""
-        in_doubt = {step for view in views for place, _ in view.doubts for step in place[len(view.path) + 1 :]}
-        names = [name for name in self.unused_keys.asked if views and name not in in_doubt and name not in known]
+        in_doubt: set[str | int] = set()
+        for view in views:
+            for place, _ in view.doubts:
+                in_doubt.update(place[len(view.path) + 1 :])
+        names = [name for name in self.unused_keys.open if views and name not in in_doubt and name not in known]
         if names:
             document, place = next(pair for pair in self.unused_keys.inside if pair[1][-1] == names[0])
             listed = quote_names(names)
@@ -353,22 +361,22 @@ class Candidate:
             lists = quote_names(self.columns.names(Role.TEXTS))
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"
             yield Question(document, path, reason, self.columns.names(Role.TEXTS), "outcome")
-        if names := self.columns.ladder:
+        names = self.columns.ladder
+        if names:
             listed = quote_names(names)
             reason = f"{listed} may be levels, which are read only below one key of each criterion"
             yield Question(document, path, reason, names, "levels")
         for sibling in self.siblings:
             name = shorten(str(next((step for step in reversed(sibling) if isinstance(step, str)), "")))
             reason = f"`{name}` may hold criteria too, and is not read; {_ADOPT}"
-            own = max((group.path for group in self.groups), key=lambda path: len(_share(path, sibling)))
+            own = max(self.paths, key=lambda path: count_shared(path, sibling))
             yield Question(document, sibling, reason, (pointer(generalize(sibling, self.at, own)),))
 
 
 def choose_likely(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the most items that may be criteria of a file that is named for a rubric, whatever they are called."""
-    return sorted(
-        (candidate for candidate in candidates if candidate.is_likely), key=lambda candidate: -candidate.count
-    )[:1]
+    likely = [candidate for candidate in candidates if candidate.is_likely]
+    return sorted(likely, key=lambda candidate: -candidate.count)[:1]
 
 
 def _leads_to_code(key: str, value: Any) -> bool:
@@ -381,9 +389,3 @@ def find_ends(entry: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the lowest and the highest level of a criterion that is read, nothing if it has none."""
     numbers = [level["level"] for level in entry.get("levels", ()) if level["level"] is not None]
     return (min(numbers), max(numbers)) if numbers else ()
-
-
-def _share(path: Path, other: Path) -> Path:
-    """Return the steps with which two places begin."""
-    length = next((at for at, steps in enumerate(zip(path, other, strict=False)) if steps[0] != steps[1]), len(path))
-    return path[:length]

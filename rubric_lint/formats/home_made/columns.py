@@ -4,6 +4,7 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -54,7 +55,7 @@ class ParsedValues:
         self._found: dict[tuple[str, int], Any] = {}
 
     def once(self, what: str, value: CriterionFields, find: Callable[[CriterionFields], T]) -> T:
-        """Return what a function finds in a value."""
+        """Return the result of a function for a value, which is called only once."""
         key = what, id(value)
         if key not in self._found:
             self._found[key] = find(value)
@@ -114,8 +115,11 @@ class CriteriaColumns:
     def are_flat(self) -> bool:
         """Whether most of them hold no mappings but their levels and their parts."""
         known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
-        others = [[value for key, value in entry.items() if key not in known] for entry in self.entries]
-        return 2 * sum(any(map(_holds_mapping, values)) for values in others) <= len(others)
+        nested = 0
+        for entry in self.entries:
+            if any(_holds_mapping(value) for key, value in entry.items() if key not in known):
+                nested += 1
+        return 2 * nested <= len(self.entries)
 
     def _has_flags(self) -> bool:
         """Return whether a gate is said to be one, in a flag: thresholds alone are those of computed metrics too."""
@@ -125,9 +129,8 @@ class CriteriaColumns:
     @property
     def are_statements(self) -> bool:
         """Whether most of them have a text of three words: prices, features and risks are called by fewer."""
-        names = (*self.names(Role.TEXT), *self.names(Role.LEVELS))
-        count = sum(any(holds_statement(look(entry, name)) for name in names) for entry in self.entries)
-        return 2 * count > len(self.entries) or any(map(is_star, self.names(Role.LEVELS)))
+        names = self.names(Role.TEXT) + self.names(Role.LEVELS)
+        return is_most(self.entries, names, holds_statement) or any(map(is_star, self.names(Role.LEVELS)))
 
 
 def look(entry: CriterionFields, name: str) -> Any:
@@ -149,10 +152,18 @@ def find_ladder(entries: Sequence[CriterionFields]) -> Names:
 
     Of two words, which may be a good and a bad example, only a verdict and its opposite are.
     """
-    keys = {key: "_".join(list_words(key)) for key in dict.fromkeys(key for entry in entries for key in entry)}
-    names = [key for key, word in keys.items() if word in LevelWords.words and is_most(entries, (key,), is_statement)]
-    are_verdicts = any({low, high} == {keys[name] for name in names} for low, high in LevelWords.two.items())
-    return tuple(names) if len(names) > 2 or are_verdicts else ()
+    ladder: dict[str, str] = {}
+    for key in _list_keys(entries):
+        word = "_".join(list_words(key))
+        if word in LevelWords.words and is_most(entries, (key,), is_statement):
+            ladder[key] = word
+    are_verdicts = any({low, high} == {*ladder.values()} for low, high in LevelWords.two.items())
+    return tuple(ladder) if len(ladder) > 2 or are_verdicts else ()
+
+
+def _list_keys(entries: Iterable[CriterionFields]) -> dict[str, None]:
+    """Return the keys of entries, each once, in their order."""
+    return dict.fromkeys(key for entry in entries for key in entry)
 
 
 def holds_statement(value: Any) -> bool:
@@ -182,14 +193,14 @@ def read_columns(
 
 
 class _ColumnReader:
+    """Gives roles to the keys of criteria; `judged` are those without parts, `guessed` as in `CriteriaColumns`."""
+
     def __init__(self, parsed: ParsedValues, outer: Sequence[CriterionFields], *, is_map: bool, parts: Names) -> None:
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
-        parts = parts or choose(
-            outer, _find_held(outer, Fields.parts), lambda value: isinstance(value, list | dict) and len(value) > 1
-        )
+        parts = parts or choose(outer, Fields.parts, _is_several)
         self.entries = with_parts(outer, parts)
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
-        self.keys = dict.fromkeys(key for entry in self.entries for key in entry)
+        self.keys = _list_keys(self.entries)
         self.roles: dict[Role, Names] = {Role.PARTS: parts} if parts else {}
         self.rivals: dict[Role, Names] = {}
         self.guessed = ""
@@ -211,25 +222,31 @@ class _ColumnReader:
         return columns if is_like else None
 
     @property
-    def taken(self) -> set[str]:
+    def assigned(self) -> set[str]:
         """The keys that have a role."""
         return {name.partition(".")[0] for names in self.roles.values() for name in names}
 
-    def _take(self, role: Role, names: Iterable[str], suits: Callable[[Any], bool], *, blank: bool = False) -> bool:
+    def _assign(self, role: Role, names: Iterable[str], suits: Callable[[Any], bool], *, blank: bool = False) -> bool:
         """Give a role to those of some keys whose values suit it, if most criteria or a few of them have one."""
-        taken = self.taken
-        chosen = choose(self.entries, [name for name in names if name in self.keys and name not in taken], suits)
+        free = {*self._list_free_keys()}
+        chosen = choose(self.entries, [name for name in names if name in free], suits)
 
         def has(value: Any) -> bool:
             return suits(value) or (blank and value == "")
 
-        if chosen and (role in _FEW or any(is_most(entries, chosen, has) for entries in (self.outer, self.entries))):
+        is_enough = role in _FEW or is_most(self.outer, chosen, has) or is_most(self.entries, chosen, has)
+        if chosen and is_enough:
             self.roles[role] = chosen
         return role in self.roles
 
+    def _list_free_keys(self) -> list[str]:
+        """Return the keys that have no role."""
+        assigned = self.assigned
+        return [key for key in self.keys if key not in assigned]
+
     def _read_weights(self) -> None:
         known = Fields.weight
-        if self._take(Role.WEIGHT, known, is_amount):
+        if self._assign(Role.WEIGHT, known, is_amount):
             return
 
         def is_weight(key: str, value: Any) -> bool:
@@ -241,10 +258,10 @@ class _ColumnReader:
             self.roles[Role.WEIGHT] = tuple(like)
         elif like:
             self.rivals[Role.WEIGHT] = tuple(like)
-        elif not self._take(Role.WEIGHT_WORDS, known, lambda value: isinstance(value, str) and value.isidentifier()):
+        elif not self._assign(Role.WEIGHT_WORDS, known, _is_identifier):
             limits = [key for key in ("max", "maximum", "max_marks", "marks") if is_most(self.outer, (key,), is_number)]
-            ends = Fields.scale
-            if limits and all(entry.keys().isdisjoint(("min", "minimum", *ends)) for entry in self.entries):
+            of_scale = {"min", "minimum", *Fields.scale}
+            if limits and of_scale.isdisjoint(self.keys):
                 self.roles[Role.WEIGHT] = (limits[0],)
 
     def _are_shares(self, key: str) -> bool:
@@ -261,103 +278,106 @@ class _ColumnReader:
         def are_levels(value: Any) -> bool:
             return self.parsed.levels(value) is not None
 
-        if self._take(Role.LEVELS, Fields.levels, are_levels):
+        if self._assign(Role.LEVELS, Fields.levels, are_levels):
             return
-        taken, containers = self.taken, {*Containers.strong} - {*Fields.levels}
-        others = [key for key in self.keys if key not in taken | containers and not split_words(key) & SETS["samples"]]
+        containers = {*Containers.strong} - {*Fields.levels}
+        others = [key for key in self._list_free_keys() if key not in containers]
+        others = [key for key in others if not split_words(key) & SETS["samples"]]
         like = [key for key in others if is_most(self.entries, (key,), are_levels)]
-        if not like:
-            like = self._find_inner(are_levels)
-        if not like and (star := self._find_numbered()):
-            like = [star]
+        like = like or self._find_inner(are_levels) or self._find_star()
         if like:
             self.roles[Role.LEVELS] = (like[0],)
 
     def _find_inner(self, suits: Callable[[Any], bool]) -> list[str]:
-        """Return the ways that lead through a mapping of most criteria: `scale.labels`."""
-        found: dict[str, int] = {}
+        """Return the names that lead through a mapping of most criteria to what suits: `scale.labels`."""
+        counts: Counter[str] = Counter()
         for entry in self.entries:
             for key, value in entry.items():
-                for inner, inner_value in value.items() if isinstance(value, dict) else ():
-                    if "." not in key and "." not in inner and suits(inner_value):
-                        found[f"{key}.{inner}"] = found.get(f"{key}.{inner}", 0) + 1
-        return [name for name, count in found.items() if 2 * count > len(self.entries)]
+                inner = value.items() if isinstance(value, dict) and "." not in key else ()
+                counts.update(f"{key}.{name}" for name, part in inner if "." not in name and suits(part))
+        return [name for name, count in counts.items() if 2 * count > len(self.entries)]
 
-    def _find_numbered(self) -> str:
-        """Return what stands for the keys with the levels of most criteria; empty if they have none."""
-        for star, form in STARS.items():
+    def _find_star(self) -> list[str]:
+        """Return the pattern of the keys with the levels of most criteria; nothing if they have none."""
+        for star, pattern in STARS.items():
             having = 0
             for entry in self.entries:
-                count = sum(isinstance(value, str) and form.search(key) is not None for key, value in entry.items())
-                is_alone = self.is_map and self.parsed.levels(entry) is not None
-                having += 1 < count < len(entry) + is_alone
+                count = sum(isinstance(value, str) and bool(pattern.search(key)) for key, value in entry.items())
+                may_be_all = self.is_map and self.parsed.levels(entry) is not None
+                if count > 1 and (may_be_all or count < len(entry)):
+                    having += 1
             if 2 * having > len(self.entries):
-                return star
-        return ""
+                return [star]
+        return []
 
     def _read_scales(self) -> None:
         known = Fields.scale
         inner = [name for name in self.names(Role.LEVELS) if "." in name]
         if inner:
             holder = inner[0].partition(".")[0]
-            ways = [holder, *(f"{holder}.{name}" for name in ("range", *known))]
-            found = [way for way in ways if is_most(self.entries, (way,), lambda value: read_ends(value) is not None)]
+            names = [holder, f"{holder}.range", *(f"{holder}.{name}" for name in known)]
+            found = [name for name in names if is_most(self.entries, (name,), _is_scale)]
             if found:
                 self.roles[Role.SCALE] = (found[0],)
+            return
         like = [key for key in self.keys if split_words(key) & SETS["scales"]]
-        if not inner and not self._take(Role.SCALE, [*known, *like], self.parsed.declares_scale):
-            self._take(Role.HIGHEST, known, lambda value: type(value) is int and value > 1)
+        if not self._assign(Role.SCALE, [*known, *like], self.parsed.declares_scale):
+            self._assign(Role.HIGHEST, known, _is_highest)
 
     def names(self, role: Role) -> Names:
         """Return the keys of a role so far."""
         return self.roles.get(role, ())
 
     def _read_marks(self) -> None:
-        taken = self.taken
-        self._take(Role.GATE, Fields.gate, lambda value: is_amount(value) or isinstance(value, bool))
-        flags = [
-            key
-            for key in self.keys
-            if key not in taken
-            and role_of(key, True) is Role.GATE  # noqa: FBT003
-            and all(type(entry[key]) is bool for entry in self.entries if key in entry)
-        ]
-        gates = dict.fromkeys((*self.names(Role.GATE), *flags))
-        if gates:  # `blocker: false` turns off the threshold beside it
+        free = self._list_free_keys()
+        self._assign(Role.GATE, Fields.gate, _is_gate)
+        flags = [key for key in free if self._are_gate_flags(key)]
+        gates = dict.fromkeys([*self.names(Role.GATE), *flags])
+        if gates:  # `blocker: false` turns off the threshold next to it
             off = [name for name in Fields.gate if any(entry.get(name) is False for entry in self.entries)]
-            self.roles[Role.GATE] = tuple(dict.fromkeys((*gates, *off)))
-        is_flag = partial(lambda kind, value: type(value) is kind, bool)
+            self.roles[Role.GATE] = tuple(dict.fromkeys([*gates, *off]))
         like = [key for key in self.keys if split_words(key) & SETS["penalty_flags"]]
-        self._take(Role.NEGATIVE, [*Fields.negative, *like], is_flag)
-        self._take(Role.POSITIVE, Fields.positive, is_flag)
-        if signs := [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]:
+        self._assign(Role.NEGATIVE, [*Fields.negative, *like], _is_flag)
+        self._assign(Role.POSITIVE, Fields.positive, _is_flag)
+        signs = [key for key in self.keys if any(says_penalty(key, entry.get(key)) for entry in self.entries)]
+        if signs:
             self.roles[Role.POLARITY] = tuple(signs)
         self._read_points_off()
+
+    def _are_gate_flags(self, key: str) -> bool:
+        """Return whether a key is the name of a gate, and all its values are true or false."""
+        values = [entry[key] for entry in self.entries if key in entry]
+        return role_of(key, value=True) is Role.GATE and all(map(_is_flag, values))
 
     def _read_points_off(self) -> None:
         """Read the points that a criterion takes off in the place of those that others give: `penalty: 2`."""
         weights = self.names(Role.WEIGHT)
-        for key in self.keys if weights else ():
+        if not weights:
+            return
+        for key in self.keys:
             having = [entry for entry in self.entries if key in entry]
             is_off = all(is_number(entry[key]) and role_of(key, 1) is Role.NEGATIVE for entry in having)
             if is_off and all(entry.keys().isdisjoint(weights) for entry in having):
-                self.roles[Role.WEIGHT] = (*self.roles[Role.WEIGHT], key)
+                self.roles[Role.WEIGHT] += (key,)
                 self.roles[Role.NEGATIVE] = (*self.names(Role.NEGATIVE), key)
 
     def _read_texts(self) -> None:
         known = [name for name in Fields.text if not self._is_asked(name)]
-        self._take(Role.TEXT, known, is_prose, blank=True)
+        self._assign(Role.TEXT, known, is_prose, blank=True)
         if NAMES.issuperset(self.names(Role.TEXT)):  # a text of one word is one too where its key says so
             sure = [name for name in known if name in Fields.sure]
             words = choose(self.judged, [name for name in sure if name in self.keys], _is_word)
             if words and is_most(self.judged, words, _is_word):
                 self.roles[Role.TEXT] = words
-        named = self.names(Role.TEXT)
-        if NAMES.issuperset(named) and (guess := self._guess_text()):
-            self.roles[Role.TEXT] = (guess,)
-            self.guessed = guess
-        elif NAMES.issuperset(named) and Role.LEVELS not in self.roles and (lists := self._find_text_lists()):
-            self.roles[Role.TEXTS] = tuple(lists)
+        if not NAMES.issuperset(self.names(Role.TEXT)):
+            return
+        self.guessed = self._guess_text()
+        if self.guessed:
+            self.roles[Role.TEXT] = (self.guessed,)
+        elif Role.LEVELS not in self.roles:
+            lists = self._find_text_lists()
+            if lists:
+                self.roles[Role.TEXTS] = tuple(lists)
 
     def _is_asked(self, name: str) -> bool:
         """Return whether a key holds what a case asks, whose answer another key describes."""
@@ -366,13 +386,12 @@ class _ColumnReader:
 
     def _guess_text(self) -> str:
         """Return the key of the longest texts of most criteria, whatever it is called; empty if they have none."""
-        taken = self.taken
         never = SETS["against"] | SETS["notes"] | SETS["apart"]
         ladder = find_ladder(self.judged)
         lengths: dict[str, int] = {}
-        for key in self.keys:
-            is_level = key in ladder or _is_numbered(key)
-            if key in taken or key in SETS["asks"] or split_words(key) & never or is_level:
+        for key in self._list_free_keys():
+            is_level = key in ladder or any(pattern.search(key) for pattern in STARS.values())
+            if key in SETS["asks"] or split_words(key) & never or is_level:
                 continue
             texts = [entry[key] for entry in self.judged if is_prose(entry.get(key))]
             if 2 * len(texts) > len(self.judged):
@@ -385,16 +404,14 @@ class _ColumnReader:
         def are_texts(value: Any) -> bool:
             return isinstance(value, list) and bool(value) and all(map(is_prose, value))
 
-        taken = self.taken
-        return [key for key in self.keys if key not in taken and is_most(self.judged, (key,), are_texts)]
+        return [key for key in self._list_free_keys() if is_most(self.judged, (key,), are_texts)]
 
     def _read_ids(self) -> None:
         if Role.ID in self.roles or (self.is_map and Role.PARTS not in self.roles):
             return
-        if self._take(Role.ID, Fields.id, lambda value: isinstance(value, str | int)):
+        if self._assign(Role.ID, Fields.id, _is_id):
             return
-        taken = self.taken
-        short = [key for key in self.keys if key not in taken and self._are_ids(key)]
+        short = [key for key in self._list_free_keys() if self._are_ids(key)]
         short = [key for key in short if not any(is_statement(entry.get(key)) for entry in self.judged)] or short
         if len(short) == 1:
             self.roles[Role.ID] = tuple(short)
@@ -408,9 +425,35 @@ class _ColumnReader:
         return are_short and len(values) > 1 and len({*values}) == len(values)
 
 
-def _find_held(entries: Sequence[CriterionFields], names: Names) -> list[str]:
-    """Return those of some names that entries have."""
-    return [name for name in names if any(name in entry for entry in entries)]
+# What the values of a role are.
+
+
+def _is_several(value: Any) -> bool:
+    return isinstance(value, list | dict) and len(value) > 1
+
+
+def _is_identifier(value: Any) -> bool:
+    return isinstance(value, str) and value.isidentifier()
+
+
+def _is_scale(value: Any) -> bool:
+    return read_ends(value) is not None
+
+
+def _is_highest(value: Any) -> bool:
+    return type(value) is int and value > 1
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_gate(value: Any) -> bool:
+    return is_amount(value) or _is_flag(value)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int)
 
 
 def _is_word(value: Any) -> bool:
@@ -425,12 +468,12 @@ _MOST_KEYS = 100
 
 def choose(entries: Sequence[CriterionFields], names: Iterable[str], suits: Callable[[Any], bool]) -> Names:
     """Return the fewest names that the entries have, the most frequent first: each has values where the others lack."""
-    having = {name: {at for at, entry in enumerate(entries) if name in entry and suits(entry[name])} for name in names}
+    having: dict[str, set[int]] = {}
+    for name in names:
+        having[name] = {index for index, entry in enumerate(entries) if name in entry and suits(entry[name])}
     chosen: list[str] = []
     covered: set[int] = set()
-    for name in sorted(
-        having, key=lambda name: -len(having[name])
-    ):  # stable: of equal ones the first in the vocabulary
+    for name in sorted(having, key=lambda name: -len(having[name])):  # stable: of equal ones the first of the names
         if having[name] - covered:
             chosen.append(name)
             covered |= having[name]
@@ -442,18 +485,16 @@ def is_most(entries: Sequence[CriterionFields], names: Sequence[str], suits: Cal
     return 2 * sum(any(suits(look(entry, name)) for name in names) for entry in entries) > len(entries)
 
 
-def _is_numbered(key: str) -> bool:
-    return any(form.search(key) for form in STARS.values())
-
-
 def find_scale_in_texts(columns: CriteriaColumns) -> tuple[int, int] | None:
     """Return the scale that the text of each criterion explains: "1=Nothing is named. 5=All is named."."""
     texts = columns.names(Role.TEXT)[:1]
     other = {key for entry in columns.entries for key in entry if split_words(key) & SETS["of_criteria"]}
     ends = None
-    for name in (*texts, *sorted(other)):
-        said = {read_ends_in_text(text) for entry in columns.entries if isinstance(text := look(entry, name), str)}
-        ends = next(iter(said)) if ends is None and len(said) == 1 else ends
+    for name in [*texts, *sorted(other)]:
+        values = [look(entry, name) for entry in columns.entries]
+        stated = {read_ends_in_text(value) for value in values if isinstance(value, str)}
+        if ends is None and len(stated) == 1:
+            (ends,) = stated
     highest = [entry[name] for entry in columns.entries for name in columns.names(Role.HIGHEST) if name in entry]
     if ends is None or any(number != ends[1] for number in highest):
         return None
@@ -463,15 +504,22 @@ def find_scale_in_texts(columns: CriteriaColumns) -> tuple[int, int] | None:
 def find_sums(columns: CriteriaColumns) -> Mapping[str, Any]:
     """Return the key that marks the lists of points which add up, with its values; an id is the last choice."""
     levels = columns.names(Role.LEVELS)
-    lists = [(entry, entry[name]) for entry in columns.entries for name in levels if isinstance(entry.get(name), list)]
-    adding = [entry for entry, value in lists if adds_up(value)]
-    others = [entry for entry, value in lists if not adds_up(value)]
+    adding: list[CriterionFields] = []
+    others: list[CriterionFields] = []
+    for entry in columns.entries:
+        for value in (entry[name] for name in levels if isinstance(entry.get(name), list)):
+            if adds_up(value):
+                adding.append(entry)
+            else:
+                others.append(entry)
+    if not adding or not others:
+        return {}
     marks: list[dict[str, Any]] = []
-    for key in adding[0] if adding and others else ():
-        values = dict.fromkeys(entry.get(key) for entry in adding if isinstance(entry.get(key), str))
+    for key in adding[0]:
+        values = list(dict.fromkeys(entry[key] for entry in adding if isinstance(entry.get(key), str)))
         is_all = all(entry.get(key) in values for entry in adding if isinstance(entry.get(key), str | None))
-        if values and is_all and any(entry.get(key) not in list(values) for entry in others):
-            marks.append({key: list(values) if len(values) > 1 else next(iter(values))})
+        if values and is_all and any(entry.get(key) not in values for entry in others):
+            marks.append({key: values if len(values) > 1 else values[0]})
     return min(marks, key=lambda mark: any(key in Fields.id for key in mark), default={})
 
 

@@ -25,6 +25,8 @@ from rubric_lint.source.path import Path
 from rubric_lint.source.source import Kind, kind_of
 from rubric_lint.source.tree import items_of, parts_of
 
+_CONTAINERS = Containers.strong + Containers.common
+
 _MOST_MAPPINGS = 2_000
 """A document with more of them is data, unless its name is that of a rubric.
 
@@ -120,7 +122,7 @@ def is_under_criteria(path: Path) -> bool:
 
 def is_container(key: str) -> bool:
     """Return whether a key is one of the words for containers, or ends with one."""
-    return last_word(key) in (*Containers.strong, *Containers.common)
+    return last_word(key) in _CONTAINERS
 
 
 def may_hold_criteria(document: Document) -> bool:
@@ -131,11 +133,9 @@ def may_hold_criteria(document: Document) -> bool:
         return is_case(document)
     text = document.quick_text
     is_judged = is_named(document, "judged")
-    stems = (word.removesuffix("s") for word in (*Containers.strong, *Containers.common))
-    is_under = text[:1] in "[-" or any(stem in text for stem in stems)
-    if is_under and (is_judged or any(word in text for word in ("description", *SETS["scored"]))):
-        return True
-    return "expect" in text and is_judged
+    is_under = text[:1] in "[-" or any(word.removesuffix("s") in text for word in _CONTAINERS)
+    is_scored = is_judged or "description" in text or any(word in text for word in SETS["scored"])
+    return (is_under and is_scored) or (is_judged and "expect" in text)
 
 
 def find_groups(document: Document, parsed: ParsedValues, *, is_asked: bool = False) -> list[CriteriaGroup]:
@@ -154,7 +154,8 @@ def find_groups(document: Document, parsed: ParsedValues, *, is_asked: bool = Fa
             found[path] = CriteriaGroup(document, path, items, columns)
     found = _choose_nested(found)
     joined = _join_sections(document, parsed, found)
-    return [*(group for path, group in found.items() if path[:-2] not in joined), *joined.values()]
+    apart = [group for path, group in found.items() if path[:-2] not in joined]
+    return [*apart, *joined.values()]
 
 
 def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Path, Any]]:
@@ -165,12 +166,12 @@ def _list_places(document: Document, *, is_anywhere: bool) -> Iterator[tuple[Pat
         is_inside = is_anywhere or is_under_criteria(path)
         for key, value in mapping.items():
             is_apart = key in _OF_CRITERIA or key in Foreign.entry or _changes_scores(key)
-            is_held = isinstance(value, list | dict) and bool(value) and not is_apart
-            if is_held and (is_inside or is_container(key)):
+            may_hold = isinstance(value, list | dict) and bool(value) and not is_apart
+            if may_hold and (is_inside or is_container(key)):
                 yield (*path, key), value
 
 
-_OF_CRITERIA = frozenset({*Fields.parts, *Fields.levels}) - {*Containers.strong, *Containers.common}
+_OF_CRITERIA = frozenset(Fields.parts + Fields.levels).difference(_CONTAINERS)
 """Keys of criteria that hold their parts or their levels."""
 
 
@@ -197,8 +198,10 @@ def _read_items(
 def _are_shares(document: Document, path: Path, value: Any) -> bool:
     """Return whether the points in a list add up to those of the section that holds it, so that they are no levels."""
     holder = document.value(path[:-1]) if isinstance(value, list) and len(value) > 1 and path else None
-    points = [part.get(name) for part in parts_of(value) for name in Fields.points if isinstance(part, dict)]
-    total = sum(number for number in points if is_number(number))
+    total: float = 0
+    for part in parts_of(value):
+        numbers = [part.get(name) for name in Fields.points] if isinstance(part, dict) else []
+        total += sum(number for number in numbers if is_number(number))
     return isinstance(holder, dict) and total > 0 and any(holder.get(name) == total for name in Fields.weight)
 
 
@@ -237,12 +240,11 @@ def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGr
         known = [
             inner_path
             for inner_path in below
-            if found[inner_path].is_marked or is_title or (is_open and found[inner_path].is_strong)
+            if is_title or found[inner_path].is_marked or (is_open and found[inner_path].is_strong)
         ]
-        holding = {inner_path[: len(path) + 1] for inner_path in known}
-        dropped = [path] if 2 * len(holding) > len(outer.items) else below
-        for dropped_path in dropped:
-            kept.pop(dropped_path, None)
+        items = {inner_path[: len(path) + 1] for inner_path in known}
+        for dropped in [path] if 2 * len(items) > len(outer.items) else below:
+            kept.pop(dropped, None)
     return kept
 
 
@@ -263,8 +265,8 @@ def _join_sections(
         are_alike = len(paths) == len(items) > 1 and len(names) == 1
         if are_alike and all(alone.isdisjoint(section) for section in items.values()):
             parts: Names = (names.pop(),)
-            is_map = isinstance(value, dict)
-            if columns := read_columns(parsed, [*items.values()], is_map=is_map, parts=parts):
+            columns = read_columns(parsed, [*items.values()], is_map=isinstance(value, dict), parts=parts)
+            if columns:
                 joined[top] = CriteriaGroup(document, top, items, columns)
     return joined
 
@@ -286,11 +288,11 @@ def find_main_texts(document: Document, groups: Sequence[CriteriaGroup]) -> list
     """Find the statements that are all that a file named for a rubric holds, but for words and numbers beside them."""
     if not is_named(document, "rubric"):
         return []
-    top = document.data
-    holding: list[Path] = (
-        [(key,) for key, value in top.items() if isinstance(value, list | dict)] if isinstance(top, dict) else []
-    )
-    return [group for group in groups if [group.path] == (holding or [()]) and _are_statements(group)]
+    holding: list[Path] = []
+    if isinstance(document.data, dict):
+        holding = [(key,) for key, value in document.data.items() if isinstance(value, list | dict)]
+    paths = holding or [()]
+    return [group for group in groups if [group.path] == paths and _are_statements(group)]
 
 
 def _are_statements(group: CriteriaGroup) -> bool:
@@ -313,13 +315,13 @@ def find_expected(document: Document) -> list[CriteriaGroup]:
     found = []
     for path, case in document.mappings:
         if path and isinstance(path[-1], int) and not SETS["asks"].isdisjoint(case):
-            for name in (name for name in case if name in names):
-                texts = case[name]
-                if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+            for name, texts in case.items():
+                is_list = name in names and isinstance(texts, list) and bool(texts)
+                if is_list and all(isinstance(text, str) for text in texts):
                     found.append(_as_texts(document, (*path, name), enumerate(texts)))
-    every = [text for group in found for text in group.columns.entries]
-    are_told = 10 * sum(is_statement(entry["description"]) for entry in every) >= 9 * len(every)
-    return found if len(found) > 1 and are_told else []
+    texts = [entry["description"] for group in found for entry in group.columns.entries]
+    are_statements = 10 * sum(map(is_statement, texts)) >= 9 * len(texts)
+    return found if len(found) > 1 and are_statements else []
 
 
 def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, str]]) -> CriteriaGroup:
@@ -331,7 +333,9 @@ def _as_texts(document: Document, path: Path, texts: Iterable[tuple[str | int, s
 def find_texts_by_name(document: Document) -> dict[str, Path]:
     """Return the keys of lists of texts about an answer, by a name of theirs, each with its first place."""
     found: dict[str, Path] = {}
-    for path, mapping in document.mappings if is_for_judges(document) else ():
+    if not is_for_judges(document):
+        return found
+    for path, mapping in document.mappings:
         for key in mapping.keys() & {*Containers.texts}:
             texts = mapping[key]
             if isinstance(texts, list) and texts and 2 * sum(map(is_statement, texts)) > len(texts):
@@ -348,11 +352,8 @@ def find_amounts(document: Document) -> list[CriteriaGroup]:
     """Find the maps from names to numbers under a word of containers: names with weights, and no texts."""
     found = []
     for path, mapping in document.mappings:
-        if (
-            is_under_criteria(path)
-            and len(mapping) > 1
-            and all(is_number(value) and value > 0 for value in mapping.values())
-        ):
+        are_amounts = len(mapping) > 1 and all(is_number(value) and value > 0 for value in mapping.values())
+        if are_amounts and is_under_criteria(path):
             items: dict[str | int, CriterionFields] = {name: {"weight": value} for name, value in mapping.items()}
             found.append(
                 CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], {Role.WEIGHT: ("weight",)}))
@@ -370,10 +371,8 @@ def find_names(document: Document, parsed: ParsedValues) -> list[CriteriaGroup]:
             names = _list_names(value)
             is_named = is_strong(key) or (is_gated and last_word(key) in Containers.common)
             are_names = is_named and len(names) > 1 and all(names) and known.isdisjoint(names)
-            parts = value if isinstance(value, list) else []
-            pairs = [pair for part in parts if isinstance(part, dict) for pair in part.items()]
-            levels = [name for name, value in pairs if parsed.levels(value) is not None]
-            are_pairs = len(pairs) == len(levels) == len(names) > 1 and len({*levels}) == len(levels)
+            levels = _list_names_of_pairs(parsed, value)
+            are_pairs = 1 < len(levels) == len(names)
             if are_names or are_pairs:
                 items: dict[str | int, CriterionFields] = {at: {"id": name} for at, name in enumerate(levels or names)}
                 columns = CriteriaColumns([*items.values()], {Role.ID: ("id",)})
@@ -381,6 +380,18 @@ def find_names(document: Document, parsed: ParsedValues) -> list[CriteriaGroup]:
                     CriteriaGroup(document, (*path, key), items, columns, are_names=are_names, are_pairs=are_pairs)
                 )
     return found
+
+
+def _list_names_of_pairs(parsed: ParsedValues, value: Any) -> list[str]:
+    """Return the names in a list of mappings from one name to its levels, all different; empty if it is none."""
+    names = []
+    for part in value if isinstance(value, list) else []:
+        if isinstance(part, dict):
+            for name, levels in part.items():
+                if parsed.levels(levels) is None:
+                    return []
+                names.append(name)
+    return names if len({*names}) == len(names) else []
 
 
 def _list_names(value: Any) -> list[str]:

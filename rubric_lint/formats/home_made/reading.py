@@ -37,10 +37,19 @@ from rubric_lint.formats.home_made.scores import (
 )
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, find_in_level
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
-from rubric_lint.model.criterion import ASKED, HIGHEST, SPAN, Asked, as_levels, is_number, read_number, to_fraction
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.criterion import (
+    ASKED,
+    HIGHEST,
+    SPAN,
+    JudgeQuestion,
+    as_levels,
+    is_number,
+    read_number,
+    to_fraction,
+)
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import describe, join_words, name_scores, shorten
-from rubric_lint.model.view import Dialect, Draft, View
+from rubric_lint.model.view import Dialect, View, ViewBuilder
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path, follow, pointer, split_pointer
@@ -49,7 +58,7 @@ from rubric_lint.source.tree import items_of
 _WIDEST = 1000
 """The widest scale of which each score is a level."""
 
-_NOT_MET = Asked("yes or no", 0, is_negated=True)
+_NOT_MET = JudgeQuestion("yes or no", 0, is_negated=True)
 _NO_OR_YES = (Fraction(0), Fraction(1))
 """The ends of the scale of a criterion that is met or not."""
 _EXACT = Context(prec=20, rounding=ROUND_FLOOR)
@@ -162,7 +171,7 @@ class _RubricReader:
 
     def __init__(self, document: Document, table: FormatTable, path: Path, bound: tuple[str | int, ...]) -> None:
         self.document, self.table, self.path, self.bound = document, table, path, bound
-        self.draft = Draft(document, path)
+        self.draft = ViewBuilder(document, path)
         self.problems: list[tuple[str, Problem]] = []
         self.refusal = ""
         self.doubts: list[tuple[Path, str]] = []
@@ -256,7 +265,13 @@ class _RubricReader:
                 self._report_threshold(key.place, number, ends, "threshold is never met")
 
     def _report(
-        self, rule: str, code: str, place: Path, values: Mapping[str, Any], part: Part = Part.VALUE, *related: Place
+        self,
+        rule: str,
+        code: str,
+        place: Path,
+        values: Mapping[str, Any],
+        part: Part = Part.VALUE,
+        *related: RelatedPlace,
     ) -> None:
         self.problems.append((rule, Problem(code, place, part, values, related)))
 
@@ -690,7 +705,7 @@ class _RubricReader:
             if shared:
                 first = firsts[shared[0]]
                 values = {"scores": name_scores({int(number) for number in shared})}
-                other = Place("the other one", first.number_place, first.part)
+                other = RelatedPlace("the other one", first.number_place, first.part)
                 self._report("levels", "overlap", level.number_place, values, level.part, other)
             if numbers:
                 spread += [level._replace(number=number) for number in numbers if number not in shared]
@@ -719,7 +734,7 @@ class _RubricReader:
         sign = -1 if numbers[-1] < numbers[0] else 1
         for before, level in pairwise(numbered):
             if ((level.number or 0) - (before.number or 0)) * sign < 0:
-                other = Place("the one before", before.number_place, level.part)
+                other = RelatedPlace("the one before", before.number_place, level.part)
                 values = {"level": level.number, "before": before.number}
                 self._report("band-order", "levels-unsorted", level.number_place, values, level.part, other)
                 return
@@ -902,7 +917,7 @@ class _RubricReader:
             if other is not None:
                 first, second = weights[0], weights[other]
                 values = {"weight": str(second.value).strip(), "other": str(first.value).strip()}
-                place = Place("the other kind", first.place)
+                place = RelatedPlace("the other kind", first.place)
                 self._report("weight", "two-kinds", second.place, values, Part.VALUE, place)
 
     def _find_points(

@@ -1,7 +1,7 @@
 """Read scores, scales, levels and shares as people write them; the one parser of them for all home-made formats."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -58,7 +58,10 @@ def read_score(word: str) -> Decimal | None:
 def split_score(word: str) -> tuple[Decimal, str] | None:
     """Return the score that a level is called, and the name after it: `3`, `score 3`, `3: Good`, `3 (good)`."""
     found = _NUMBERED.fullmatch(word)
-    return (Decimal(found[1]), (found["name"] or "").strip(" :)(=_-.\N{EN DASH}\N{EM DASH}")) if found else None
+    if not found:
+        return None
+    name = found["name"] or ""
+    return Decimal(found[1]), name.strip(" :)(=_-.\N{EN DASH}\N{EM DASH}")
 
 
 def is_range(value: Any) -> bool:
@@ -96,10 +99,7 @@ def read_ends(value: Any) -> Ends | str | None:
     """Return the ends of a scale as people write it: `[1, 5]`, `1-5`, `{min: 1, max: 5}`, `{1: ..., 5: ...}`."""
     match value:
         case str():
-            if " ".join(list_words(value)) in _SCALES_OF_TWO:
-                return YES_NO
-            found = RANGE.fullmatch(value)
-            return (Fraction(found[1]), Fraction(found[2])) if found else read_ends_in_text(value) or _find_range(value)
+            return _read_ends_of_string(value)
         case list() if len(value) > 1 and all(read_number(number) is not None for number in value):
             ends = [Fraction(str(number)) for number in value]
             return (ends[0], ends[1]) if len(ends) == 2 else (min(ends), max(ends))
@@ -113,10 +113,22 @@ def read_ends(value: Any) -> Ends | str | None:
     return None
 
 
+def _read_ends_of_string(value: str) -> Ends | str | None:
+    if " ".join(list_words(value)) in _SCALES_OF_TWO:
+        return YES_NO
+    found = RANGE.fullmatch(value)
+    if found:
+        return Fraction(found[1]), Fraction(found[2])
+    return read_ends_in_text(value) or _find_range(value)
+
+
 def _find_range(text: str) -> Ends | None:
     """Return the only range in a short text about a scale: "Score from 1 (poor) to 5 (excellent)"."""
     found = _RANGE_IN_TEXT.findall(text) if len(text) <= _SHORT else []
-    return (Fraction(found[0][0]), Fraction(found[0][1])) if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    low, high = found[0]
+    return Fraction(low), Fraction(high)
 
 
 @lru_cache(maxsize=1 << 10)  # criteria are asked about one key after the other
@@ -205,9 +217,9 @@ def find_text(level: Mapping[str, Any]) -> str:
     known = [name for name in LevelWords.text if isinstance(level.get(name), str)]
     prose = [name for name in known if is_prose(level[name])]
     other = [name for name, value in level.items() if is_prose(value) and name not in Fields.text]
-    if prose or len(other) != 1 or len(level) > _FEW_KEYS:
-        return next(iter((*prose, *known)), "")
-    return other[0]
+    if not prose and len(other) == 1 and len(level) <= _FEW_KEYS:
+        return other[0]
+    return next(iter(prose + known), "")
 
 
 _FEW_KEYS = 3
@@ -221,20 +233,21 @@ _MOST = 1001
 
 
 def _read_map(value: Mapping[str, Any]) -> ParsedLevels | None:
-    texts = [
-        level[find_text(level)] if isinstance(level, dict) and find_text(level) else level for level in value.values()
-    ]
-    if not all(isinstance(text, str) for text in texts):
-        return None
+    texts = []
+    for level in value.values():
+        key = find_text(level) if isinstance(level, dict) else ""
+        text = level[key] if key else level
+        if not isinstance(text, str):
+            return None
+        texts.append(text)
     scores = [read_score(key) for key in value]
     are_plain = all(isinstance(text, str) for text in value.values()) or all(map(_is_plain, value))
     if None not in scores and are_plain:
-        pairs = zip(scores, texts, strict=True)
-        return (
-            ParsedLevels(tuple(ParsedLevel(score, "", text) for score, text in pairs)) if len({*scores}) > 1 else None
-        )
-    named = [ParsedLevel(None, key, text) for key, text in zip(value, texts, strict=True) if is_prose(text)]
-    return ParsedLevels(tuple(named)) if len(named) == len(value) and _are_ladder(list(value)) else None
+        levels = [ParsedLevel(score, "", text) for score, text in zip(scores, texts, strict=True)]
+        return ParsedLevels(tuple(levels)) if len({*scores}) > 1 else None
+    if not all(map(is_prose, texts)) or not _are_ladder(list(value)):
+        return None
+    return ParsedLevels(tuple(ParsedLevel(None, name, text) for name, text in zip(value, texts, strict=True)))
 
 
 def _is_plain(key: str) -> bool:
@@ -245,19 +258,27 @@ def _is_plain(key: str) -> bool:
 def _read_list(value: Sequence[Any]) -> ParsedLevels | None:
     if all(isinstance(part, str) for part in value):
         return _read_strings(value)
-    within = ("id", "weight", *Fields.parts)
-    if not all(isinstance(level, dict) for level in value) or any(name in level for level in value for name in within):
-        return None  # the last are criteria
-    names = [next((name for name in LevelWords.score if _has_score(level.get(name))), "") for level in value]
+    if not all(isinstance(level, dict) and _OF_CRITERIA.isdisjoint(level) for level in value):
+        return None
+    names = [_find_key(level, LevelWords.score, _has_score) for level in value]
     return _read_scored(value, names) if all(names) else _read_named(value)
+
+
+_OF_CRITERIA = frozenset({"id", "weight", *Fields.parts})
+"""Keys of criteria that no level has."""
+
+
+def _find_key(level: Mapping[str, Any], names: Sequence[str], suits: Callable[[Any], bool]) -> str:
+    """Return the first of some keys of a level whose value suits; empty if none does."""
+    return next((name for name in names if suits(level.get(name))), "")
 
 
 def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> ParsedLevels | None:
     """Read levels that are mappings with a score, whose keys are `names`."""
     scores = [_as_decimal(level[name]) for level, name in zip(value, names, strict=True)]
     repeats = len({*scores}) < len(scores)
-    is_told = all(map(find_text, value))
-    if not is_told or len({*scores}) < 2 or (repeats and "points" in names) or any(map(_holds_levels, value)):
+    have_texts = all(map(find_text, value))
+    if not have_texts or len({*scores}) < 2 or (repeats and "points" in names) or any(map(_holds_levels, value)):
         return None
     levels = [ParsedLevel(score, "", level[find_text(level)]) for level, score in zip(value, scores, strict=True)]
     return ParsedLevels(tuple(levels), names[0], find_text(value[0]))
@@ -265,13 +286,14 @@ def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Pa
 
 def _read_named(value: Sequence[Mapping[str, Any]]) -> ParsedLevels | None:
     """Read levels that are mappings with a name in the place of a score."""
-    named = [
-        next((level[name] for name in LevelWords.named if isinstance(level.get(name), str)), "") for level in value
-    ]
-    texts = [next((level[name] for name in LevelWords.text if is_prose(level.get(name))), "") for level in value]
-    if not all(named) or not all(texts) or not _are_ladder(named):
-        return None
-    return ParsedLevels(tuple(ParsedLevel(None, name, text) for name, text in zip(named, texts, strict=True)))
+    levels = []
+    for level in value:
+        name_key = _find_key(level, LevelWords.named, lambda name: isinstance(name, str))
+        text_key = _find_key(level, LevelWords.text, is_prose)
+        if not name_key or not text_key or not level[name_key]:
+            return None
+        levels.append(ParsedLevel(None, level[name_key], level[text_key]))
+    return ParsedLevels(tuple(levels)) if _are_ladder([level.name for level in levels]) else None
 
 
 def _read_strings(value: Sequence[str]) -> ParsedLevels | None:
@@ -293,7 +315,9 @@ def _is_pair(value: Any) -> bool:
 def _as_decimal(value: Any) -> Decimal:
     if _is_pair(value):
         return Decimal(str(value[0]))
-    return (read_score(value) or Decimal(0)) if isinstance(value, str) else Decimal(str(value))
+    if isinstance(value, str):
+        return read_score(value) or Decimal(0)
+    return Decimal(str(value))
 
 
 def _holds_levels(entry: Mapping[str, Any]) -> bool:

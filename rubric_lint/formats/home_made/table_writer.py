@@ -31,19 +31,21 @@ from rubric_lint.formats.home_made.scores import (
 )
 from rubric_lint.formats.home_made.surroundings import Surroundings
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
-from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords
+from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords, list_names
 from rubric_lint.model.criterion import is_number
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer, split_pointer
+from rubric_lint.source.tree import parts_of
 
 Table = Mapping[str, Any]
 
 StatedScale = str | list[int]
 
-KEYS = (
-    *("name", "files", "criteria", "id", "outcome", "weight", "weights", "levels", "level-score", "level-scores"),
-    *("level-text", "sums", "gate", "negative", "parts", "scale", "pass", "total", "combine", "better", "rubric"),
-    *("task", "unused"),
+KEYS = list_names(
+    """
+    name files criteria id outcome weight weights levels level-score level-scores level-text sums gate negative parts
+    scale pass total combine better rubric task unused
+    """
 )
 """The keys of a table in the order in which they are written."""
 
@@ -56,10 +58,16 @@ _LEVEL_TEXT = FormatTable("", "").level_text
 
 def generalize(place: Path, at: Path, path: Path) -> Path:
     """Return a place with a `*` for each step that it shares with the path of some criteria, as `at` has them."""
-    shared = 0
-    while shared < min(len(path), len(place)) and path[shared] == place[shared]:
-        shared += 1
-    return (*at[:shared], *place[shared:])
+    shared = count_shared(path, place)
+    return at[:shared] + place[shared:]
+
+
+def count_shared(path: Path, other: Path) -> int:
+    """Return the number of steps with which both paths begin."""
+    length = 0
+    while length < min(len(path), len(other)) and path[length] == other[length]:
+        length += 1
+    return length
 
 
 @dataclass(frozen=True)
@@ -83,52 +91,54 @@ class TableWriter:
 
     def write(self, surroundings: Sequence[Surroundings]) -> dict[str, Any]:
         """Return the table, without a name and files."""
+        columns = self.columns
         points = self._are_points()
         settings = self._merge(surroundings, points=points)
-        table: dict[str, Any] = {"criteria": pointer(self.at)}
-        is_shared = Role.LEVELS in settings and not self.columns.has(Role.LEVELS)
-        if scale := self._find_scale(settings):
-            table["scale"] = scale
-        is_stated = (
-            is_shared
-            or self.is_of_system
-            or self.columns.has(Role.LEVELS)
-            or bool(replace(self, scale=None)._find_scale(settings))
-        )
-        gates = self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated)
-        few = () if is_shared else self._find_few_levels()
+        is_shared = Role.LEVELS in settings and not columns.has(Role.LEVELS)
+        levels = columns.names(Role.LEVELS)
+        if not levels and not is_shared:
+            levels = self._find_few_levels()
+        scale = self._find_scale(settings)
+        is_stated = is_shared or self.is_of_system or columns.has(Role.LEVELS)
+        is_stated = is_stated or bool(replace(self, scale=None)._find_scale(settings))
         names = {
-            "id": self.columns.names(Role.ID),
-            "outcome": self.columns.names(Role.TEXT),
-            "weight": self.columns.names(Role.WEIGHT),
-            "levels": self.columns.names(Role.LEVELS) or few,
-            "gate": gates,
-            "parts": self.columns.names(Role.PARTS),
+            "id": columns.names(Role.ID),
+            "outcome": columns.names(Role.TEXT),
+            "weight": columns.names(Role.WEIGHT),
+            "levels": levels,
+            "gate": self._find_gates(is_scaled=bool(scale) or is_stated, is_stated=is_stated),
+            "parts": columns.names(Role.PARTS),
         }
-        table |= {ours: keys[0] if len(keys) == 1 else list(keys) for ours, keys in names.items() if keys}
+        table: dict[str, Any] = {key: found[0] if len(found) == 1 else list(found) for key, found in names.items()}
+        table["criteria"] = pointer(self.at)
+        table["scale"] = scale
+        table["negative"] = self._list_marks()
+        holders = [look(entry, name) for entry in self.entries for name in levels]
+        holders = [holder for holder in holders if holder is not None]
+        table["level-scores"] = self._find_level_scores(holders)
         if is_shared:
-            table["levels"] = pointer(settings[Role.LEVELS][0])
-        if marks := self._list_marks():
-            table["negative"] = marks
+            shared, holder = settings[Role.LEVELS]
+            table["levels"] = pointer(shared)
+            holders = [holder]
+        table["level-text"] = self._find_level_text(holders)
         if Role.PASS in settings:
             table["pass"] = pointer(settings[Role.PASS][0])
-        holders = [
-            value for entry in self.entries for name in names["levels"] if (value := look(entry, name)) is not None
-        ]
-        way = settings.get(Role.COMBINE, ((), ""))[1]
-        is_all = split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"})
-        more = {
-            "level-scores": self._find_level_scores(holders),
-            "total": self._find_total(settings, points=points),
-            "level-text": self._find_level_text([settings[Role.LEVELS][1]] if is_shared else holders),
-            "sums": find_sums(self.columns),
-            "task": self._find_task(),
-            "combine": "all" if is_all else "share" if points else "",
-        }
-        return table | {key: value for key, value in more.items() if value}
+        table["total"] = self._find_total(settings, points=points)
+        table["sums"] = find_sums(columns)
+        table["task"] = self._find_task()
+        table["combine"] = self._find_combine(settings, points=points)
+        return {key: table[key] for key in KEYS if table.get(key) or key == "criteria"}
+
+    @staticmethod
+    def _find_combine(settings: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str:
+        """Return how scores combine; empty if nothing says it."""
+        _, way = settings.get(Role.COMBINE, ((), ""))
+        if split_words(str(way)) in ({"all"}, {"all", "of"}, {"and"}):
+            return "all"
+        return "share" if points else ""
 
     def _merge(self, surroundings: Sequence[Surroundings], *, points: bool) -> dict[Role, tuple[Path, Any]]:
-        """Return what is said beside the groups; what only holds for all of them together is left out."""
+        """Return the settings around the groups, with their values; those of all groups together are left out."""
         found: dict[Role, tuple[Path, Any]] = {}
         for group, nearby in reversed(list(zip(self.groups, surroundings, strict=True))):
             for what, place in nearby.places.items():
@@ -168,7 +178,7 @@ class TableWriter:
         return choose(self.entries, keys, lambda value: self.parsed.levels(value) is not None)
 
     def _find_scale(self, settings: Mapping[Role, tuple[Path, Any]]) -> Any:
-        """Return what says the scale: a key of the criteria, a place in the file, their texts, or the user."""
+        """Return the setting for the scale: a key of the criteria, a place in the file, their texts, or the user's."""
         columns = self.columns
         own = columns.names(Role.SCALE) or choose(self.entries, Fields.scale, self.parsed.declares_scale)
         if own and Role.SCALE in settings and not all(look(entry, own[0]) is not None for entry in self.entries):
@@ -184,11 +194,13 @@ class TableWriter:
     def _find_unsaid_scale(self) -> Any:
         """Return the scale that nothing states, but that follows from the texts, the points or the kind of criteria."""
         columns = self.columns
-        if ends := find_scale_in_texts(columns):
+        ends = find_scale_in_texts(columns)
+        if ends:
             return [ends[0], *(columns.names(Role.HIGHEST)[:1] or ends[1:])]
         if columns.has(Role.LEVELS):
             return self.scale
-        if limits := [name for name in columns.names(Role.WEIGHT) if name in _LIMITS]:
+        limits = [name for name in columns.names(Role.WEIGHT) if name in _LIMITS]
+        if limits:
             return [0, limits[0]]
         return YES_NO if self._is_answered() else self.scale
 
@@ -208,14 +220,12 @@ class TableWriter:
             return False
         if weights and not columns.has(Role.LEVELS):
             return True
-        lists = [look(entry, name) for entry in self.entries for name in columns.names(Role.LEVELS)]
-        in_levels = any(
-            isinstance(level, dict) and "points" in level
-            for value in lists
-            if isinstance(value, list)
-            for level in value
-        )
-        return in_levels or (bool(weights) and self._end_at_points(weights))
+        for entry in self.entries:
+            for name in columns.names(Role.LEVELS):
+                levels = look(entry, name)
+                if isinstance(levels, list) and any(isinstance(level, dict) and "points" in level for level in levels):
+                    return True
+        return bool(weights) and self._end_at_points(weights)
 
     def _end_at_points(self, weights: Sequence[str]) -> bool:
         """Return whether the levels of each criterion end at its points: `max_points: 5, levels: {5: ..., 0: ...}`."""
@@ -228,7 +238,7 @@ class TableWriter:
         return bool(self.entries)
 
     def _find_total(self, settings: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str | int:
-        """Return what the weights must add up to: the place of a total of the same kind, or of the percent of a score.
+        """Return the total of the weights: the place of a total of the same kind, or of the percent of a score.
 
         Percentages of one list are parts of 100, whatever else is said, unless rounding explains their sum.
         """
@@ -261,14 +271,10 @@ class TableWriter:
 
     def _find_level_text(self, holders: Sequence[Any]) -> str:
         """Return the key of the text of a level; empty if it is one of those that are known without a table."""
-        levels = [
-            level
-            for value in holders
-            if isinstance(value, list | dict)
-            for level in (value.values() if isinstance(value, dict) else value)
-            if isinstance(level, dict)
-        ]
-        if any(name in level for level in levels for name in _LEVEL_TEXT):
+        levels: list[Mapping[str, Any]] = []
+        for holder in holders:
+            levels += [level for level in parts_of(holder) if isinstance(level, dict)]
+        if any(not level.keys().isdisjoint(_LEVEL_TEXT) for level in levels):
             return ""
         names = dict.fromkeys(map(find_text, levels))
         return max(names, key=lambda name: sum(name in level for level in levels), default="")
@@ -304,15 +310,16 @@ def _says_yes_no(entry: CriterionFields) -> bool:
 
 @dataclass(frozen=True)
 class UnusedKeys:
-    """What a table does not use: the places of keys of criteria, and of those beside them, with a `*` as in the table.
+    """The keys that a table does not use: the places of those `inside` criteria, and of those `around` them.
 
-    The `harmless` keys of criteria say nothing of the score; those that are `asked` may, though nothing says how.
+    The latter have a `*` as in the table. The `harmless` keys of criteria say nothing of the score; `open` ones may,
+    though nothing says how.
     """
 
     inside: Sequence[tuple[Document, Path]]
-    beside: Sequence[tuple[Document, Path]]
+    around: Sequence[tuple[Document, Path]]
     harmless: Sequence[str]
-    asked: Sequence[str]
+    open: Sequence[str]
 
 
 def find_unused_keys(
@@ -324,7 +331,7 @@ def find_unused_keys(
     table: Table,
 ) -> UnusedKeys:
     """Find the keys of criteria, and those beside them, that a table does not use."""
-    own = _list_used(table, columns)
+    used = _list_used(table, columns)
     known = {at, *_list_places(table)}
     prefixes = {place[:length] for place in known for length in range(len(place) + 1)}
     holding = {(group.document, group.path[:length]) for group in groups for length in range(len(group.path) + 1)}
@@ -332,7 +339,7 @@ def find_unused_keys(
     around: dict[tuple[Document, Path], None] = {}
     seen: set[tuple[Document, Path, Path]] = set()
     for group, nearby in zip(groups, surroundings, strict=True):
-        inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, own))
+        inside |= dict.fromkeys((group.document, place) for place in _list_unused(group, used))
         for above, mapping in nearby.holders:
             general = generalize(above, at, group.path)
             if (group.document, above, general) in seen:  # all groups of a document stand below its top
@@ -343,9 +350,16 @@ def find_unused_keys(
                 if not is_known and (*general, key) not in prefixes:
                     around[group.document, (*general, key)] = None
     in_doubt = _find_names_in_doubt(FormatTable.from_table({"name": "", **table}), groups, _list_scales(groups, table))
-    left = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
-    harmless = [key for key in left if _is_harmless(key, [entry[key] for entry in columns.entries if key in entry])]
-    return UnusedKeys(list(inside), list(around), harmless, [key for key in left if key not in harmless])
+    names = dict.fromkeys(str(place[-1]) for _, place in inside if place[-1] not in in_doubt)
+    harmless: list[str] = []
+    open_names: list[str] = []
+    for name in names:
+        values = [entry[name] for entry in columns.entries if name in entry]
+        if _is_harmless(name, values):
+            harmless.append(name)
+        else:
+            open_names.append(name)
+    return UnusedKeys(list(inside), list(around), harmless, open_names)
 
 
 def _list_places(table: Table) -> Iterator[Path]:
@@ -358,12 +372,15 @@ def _list_places(table: Table) -> Iterator[Path]:
 
 def _list_used(table: Table, columns: CriteriaColumns) -> set[str]:
     """Return the keys of criteria that a table uses."""
-    roles = (names for role, names in columns.roles.items() if role is not Role.GATE)  # not all gates are used
-    own = {name.partition(".")[0] for names in roles for name in names}
+    used: list[Any] = []
+    for role, names in columns.roles.items():
+        if role is not Role.GATE:  # not all gates are used
+            used += names
     for key in ("scale", "levels", "gate"):
         value = table.get(key, ())
-        own |= {str(name).partition(".")[0] for name in (value if isinstance(value, list) else [value])}
-    return own | {*table.get("negative", ())} | {*table.get("sums", ())}
+        used += value if isinstance(value, list) else [value]
+    keys = {str(name).partition(".")[0] for name in used}
+    return keys.union(table.get("negative", ()), table.get("sums", ()))
 
 
 def _list_unused(group: CriteriaGroup, own: set[str]) -> Iterator[Path]:
@@ -402,9 +419,10 @@ def _list_scales(groups: Sequence[CriteriaGroup], table: Table) -> list[Ends]:
     scale = table.get("scale", "")
     if isinstance(scale, list) and all(map(is_number, scale)):
         return [(Fraction(scale[0]), Fraction(scale[1]))]
-    data = groups[0].document.data
-    places = [path for path, _ in expand(data, scale)] if isinstance(scale, str) and scale.startswith("/") else []
-    found = [read_ends(groups[0].document.value(path)) for path in places]
+    if not isinstance(scale, str) or not scale.startswith("/"):
+        return []
+    document = groups[0].document
+    found = [read_ends(document.value(path)) for path, _ in expand(document.data, scale)]
     return [ends for ends in found if isinstance(ends, tuple)]
 
 

@@ -3,7 +3,7 @@
 `understand` is the one function that says so; checks, `show`, `adopt`, scores and near misses ask it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -51,7 +51,7 @@ class Hints:
 
 
 def understand(document: Document, hints: Hints = Hints()) -> list[Candidate]:
-    """Return what a document may hold of home-made rubrics, the most criteria first.
+    """Return the candidates for home-made rubrics in a document, the most criteria first.
 
     What is left alone is not among them, unless the user says that the document holds criteria.
     """
@@ -63,7 +63,7 @@ def understand_all(
     hints: Hints = Hints(),
     choose: Callable[[Sequence[Candidate]], Sequence[Candidate]] | None = None,
 ) -> list[Candidate]:
-    """Return what documents of one format may hold, those of one form together; see `understand`.
+    """Return the candidates in documents of one format, those of one form together; see `understand`.
 
     Where the user says that they hold criteria, `choose` returns those to look at.
     """
@@ -76,36 +76,47 @@ def understand_all(
             groups = find_groups(document, parsed, is_asked=hints.asks)
             every += groups
             chosen += _choose_groups(document, parsed, groups, is_asked=hints.asks)
-    builder = _Builder(parsed, hints)
-    made = [candidate for alike in cluster(chosen) for candidate in builder.build(alike)]
+    builder = _CandidateBuilder(parsed, hints)
+    candidates = builder.build_all(chosen)
     if not hints.asks:
-        near = [candidate for candidate in made if candidate.is_rubric or candidate.is_near]
-        made = near or builder.find_likely(every) or builder.find_names(documents)
-        whole = [(candidate, _find_whole(candidate, made)) for candidate in made]
-        parts = [part for _, part in whole if part]
-        made = list(_add_siblings(parsed, [candidate for candidate, part in whole if not part], every, parts))
+        near = [candidate for candidate in candidates if candidate.is_rubric or candidate.is_near]
+        candidates = near or builder.find_likely(every) or builder.find_names(documents)
+        parts = [_find_whole(candidate, candidates) for candidate in candidates]
+        whole = [candidate for candidate, part in zip(candidates, parts, strict=True) if not part]
+        candidates = list(_add_siblings(parsed, whole, every, filter(None, parts)))
     elif choose:
-        made = list(_add_siblings(parsed, choose(made), every))
-    return sorted(made, key=lambda candidate: -candidate.count)
+        candidates = list(_add_siblings(parsed, choose(candidates), every))
+    return sorted(candidates, key=lambda candidate: -candidate.count)
 
 
 def _add_siblings(
-    parsed: ParsedValues, made: Sequence[Candidate], groups: Sequence[CriteriaGroup], parts: Sequence[Path] = ()
+    parsed: ParsedValues,
+    candidates: Sequence[Candidate],
+    groups: Sequence[CriteriaGroup],
+    parts: Iterable[Path] = (),
 ) -> Iterator[Candidate]:
-    """Yield candidates with what may hold criteria beside them; `parts` are places of what may be a part of them."""
-    for candidate in made:
-        own = [other for other in made if other.document is candidate.document]
-        paths = [path for other in own for path in other.paths]
-        read = [place for other in own for nearby in other.surroundings for place in nearby.places.values()]
+    """Yield candidates with the places of their siblings, which may hold criteria too.
+
+    `parts` are places of what may be a part of them.
+    """
+    parts = list(parts)
+    for candidate in candidates:
+        paths: list[Path] = []
+        read: list[Path] = []
+        for other in candidates:
+            if other.document is candidate.document:
+                paths += other.paths
+                for nearby in other.surroundings:
+                    read += nearby.places.values()
         siblings = find_siblings(candidate.document, parsed, [*paths, *read], _NAMES | _KINDS_OF_CHECKS)
-        found = list(dict.fromkeys((*siblings, *parts)))
+        found = dict.fromkeys([*siblings, *parts])
         in_document = [group for group in groups if group.document is candidate.document]
-        alike = _find_alike(candidate, in_document, {*paths, *found})
-        yield replace(candidate, siblings=list(dict.fromkeys((*found, *alike))))
+        found |= dict.fromkeys(_find_alike(candidate, in_document, {*paths, *found}))
+        yield replace(candidate, siblings=list(found))
 
 
 def decide(candidates: Sequence[Candidate]) -> Decision:
-    """Return what is done about a document with some candidates."""
+    """Return the decision about a document with some candidates: to read one, else to report one, else nothing."""
     decisions = {candidate.decision for candidate in candidates}
     return next((decision for decision in Decision if decision in decisions), Decision.SILENT)
 
@@ -113,7 +124,7 @@ def decide(candidates: Sequence[Candidate]) -> Decision:
 def _choose_groups(
     document: Document, parsed: ParsedValues, groups: Sequence[CriteriaGroup], *, is_asked: bool
 ) -> Sequence[CriteriaGroup]:
-    """Return what may be criteria: what is scored, else what has the name of criteria, else texts, else anything."""
+    """Return the groups that may be criteria: scored ones, else those with their name, else texts, else any."""
     marked = [group for group in groups if group.is_marked and group.columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS)]
     named = [group for group in groups if group.is_strong]
     if not (is_asked or is_named(document, "own")):  # then only a name or the texts of levels show what they are
@@ -138,9 +149,10 @@ def _find_around(groups: Sequence[CriteriaGroup], texts: Sequence[CriteriaGroup]
 def _is_in_level(path: Path) -> bool:
     """Return whether a path leads into an item of a list of levels or grades, whose texts it holds."""
     levels = SETS["ladders"] | SETS["grades"]
-    return any(
-        isinstance(step, int) and isinstance(name, str) and last_word(name) in levels for name, step in pairwise(path)
-    )
+    for name, step in pairwise(path):
+        if isinstance(step, int) and isinstance(name, str) and last_word(name) in levels:
+            return True
+    return False
 
 
 def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -> list[CriteriaGroup]:
@@ -148,7 +160,8 @@ def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -
     is_judged = is_for_judges(document)
     if not (is_judged or is_asked):
         return []
-    if is_judged and (expected := find_expected(document)):
+    expected = find_expected(document) if is_judged else []
+    if expected:
         return expected
     every = [
         group
@@ -168,7 +181,7 @@ def _choose_texts(document: Document, parsed: ParsedValues, *, is_asked: bool) -
 
 
 def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
-    """Return what stands beside others and holds some criteria, which may be a part of those; empty if nothing does."""
+    """Return the sibling of other candidates that holds some criteria, which may be a part of those; else no path."""
     path = candidate.paths[0]
     for other in others:
         holder = other.paths[0][:-1]
@@ -178,7 +191,7 @@ def _find_whole(candidate: Candidate, others: Sequence[Candidate]) -> Path:
 
 
 def _find_alike(candidate: Candidate, groups: Sequence[CriteriaGroup], known: Collection[Path]) -> Iterator[Path]:
-    """Find what stands beside criteria and holds items with the same keys, at least that of the text and one more."""
+    """Find siblings of criteria whose items have the same keys, at least that of the text and one more."""
     texts = {*candidate.columns.names(Role.TEXT)}
     keys = {key for entry in candidate.columns.entries for key in entry}
     holder = candidate.paths[0][:-1]
@@ -202,11 +215,9 @@ def find_siblings(
             continue
         for key, value in mapping.items():
             place = (*path, key)
-            is_other = last_word(key) in names or not _KINDS_OF_CHECKS.isdisjoint(
-                {*names}.intersection(list_words(key))
-            )
-            is_related = not is_other or place in known or place in above
-            if not is_related and not parsed.levels(value) and _holds_criteria(value):
+            is_named = last_word(key) in names or bool(_KINDS_OF_CHECKS & {*names}.intersection(list_words(key)))
+            is_other = is_named and place not in known and place not in above
+            if is_other and not parsed.levels(value) and _holds_criteria(value):
                 yield place
 
 
@@ -217,15 +228,25 @@ def is_like_criteria(key: str, value: Any) -> bool:
 
 def _holds_criteria(value: Any) -> bool:
     """Return whether a value holds mappings with texts, or lists of some: criteria, perhaps of several kinds."""
-    parts = parts_of(value)
-    inner = [entry for part in parts for entry in parts_of(part) if isinstance(entry, dict)]
-    entries = [*(part for part in parts if isinstance(part, dict)), *inner]
-    return any(is_prose(text) for entry in entries for text in entry.values())
+    for part in parts_of(value):
+        entries = [entry for entry in (part, *parts_of(part)) if isinstance(entry, dict)]
+        if any(is_prose(text) for entry in entries for text in entry.values()):
+            return True
+    return False
 
 
-class _Builder:
+class _CandidateBuilder:
+    """Makes candidates of groups, with what stands around them and the table that describes them."""
+
     def __init__(self, parsed: ParsedValues, hints: Hints) -> None:
         self.parsed, self.hints = parsed, hints
+
+    def build_all(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
+        """Return the candidates of groups of any form."""
+        candidates = []
+        for alike in cluster(groups):
+            candidates += self.build(alike)
+        return candidates
 
     def build(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
@@ -242,37 +263,40 @@ class _Builder:
     def find_likely(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Find the most items of a file that is named for a rubric; see `Candidate.is_likely`."""
         own = [group for group in groups if is_named(group.document, "rubric")]
-        return choose_likely([candidate for alike in cluster(own) for candidate in self.build(alike)])
+        return choose_likely(self.build_all(own))
 
     def find_names(self, documents: Sequence[Document]) -> list[Candidate]:
         """Find the names of criteria, in files that are named for a rubric."""
-        own = [document for document in documents if is_named(document, "own") and is_named(document, "judged")]
-        groups = [group for document in own for group in find_names(document, self.parsed)]
-        return [candidate for group in groups for candidate in self.build([group]) if candidate.is_near]
+        candidates = []
+        for document in documents:
+            if is_named(document, "own") and is_named(document, "judged"):
+                for group in find_names(document, self.parsed):
+                    candidates += self.build([group])
+        return [candidate for candidate in candidates if candidate.is_near]
 
     @staticmethod
     def _leads_to(groups: Sequence[CriteriaGroup], at: Path) -> bool:
         """Return whether a path with `*` leads to some groups, and to nothing else that could be read."""
         expected = {(group.document, group.path) for group in groups}
-        others = [
-            parts_of(document.value(path))
-            for document in {group.document for group in groups}
-            for path, _ in expand(document.data, pointer(at))
-            if (document, path) not in expected
-        ]
-        if any(isinstance(part, dict) for parts in others for part in parts):
-            return False
-        are_texts = all(isinstance(part, str) for parts in others for part in parts)  # criteria of other cases
-        return not any(others) or (groups[0].is_strong and are_texts)
+        others: list[Any] = []
+        for document in {group.document for group in groups}:
+            for path, _ in expand(document.data, pointer(at)):
+                if (document, path) not in expected:
+                    others += parts_of(document.value(path))
+        are_texts = all(isinstance(part, str) for part in others)  # criteria of other cases
+        has_mappings = any(isinstance(part, dict) for part in others)
+        return not has_mappings and (not others or (groups[0].is_strong and are_texts))
 
     def _build(self, groups: Sequence[CriteriaGroup], at: Path) -> Candidate:
         columns = groups[0].columns
-        if len(groups) > 1 and not groups[0].are_texts:
-            items = [entry for group in groups for entry in group.items.values()]
-            is_map = all(group.is_map for group in groups)
-            columns = read_columns(self.parsed, items, is_map=is_map, parts=columns.names(Role.PARTS)) or columns
-        elif len(groups) > 1:
-            columns = replace(columns, entries=[entry for group in groups for entry in group.items.values()])
+        if len(groups) > 1:
+            entries = [entry for group in groups for entry in group.items.values()]
+            if groups[0].are_texts:
+                columns = replace(columns, entries=entries)
+            else:
+                is_map = all(group.is_map for group in groups)
+                parts = columns.names(Role.PARTS)
+                columns = read_columns(self.parsed, entries, is_map=is_map, parts=parts) or columns
         surroundings = [find_surroundings(self.parsed, group) for group in groups]
         writer = TableWriter(self.parsed, groups, columns, at, self.hints.scale)
         evidence = frozenset(self._find_evidence(groups[0], columns, surroundings[0]))

@@ -78,37 +78,48 @@ class UnmappedKey:
     @property
     def _marks(self) -> list[str]:
         """The keys of its numbers, each of which may be a mark."""
-        return [key for key, value in self.value.items() if is_amount(value)] if isinstance(self.value, dict) else []
+        if not isinstance(self.value, dict):
+            return []
+        return [key for key, value in self.value.items() if is_amount(value)]
 
     def _advise(self, named: str) -> str:
         """Say what to write into a table."""
         without = f"name {named} under `unused` if it does not count"
-        is_number = self.is_around and is_amount(self.value)
-        is_word = self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
-        if is_number and self.role in (Role.GATE, Role.OPEN) and not split_words(self.name) & HIGH_WORDS:
-            whole = "" if self.role is Role.GATE else "under `pass` if the score of all must, "
-            advice = f"name {named} under `gate` if each criterion must reach it, {whole}or {without}"
+        is_number = is_amount(self.value)
+        if self._may_be_shared_gate:
+            under_pass = "" if self.role is Role.GATE else "under `pass` if the score of all must, "
+            advice = f"name {named} under `gate` if each criterion must reach it, {under_pass}or {without}"
         elif self.role in _ADVICE and not (self.role is Role.OPEN and self.is_several):
             advice = _ADVICE[self.role].format(named=named, without=without)
-        elif self.role is Role.VERDICT and not is_amount(self.value):
+        elif self.role is Role.VERDICT and not is_number:
             advice = f"name {named} under `unused`, and if it says which score passes, write that one under `pass`"
         elif self.role is Role.VERDICT:
             setting = "pass" if self.is_around else "gate"
             advice = f"name {named} under `{setting}` if it is the lowest score that passes, or {without}"
-        elif self.is_several and self.is_around and self.role is Role.PASS and self._marks:
+        elif self.is_around and self.role is Role.PASS and self._marks:
             first = pointer((*self.place, self._marks[0]))
             advice = f"name its number that an answer must reach under `pass`, such as `{first}`, or {without}"
         elif self.is_several:
             advice = f"write it into the criteria, or {without}"
         elif self.is_around and self.role is not Role.PASS:  # no setting for a whole rubric takes it
             advice = without
-        elif self.role in (Role.GATE, Role.NEGATIVE) and is_word:  # only the value marks a criterion
+        elif self.role in (Role.GATE, Role.NEGATIVE) and self._is_word:  # only the value marks a criterion
             key = self.name if re.fullmatch(r"[\w-]+", self.name, re.ASCII) else json.dumps(self.name)
             value = shorten(json.dumps(self.value, ensure_ascii=False))
             advice = f"write `{_SETTINGS[self.role]} = {{ {key} = {value} }}`, or {without}"
         else:
             advice = f"name {named} under `{_SETTINGS[self.role]}`, or under `unused` if it does not count"
         return advice
+
+    @property
+    def _may_be_shared_gate(self) -> bool:
+        """Whether it is a number around criteria that may be what each of them must reach."""
+        is_number = self.is_around and is_amount(self.value)
+        return is_number and self.role in (Role.GATE, Role.OPEN) and not split_words(self.name) & HIGH_WORDS
+
+    @property
+    def _is_word(self) -> bool:
+        return self.value is False or (isinstance(self.value, str) and not is_amount(self.value))
 
     def _advise_settings(self) -> str:
         """Say how to write a mark into the settings of rubric-lint."""

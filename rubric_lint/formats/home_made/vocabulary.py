@@ -9,7 +9,8 @@ from typing import Final
 Words = tuple[str, ...]
 
 
-def _split(text: str) -> Words:
+def list_names(text: str) -> Words:
+    """Return the names in a text, which stand between white space."""
     return tuple(text.split())
 
 
@@ -20,14 +21,14 @@ class Containers:
     `texts` hold what an answer is to have or not, in texts of which nothing says how they count.
     """
 
-    strong: Final = _split("criteria dimensions axes rubrics rubric")
-    common: Final = _split(
+    strong: Final = list_names("criteria dimensions axes rubrics rubric")
+    common: Final = list_names(
         """
         items sections questions aspects factors checklist checks requirements metrics
         """
     )
-    sections: Final = _split("sections groups categories areas pillars")
-    texts: Final = _split(
+    sections: Final = list_names("sections groups categories areas pillars")
+    texts: Final = list_names(
         """
         must_have must_include must_mention must_cover must_not must_not_have must_not_include must_not_mention
         should_have should_include should_mention should_not nice_to_have required_elements required_points
@@ -40,33 +41,33 @@ class Containers:
 class Fields:
     """Our field of a criterion = the names that teams give it, the likeliest first."""
 
-    id: Final = _split("id key rubric_id criterion_id slug number name title dimension axis")
-    text: Final = _split(
+    id: Final = list_names("id key rubric_id criterion_id slug number name title dimension axis")
+    text: Final = list_names(
         """
         description desc criterion criteria question definition must text prompt requirement statement pass_if pass_when
         expectation label good_anchor title name rubric_name name_en
         """
     )
-    sure: Final = frozenset(_split("description desc criterion definition requirement statement"))
+    sure: Final = frozenset(list_names("description desc criterion definition requirement statement"))
     """Those of a text, whose values may have one word."""
-    weight: Final = _split("weight points max_points max_score score importance")
-    points: Final = _split("points max_points max_score score")
-    levels: Final = _split(
+    weight: Final = list_names("weight points max_points max_score score importance")
+    points: Final = list_names("points max_points max_score score")
+    levels: Final = list_names(
         """
         levels anchors scores scoring_guide scoring_guidance score_descriptions descriptions descriptors scale rubric
         items options score_levels
         """
     )
-    gate: Final = _split(
+    gate: Final = list_names(
         """
         min_pass_score min_score minimum_score pass_threshold launch_threshold threshold hard_gate blocker must_pass
         critical required mandatory
         """
     )
-    parts: Final = _split("sub_criteria subcriteria sub_dimensions subdimensions")
-    negative: Final = _split("is_penalty is_negative negative")
-    positive: Final = _split("is_positive")
-    scale: Final = _split("scale score_scale score_range range")
+    parts: Final = list_names("sub_criteria subcriteria sub_dimensions subdimensions")
+    negative: Final = list_names("is_penalty is_negative negative")
+    positive: Final = list_names("is_positive")
+    scale: Final = list_names("scale score_scale score_range range")
 
 
 class Headers:
@@ -75,14 +76,14 @@ class Headers:
     A word of several is the first that no other column is: a `name` is also a text beside an id, and a `score` alone.
     """
 
-    number: Final = _split("# no no. nr nr. code ref key number")
-    name: Final = _split(
+    number: Final = list_names("# no no. nr nr. code ref key number")
+    name: Final = list_names(
         """
         criterion criteria check dimension aspect item metric category area factor principle quality name title
         kriterium critère critério criterio 維度 维度
         """
     )
-    text: Final = _split(
+    text: Final = list_names(
         """
         meaning anchor anchors definition descriptor details explanation indicator indicators what_it_means
         what_it_measures what_to_measure what_it_looks_like looks_like what_to_look_for what_they_look_for behavior
@@ -90,9 +91,9 @@ class Headers:
         描述 具體描述 檢查項
         """
     )
-    weight: Final = _split("points pts max maximum weighting weight_% peso poids gewicht 權重 权重")
-    score: Final = _split("points pts score grade mark puntuación punkte 分 分數 分数")
-    gate: Final = _split("min floor minimum pass_mark")
+    weight: Final = list_names("points pts max maximum weighting weight_% peso poids gewicht 權重 权重")
+    score: Final = list_names("points pts score grade mark puntuación punkte 分 分數 分数")
+    gate: Final = list_names("min floor minimum pass_mark")
 
 
 class LevelWords:
@@ -102,12 +103,12 @@ class LevelWords:
     word is an underscore.
     """
 
-    score: Final = _split("score points level value rating range score_range band")
-    named: Final = _split("level name label rating")
-    text: Final = _split("description text rule definition criteria anchor meaning label name")
+    score: Final = list_names("score points level value rating range score_range band")
+    named: Final = list_names("level name label rating")
+    text: Final = list_names("description text rule definition criteria anchor meaning label name")
     two: Final[Mapping[str, str]] = {"fail": "pass", "failed": "passed", "unmet": "met", "not_met": "met"}
     words: Final = frozenset(
-        _split(
+        list_names(
             """
         poor fair good very_good excellent fail partial pass none some full weak strong bad ok great low medium high
         adequate inadequate acceptable unacceptable satisfactory unsatisfactory needs_improvement developing
@@ -121,23 +122,23 @@ class LevelWords:
 class SurroundingWords:
     """What stands beside the criteria, or in a mapping of `settings` there: signs that a judge reads them."""
 
-    settings: Final = _split("scoring settings metadata pass_gate thresholds")
-    passes: Final = _split(
+    settings: Final = list_names("scoring settings metadata pass_gate thresholds")
+    passes: Final = list_names(
         """
         pass_threshold overall_pass_threshold passing_threshold passing_score pass_score minimum_passing_score
         min_passing_score minimum_pass_score minimum_overall_score min_overall_score threshold
         """
     )
-    scale: Final = _split("scale score_scale scoring_scale score_range scale_range rating_scale")
-    levels: Final = _split(
+    scale: Final = list_names("scale score_scale scoring_scale score_range scale_range rating_scale")
+    levels: Final = list_names(
         """
         scoring_rubric score_levels levels anchors scoring_guide score_descriptions scale rating_scale
         """
     )
-    lowest: Final = _split("scale_min score_min min_score")
-    highest: Final = _split("scale_max score_max max_score")
-    total: Final = _split("total_weight total_points max_points total total_marks")
-    version: Final = _split("version schema_version rubric_version")
+    lowest: Final = list_names("scale_min score_min min_score")
+    highest: Final = list_names("scale_max score_max max_score")
+    total: Final = list_names("total_weight total_points max_points total total_marks")
+    version: Final = list_names("version schema_version rubric_version")
 
 
 class Foreign:
@@ -147,18 +148,18 @@ class Foreign:
     judge may have the `plain` ones as well. A file with one of `never` at its top is another tool's.
     """
 
-    never: Final = frozenset(_split("apiVersion openapi swagger"))
+    never: Final = frozenset(list_names("apiVersion openapi swagger"))
     around: Final = frozenset(
-        _split(
+        list_names(
             """
         assignment bidder candidate candidates contest course exam homework job jobs judges players position
         properties results role semester sprint standard student students supplier suppliers tender vendor vendors
         """
         )
     )
-    words: Final = frozenset(_split("assignment exam homework semester student"))
-    plain: Final = frozenset(_split("owner reason status url"))
-    entry: Final = _split(
+    words: Final = frozenset(list_names("assignment exam homework semester student"))
+    plain: Final = frozenset(list_names("owner reason status url"))
+    entry: Final = list_names(
         """
         candidate check choices contains evaluator expected expr font function input keywords level met must_contain
         must_not_contain offers operator owner passed pattern patterns ratings reason reasoning regex satisfied scorer

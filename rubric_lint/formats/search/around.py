@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     PassMark,
     find_gate,
     find_grader,
     find_negation,
     find_pass_mark,
+    look_up,
 )
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
@@ -35,7 +36,7 @@ from rubric_lint.model.schema import RubricSchema, schema_of
 from rubric_lint.model.view import View, read_threshold
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Path, pointer
+from rubric_lint.source.path import Path, list_prefixes, pointer
 from rubric_lint.source.tree import parts_of
 
 _SCHEMA = "agentv/a6.json"
@@ -64,7 +65,7 @@ _MARK_OF_GRADER = "write the mark as `min_score`, from 0 to 1, with `required: t
 
 
 def find_around(document: Document, path: Path) -> Around:
-    """Return what is around a rubric of our format."""
+    """Return the doubts that the values around a rubric of our format raise."""
     if len(path) > 1:
         return find_in_suite(document, path, _SCHEMA, KNOWN_IN_GRADERS - {"min_score"})
     search = UnmappedSearch(document, FormatTable("", pointer(path)), path, (), _list_scales(document.value(path)))
@@ -100,7 +101,7 @@ def _list_scales(criteria: Any) -> tuple[tuple[Fraction, Fraction], ...]:
 
 
 def find_in_suite(document: Document, path: Path, schema: str, known: frozenset[str] = KNOWN_IN_GRADERS) -> Around:
-    """Return what is around a rubric in a suite, of which a release of AgentV reads what its schema says.
+    """Return the threshold and the doubts of a rubric in a suite; a release of AgentV reads what its schema has.
 
     `known` are the fields of its assertion that are read or do nothing there.
     """
@@ -150,7 +151,7 @@ def _find_in_holders(
         if not isinstance(holder, dict) or is_plain(holder):
             continue
         if above != grader:
-            is_assertion = end > 2 and path[end - 3] in EVALUATORS
+            is_assertion = end > 2 and path[end - 3] in ASSERTION_LISTS
             known = KNOWN_IN_SUITES if is_assertion else KNOWN_IN_TESTS
             find = find_around_in_suite if end > 1 else find_at_top_of_suite
             found = find(document, path[:end], scales, known)
@@ -184,8 +185,7 @@ def _format_mark(document: Document, mark: PassMark) -> str:
 
 def find_doubts_of_views(views: Sequence[View]) -> Iterator[View]:
     """Yield the rubrics of another system in a document, each with what is not read of it and may decide its score."""
-    paths = [view.path for view in views]
-    above = {path[:length] for path in paths for length in range(len(path) + 1)}
+    above = list_prefixes(view.path for view in views)
     yield from (_add_doubts(view, above) for view in views)
 
 
@@ -369,20 +369,12 @@ def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[Pla
     for way in ways:
         kind = tuple("*" if isinstance(step, int) else step for step in way)
         for place, entry in entries:
-            found = _look_up(entry, way)
+            found = look_up(entry, way)
             if isinstance(found, dict):
                 groups.setdefault(kind, []).append(((*place, *way), found))
             elif "*" not in kind:
                 groups.setdefault(kind, []).append(((*place, *way), {}))
     return list(groups.values())
-
-
-def _look_up(value: Any, path: Path) -> Any:
-    """Return the value at a path of mappings and lists; None if there is none."""
-    for step in path:
-        is_item = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        value = value[step] if is_item or (isinstance(value, dict) and step in value) else None
-    return value
 
 
 def _list_holders(view: View, places: Iterable[Path]) -> dict[Path, Path]:

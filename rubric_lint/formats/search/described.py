@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand
 from rubric_lint.formats.home_made.reading import read_by_table
-from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion
 from rubric_lint.model.messages import find_near
-from rubric_lint.model.view import Dialect, Draft, View, is_named_for_judges, read_text, read_threshold
+from rubric_lint.model.view import Dialect, View, ViewBuilder, is_named_for_judges, read_text, read_threshold
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
 
@@ -57,7 +57,7 @@ def load_table(name: str) -> DialectTable:
         shape = FormatTable.from_table({"name": facts["title"], **table["shape"]})
         facts = {**facts, "fields": {**dialect_of(shape).fields, **facts.get("fields", {})}, "has_deductions": True}
     if "asked" in facts:
-        facts["asked"] = Asked(facts["asked"], 0)
+        facts["asked"] = JudgeQuestion(facts["asked"], 0)
     facts["without"] = frozenset(facts.get("without", ()))
     dialect, view = Dialect(**facts), table.get("view", {})
     marks = "|".join(view.get("gate", ())).split("|")
@@ -188,7 +188,7 @@ def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:
 
 def _read(document: Document, path: Path, table: DialectTable) -> View:
     """Return the rubric of a list by a table without a shape."""
-    draft, view, items = Draft(document, path), table.view, document.value(path)
+    draft, view, items = ViewBuilder(document, path), table.view, document.value(path)
     has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
     data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)
     if "answers" in view and _have_any([item for item in items if isinstance(item, dict)], [view["answers"]]):
@@ -213,7 +213,7 @@ def _read(document: Document, path: Path, table: DialectTable) -> View:
     return draft.finish(table.dialect, data, **fields)
 
 
-def _add_answers(draft: Draft, data: list[Any], items: list[Any], view: Mapping[str, Any]) -> None:
+def _add_answers(draft: ViewBuilder, data: list[Any], items: list[Any], view: Mapping[str, Any]) -> None:
     """Add the answers of criteria as levels, from the worst on; where one has some, yes and no are levels too."""
     name = view["answers"]
     for index, entry in enumerate(data):
@@ -242,7 +242,7 @@ def _read_threshold(document: Document, path: Path, view: Mapping[str, Any]) -> 
     return fields
 
 
-def _read_marked(draft: Draft, table: DialectTable, items: list[Any]) -> list[Any]:
+def _read_marked(draft: ViewBuilder, table: DialectTable, items: list[Any]) -> list[Any]:
     """Read criteria of which some are skipped, negative or gates."""
     view, asked = table.view, table.dialect.asked
     weigh = view.get("gates_weigh", True)

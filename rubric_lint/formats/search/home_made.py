@@ -15,7 +15,7 @@ from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import read_levels
 from rubric_lint.formats.home_made.understand import understand
 from rubric_lint.formats.search.around import BESIDE_OTHERS, MOVE_AWAY
-from rubric_lint.model.finding import Step
+from rubric_lint.model.finding import NearMissStep
 from rubric_lint.model.messages import find_near as find_similar
 from rubric_lint.model.messages import join_words, list_names, quote_names, shorten
 from rubric_lint.model.view import View
@@ -97,7 +97,7 @@ class NearRubric(NamedTuple):
 
     places: list[Path]
     reason: str
-    steps: tuple[Step, ...]
+    steps: tuple[NearMissStep, ...]
 
 
 def find_near_rubrics(document: Document) -> list[NearRubric]:
@@ -127,7 +127,7 @@ def find_next_to(document: Document, rubrics: set[Path]) -> list[NearRubric]:
         is_other = len(path) == 1 and not any(place[:1] == path for place in rubrics)
         if is_other and _is_likely(candidate):
             reason = f"`{shorten(str(path[0]))}` {BESIDE_OTHERS}"
-            near.append(NearRubric([path], reason, (Step("move", MOVE_AWAY),)))
+            near.append(NearRubric([path], reason, (NearMissStep("move", MOVE_AWAY),)))
     return near
 
 
@@ -136,16 +136,19 @@ def _is_likely(candidate: Candidate) -> bool:
     return candidate.columns.has_text and candidate.is_scored and not candidate.against
 
 
-_ADOPT = Step("run", "adopt")
+_ADOPT = NearMissStep("run", "adopt")
 
 
-def _find_reason(found: Candidate) -> tuple[str, tuple[Step, ...]]:
+def _find_reason(found: Candidate) -> tuple[str, tuple[NearMissStep, ...]]:
     """Return why criteria are not read, and the steps to have them read."""
     start = f"`{found.key}` holds" if found.key else "this file holds"
     if found.columns.ladder:
         listed = quote_names(found.columns.ladder)
         reason = f"criteria with levels under keys of their own ({listed}), which no table can describe"
-        return f"{start} {reason};", (Step("rewrite", "put them below one key of each, such as `levels`"), _ADOPT)
+        return f"{start} {reason};", (
+            NearMissStep("rewrite", "put them below one key of each, such as `levels`"),
+            _ADOPT,
+        )
     levels = found.written.get("levels", ())
     names = [levels] if isinstance(levels, str) else levels
     own_levels = [name for name in names if not name.startswith("/")]
@@ -180,25 +183,28 @@ def _format_texts(found: Candidate, start: str) -> str:
     return f"{start} {count}texts"
 
 
-def _find_reason_without_texts(found: Candidate, start: str) -> tuple[str, tuple[Step, ...]]:
+def _find_reason_without_texts(found: Candidate, start: str) -> tuple[str, tuple[NearMissStep, ...]]:
     """Return why criteria that do not say in words what is judged are not read, and the steps to have them read."""
     lists = found.columns.names(Role.TEXTS)
     if found.are_names:
         step = "write each as a mapping with an `id` and a `description` that says what is judged"
-        return f"{start} names of criteria without texts;", (Step("rewrite", step), _ADOPT)
+        return f"{start} names of criteria without texts;", (NearMissStep("rewrite", step), _ADOPT)
     if found.are_pairs:
         step = f"write `{found.key}` as one mapping from their names to their levels"
         reason = f"{start} a list of criteria with one key each, which no table can describe;"
-        return reason, (Step("rewrite", step), _ADOPT)
+        return reason, (NearMissStep("rewrite", step), _ADOPT)
     if found.are_amounts:
         step = "write each as a mapping with a `weight` and a `description`"
-        return f"{start} names with numbers, and no texts that say what is judged;", (Step("rewrite", step), _ADOPT)
+        return f"{start} names with numbers, and no texts that say what is judged;", (
+            NearMissStep("rewrite", step),
+            _ADOPT,
+        )
     if lists:
         listed = quote_names(lists)
         problem = f"{start} criteria whose texts are lists ({listed}), and nothing says how each of them counts;"
     else:
         problem = f"{start} criteria that do not say in words what is judged;"
-    return problem, (Step("rewrite", "add a `description` to each criterion"), _ADOPT)
+    return problem, (NearMissStep("rewrite", "add a `description` to each criterion"), _ADOPT)
 
 
 def _format_lack(found: Candidate) -> str:  # noqa: PLR0911 (one return a reason)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rubric_lint.formats.dialects import AGENTV, find_families, find_views
 from rubric_lint.formats.home_made.vocabulary import Containers
-from rubric_lint.model.finding import Place, Problem
+from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.messages import find_near
 from rubric_lint.model.recognition import (
     CRITERIA,
@@ -31,7 +31,7 @@ from rubric_lint.model.recognition import (
 from rubric_lint.model.schema import case_lists, schema_for
 from rubric_lint.model.schema_files import CURRENT, VERSION_3, Claim, read_claim
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path
+from rubric_lint.source.path import Part, Path, list_prefixes
 from rubric_lint.source.source import DATA, Kind, Source, Span, kind_of
 from rubric_lint.source.tree import walk_mappings
 
@@ -57,7 +57,7 @@ _TABLES = (
 _TEMPLATE_BLOCK = r"\{%[-+ ]|<%"
 
 
-def speaks_of_rubrics(source: Source) -> bool:
+def mentions_rubrics(source: Source) -> bool:
     """Return whether text that cannot be parsed seems to contain rubrics.
 
     It does if it names our schema, uses words that only our format has, or (unless it is a template) has `rubrics` at
@@ -188,7 +188,7 @@ def count_signs(name: str) -> int:
     return int(FIELD.removesuffix("s") in name.lower())
 
 
-def find_meant(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
+def find_intended_tools(documents: Mapping[Document, Iterable[Location]]) -> tuple[bool, bool]:
     """Return whether a file with these documents, each with its rubrics, has some of our format or AgentV's.
 
     Also return whether it is for AgentV.
@@ -280,11 +280,11 @@ def search(
         above = _list_ways(views)
         inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
         leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
-    if leftovers and not is_claimed and find_meant({document: rubrics}) == (True, False):
+    if leftovers and not is_claimed and find_intended_tools({document: rubrics}) == (True, False):
         above = _list_ways(rubrics) - {location.path for location in rubrics}
         placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
         read = set(placed)
-        leftovers = [path for path in leftovers if list_ways([path]).isdisjoint(read)]
+        leftovers = [path for path in leftovers if list_prefixes([path]).isdisjoint(read)]
         rubrics = _sort(document, rubrics + [Location(path, follows) for path in placed])
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
@@ -309,12 +309,8 @@ def _add_around(document: Document, location: Location, claim: Claim | None) -> 
 
 
 def _list_ways(locations: Iterable[Location]) -> set[Path]:
-    return list_ways(location.path for location in locations)
-
-
-def list_ways(paths: Iterable[Path]) -> set[Path]:
-    """Return the paths from the top to some paths, with these."""
-    return {path[:length] for path in paths for length in range(len(path) + 1)}
+    """Return the paths from the top to rubrics, with those of the rubrics."""
+    return list_prefixes(location.path for location in locations)
 
 
 def _sort(document: Document, locations: Iterable[Location]) -> list[Location]:
@@ -360,7 +356,7 @@ def _view_version_3(document: Document, path: Path, covered: Collection[Path]) -
     at = around.threshold_path or ()
     if view.threshold is not None and any(isinstance(step, int) for step in at):
         # that of a whole suite is for the rubrics without one
-        other = Place("the other one", at, Part.KEY)
+        other = RelatedPlace("the other one", at, Part.KEY)
         values = {"field": "pass_threshold", "other": at[-1]}
         problem = Problem("two-marks", (*path, "pass_threshold"), Part.KEY, values, (other,))
         view = replace(view, problems=(*view.problems, ("bounds", problem)))
@@ -398,7 +394,7 @@ _GATES = frozenset({"required", "min_score"})
 
 
 def _look_around(document: Document, path: Path) -> Around:
-    """Return what stands around a rubric of our format at a path."""
+    """Return the threshold and the doubts of what is around a rubric of our format at a path."""
     if path != (FIELD,):
         may_be_more = any(map(document.mentions, _OF_SUITES)) or _has_more(document, path)
     else:

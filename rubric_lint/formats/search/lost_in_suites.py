@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rubric_lint.formats.agentv.parts import Blocker, find_unloaded
-from rubric_lint.formats.agentv.parts import is_of_agentv as is_suite_of_agentv
+from rubric_lint.formats.agentv.parts import Blocker, find_unloaded, is_suite_of_agentv
 from rubric_lint.formats.agentv.releases import NEWEST, OLDEST, Release, find_fields
 from rubric_lint.formats.agentv.suites import (
-    EVALUATORS,
+    ASSERTION_LISTS,
     find_cases,
     find_mappings,
     find_read,
@@ -19,6 +18,7 @@ from rubric_lint.formats.agentv.suites import (
     look_up,
     uses_words,
 )
+from rubric_lint.formats.dialects import JUDGED_TYPES
 from rubric_lint.formats.dialects.agentv import CONTAINERS, find_assertions
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import describe, find_near, shorten
@@ -205,14 +205,14 @@ def _find_refused(document: Document, release: Release) -> Iterator[Problem]:
             yield from _find_refused_lists(path, case, release, "test" if path else "suite")
         for place, turn in find_mappings((*path, "turns"), case.get("turns") if path else None):
             wanted = release.lists["turn"][0][-1]
-            for name in EVALUATORS if wanted not in turn else ():
+            for name in ASSERTION_LISTS if wanted not in turn else ():
                 if turn.get(name):
                     yield _refuse_list("agentv-5-turn", (*place, name), turn, wanted, release)
 
 
 def _find_refused_lists(path: Path, owner: dict[str, Any], release: Release, kind: str) -> Iterator[Problem]:
     """Find the lists of assertions of a suite or a test whose names a release does not have."""
-    for name in EVALUATORS:
+    for name in ASSERTION_LISTS:
         if (name,) not in release.lists[kind] and isinstance(owner.get(name), list) and owner[name]:
             yield _refuse_list("agentv-5-list", (*path, name), owner, release.lists[kind][0][-1], release)
 
@@ -278,7 +278,7 @@ def _find_unread_lists(
 ) -> Iterator[Problem]:
     """Find the lists that a release does not read: some names in a suite, and all but the first list of a case."""
     read = {path[0] for path in release.lists["suite"]}
-    for name in EVALUATORS if next(find_cases(document), None) else ():
+    for name in ASSERTION_LISTS if next(find_cases(document), None) else ():
         if name not in read and any(view.path[:1] == (name,) for view in views):
             values = {"list": name, "wanted": release.assertions}
             yield Problem("agentv-4-evaluators", (name,), Part.KEY, values)
@@ -300,7 +300,7 @@ def _find_elsewhere(document: Document, *, is_last: bool) -> Iterator[Problem]:
         for name, value in case.items() if FIELD not in case else ():
             if (
                 isinstance(value, list)
-                and name not in EVALUATORS
+                and name not in ASSERTION_LISTS
                 and uses_words(value, is_of_case=False)
                 and not find_near(name, (FIELD,))
             ):
@@ -322,20 +322,19 @@ def _find_in_turns(document: Document) -> Iterator[Problem]:
 
 # Near misses: known forms of assertions that are not read.
 _LISTS = ("assertions", "assert")
-_JUDGED = ("llm-rubric", "agent-rubric", "g-eval", "model-graded-closedqa", "factuality")
-_JUDGES = frozenset({*_JUDGED, *(f"not-{kind}" for kind in _JUDGED)})
+_JUDGES = frozenset({*JUDGED_TYPES, *(f"not-{kind}" for kind in JUDGED_TYPES)})
 _MOVE = "put it in the `assert` of an entry of `tests`"
 _ENTRY_FIELDS = frozenset({"outcome", "expected_outcome", "criteria", "score_ranges"})
 
 
-def find_unread(document: Document, rubrics: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
+def find_unread_assertions(document: Document, rubrics: set[Path], *, of_agentv: bool) -> Iterator[tuple[Path, str]]:
     """Find the rubrics of AgentV and promptfoo that are not among the paths `rubrics`, each with a message.
 
     With `of_agentv`, the file has rubrics of AgentV, so strings among its assertions are criteria anywhere.
     """
     for path, mapping in document.mappings:
         # promptfoo puts templates where a `$ref` names them.
-        if len(path) > 1 and path[-2] in (*EVALUATORS, "assertionTemplates"):
+        if len(path) > 1 and path[-2] in (*ASSERTION_LISTS, "assertionTemplates"):
             yield from _find_value(path, mapping, rubrics, of_agentv=is_of_agentv(document, path))
         for name in _LISTS:
             value = mapping.get(name)
@@ -425,18 +424,18 @@ def _find_reason_of_text(assertion: dict[str, Any], *, is_read: bool, of_agentv:
     return f"`value` of `{kind}` is a string {where}; {_MOVE}"
 
 
-def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
+def find_misspelt_judges(document: Document) -> Iterator[tuple[Path, Part, str]]:
     """Find types that are nearly one of a judge, and lists of judges under a key that is nearly `assert`."""
     for path, mapping in document.mappings:
         kind = mapping.get("type")
-        if len(path) > 1 and path[-2] in EVALUATORS and isinstance(kind, str) and "value" in mapping:
+        if len(path) > 1 and path[-2] in ASSERTION_LISTS and isinstance(kind, str) and "value" in mapping:
             bare = kind.removeprefix("not-")
-            similar = [] if bare in _JUDGED else find_near(bare, _JUDGED)
+            similar = [] if bare in JUDGED_TYPES else find_near(bare, JUDGED_TYPES)
             if similar:
                 reason = f"the type `{shorten(kind)}` is not known, so its `value` is not checked"
                 yield (*path, "type"), Part.VALUE, f"{reason}; did you mean `{similar[0]}`?"
         for key, value in mapping.items():
-            is_list = isinstance(value, list) and key not in EVALUATORS and any(map(_is_judge, value))
+            is_list = isinstance(value, list) and key not in ASSERTION_LISTS and any(map(_is_judge, value))
             if is_list and find_near(key, ("assert",)):
                 reason = f"`{shorten(key)}` is not read, so its assertions are not checked"
                 yield (*path, key), Part.KEY, f"{reason}; did you mean `assert`?"
@@ -444,7 +443,7 @@ def find_misspelt(document: Document) -> Iterator[tuple[Path, Part, str]]:
 
 def _is_judge(entry: Any) -> bool:
     kind = entry.get("type") if isinstance(entry, dict) else None
-    return isinstance(kind, str) and kind.removeprefix("not-") in _JUDGED
+    return isinstance(kind, str) and kind.removeprefix("not-") in JUDGED_TYPES
 
 
 def _find_strings_among(

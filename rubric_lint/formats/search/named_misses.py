@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rubric_lint.model.finding import Step
+from rubric_lint.model.finding import NearMissStep
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
 from rubric_lint.source.tree import parts_of
 
-_AS_CRITERIA = Step("rewrite", "write what it asks for as criteria below `rubrics` in a file of its own")
-_AS_LIST = Step("rewrite", "write the lines as one list into a JSON file, and run `rubric-lint adopt` on it")
+_AS_CRITERIA = NearMissStep("rewrite", "write what it asks for as criteria below `rubrics` in a file of its own")
+_AS_LIST = NearMissStep("rewrite", "write the lines as one list into a JSON file, and run `rubric-lint adopt` on it")
 _IN_A_PROMPT = "is a prompt, and criteria in a prompt are not checked;"
 
 
-def find_named(document: Document) -> Iterator[tuple[Path, str, Step]]:
+def find_named(document: Document) -> Iterator[tuple[Path, str, NearMissStep]]:
     """Find criteria of known systems that are not read; yield the place, the reason and the step to have them read."""
     data = document.data
     if not isinstance(data, dict):

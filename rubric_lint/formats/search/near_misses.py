@@ -18,15 +18,15 @@ from rubric_lint.formats.search.locate import (
     has_signs_of_home,
     holds_criteria,
     is_agentv,
-    list_ways,
 )
-from rubric_lint.model.finding import Problem, Step, Unread
+from rubric_lint.model.finding import NearMissStep, Problem, Unread
 from rubric_lint.model.messages import describe, find_near, join_words, quote_names, shorten
 from rubric_lint.model.recognition import (
     CRITERIA,
     FIELD,
     OF_WHOLE,
     find_misspelt,
+    has_distinctive_field,
     has_own_words,
     holds_only_ours,
     holds_texts,
@@ -38,7 +38,6 @@ from rubric_lint.model.recognition import (
     is_reference,
     may_be_ours,
     repeat_in_cases,
-    tells,
 )
 from rubric_lint.model.repairs import rename_fields
 from rubric_lint.model.schema import schema_for, schema_of
@@ -47,7 +46,7 @@ from rubric_lint.model.version_3 import holds_rubric
 from rubric_lint.model.view import OF_COURSES, View, is_named_for_judges
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
-from rubric_lint.source.path import Part, Path, part_of
+from rubric_lint.source.path import Part, Path, list_prefixes, part_of
 from rubric_lint.source.source import DATA, Kind, kind_of
 from rubric_lint.source.tree import parts_of
 
@@ -149,13 +148,13 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
         if is_known or not _is_another_tools(document, path):
             is_alone = not (rubrics or in_suite or lost)
             reason = _find_reason(document, path, is_claimed=found.is_claimed, is_alone=is_alone, of_agentv=of_agentv)
-            misses.append(_NearMiss(path, Part.KEY, reason, is_known))
+            misses.append(_UnreadPlace(path, Part.KEY, reason, is_known))
     misses += _find_unread_forms(document, found, rubrics, lost, of_agentv=of_agentv)
     misses += _find_by_dialects(document, found, has_others=bool(rubrics or misses))
     if rubrics or not lost:
         for near in home:
             part = Part.KEY if near.places[0] else Part.HEAD
-            misses.append(_NearMiss(near.places[0], part, _Advice(near.reason, near.steps), is_known=False))
+            misses.append(_UnreadPlace(near.places[0], part, _Advice(near.reason, near.steps), is_known=False))
     if not (rubrics or misses or lost or found.is_claimed):
         misses += _find_outside(document) if document.kind in DATA else _find_in_other_kinds(document)
         misses += _find_empty(document)
@@ -166,7 +165,7 @@ def find_unread(document: Document, found: Search, lost: set[Path], *, in_suite:
     return [*_find_prompts(document), *_find_texts_by_name(document)]
 
 
-class _NearMiss(NamedTuple):
+class _UnreadPlace(NamedTuple):
     """A place that is not read and the reason. `is_known`: it is meant for us, or else its look alone says so."""
 
     path: Path
@@ -175,7 +174,7 @@ class _NearMiss(NamedTuple):
     is_known: bool = True
 
 
-def _find_in_rubrics(document: Document, found: Search) -> Iterator[_NearMiss]:
+def _find_in_rubrics(document: Document, found: Search) -> Iterator[_UnreadPlace]:
     """Find what is not read of the rubrics that are read."""
     for location in found.rubrics:
         places = location.around.doubts
@@ -183,37 +182,37 @@ def _find_in_rubrics(document: Document, found: Search) -> Iterator[_NearMiss]:
             yield from _find_others(document, location.view)
             places = location.view.doubts + location.view.unread
         for path, reason in places:
-            yield _NearMiss(path, part_of(path), reason)
+            yield _UnreadPlace(path, part_of(path), reason)
 
 
-def _find_unscaled(found: Search) -> Iterator[_NearMiss]:
+def _find_unscaled(found: Search) -> Iterator[_UnreadPlace]:
     """Find the rubrics of teams of which nothing says the scale, the first for each reason."""
     views = [location.view for location in found.rubrics if location.view and location.view.dialect.name == "shape"]
     firsts = {view.unscorable: view.path for view in reversed(views) if view.unscorable}
     for reason, path in firsts.items():
-        yield _NearMiss(path, part_of(path), reason)
+        yield _UnreadPlace(path, part_of(path), reason)
 
 
-def _find_of_others(document: Document, found: Search) -> list[_NearMiss]:
+def _find_of_others(document: Document, found: Search) -> list[_UnreadPlace]:
     """Find a file that is another tool's, and criteria of a system that are not read."""
     if found.is_foreign:
-        return [_NearMiss((), Part.HEAD, _find_foreign(document))]
+        return [_UnreadPlace((), Part.HEAD, _find_foreign(document))]
     if found.is_claimed or not has_words_of_named(document.quick_text):
         return []
     from rubric_lint.formats.search import named_misses  # noqa: PLC0415  (few files have the words)
 
     named = named_misses.find_named(document)
-    return [_NearMiss(path, Part.KEY, _Advice(problem, (step,))) for path, problem, step in named]
+    return [_UnreadPlace(path, Part.KEY, _Advice(problem, (step,))) for path, problem, step in named]
 
 
-def _find_empty(document: Document) -> Iterator[_NearMiss]:
+def _find_empty(document: Document) -> Iterator[_UnreadPlace]:
     """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
     if not count_signs(document.source.name) or not has_home_beside(document):
         return
     for key, value in document.data.items():
         if key in Containers.strong and value in (None, [], {}, ""):
             advice = "so nothing is judged by it; list its criteria or remove it"
-            yield _NearMiss((key,), Part.KEY, f"`{key}` {format_empty(value)}, {advice}", is_known=False)
+            yield _UnreadPlace((key,), Part.KEY, f"`{key}` {format_empty(value)}, {advice}", is_known=False)
 
 
 def _find_prompts(document: Document) -> Iterator[Unread]:
@@ -226,13 +225,17 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
     for name, text, start in _find_strings(document):
         place = f"the text of `{shorten(name)}`" if name else "this text"
         if find_scale(f"Score:\n{text}"):  # an f-string may say so in another part
-            advice = _Advice(f"{place} has a scale of scores, which is not checked;", (Step("rewrite", _AS_LEVELS),))
+            advice = _Advice(
+                f"{place} has a scale of scores, which is not checked;", (NearMissStep("rewrite", _AS_LEVELS),)
+            )
         elif is_prompt(text):
-            advice = _Advice(f"{place} is a prompt, in which no criteria are checked;", (Step("rewrite", _AS_FILE),))
+            advice = _Advice(
+                f"{place} is a prompt, in which no criteria are checked;", (NearMissStep("rewrite", _AS_FILE),)
+            )
         else:
             continue
         line, column, _ = document.source.position(start)
-        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
+        yield Unread(str(advice), line, column, is_known=False, evidence=1, steps=advice.steps)
 
 
 def _find_texts_by_name(document: Document) -> Iterator[Unread]:
@@ -247,9 +250,12 @@ def _find_texts_by_name(document: Document) -> Iterator[Unread]:
         names = join_words([f"`{name}`" for name in sorted(found)])
         hold = "hold" if len(found) > 1 else "holds"
         problem = f"{names} {hold} texts about an answer, and nothing says how each of them counts;"
-        steps = (Step("rewrite", "write them as a list `criteria`, each with a `description`"), Step("run", "adopt"))
+        steps = (
+            NearMissStep("rewrite", "write them as a list `criteria`, each with a `description`"),
+            NearMissStep("run", "adopt"),
+        )
         first = min(found.values(), key=lambda path: document.span(path, Part.KEY).start)
-        yield _make_unread(document, _NearMiss(first, Part.KEY, _Advice(problem, steps), is_known=False))
+        yield _make_unread(document, _UnreadPlace(first, Part.KEY, _Advice(problem, steps), is_known=False))
 
 
 _AS_FILE = "write them to a rubric file, as `rubric-lint init -` does"
@@ -280,10 +286,10 @@ def _find_leftovers(
     """
     if not found.leftovers:
         return
-    covered = list_ways(lost)
+    covered = list_prefixes(lost)
     alike: set[tuple[int, Any]] = set()  # the table of a home-made rubric is for those too
     for near in home:
-        covered |= list_ways(near.places)
+        covered |= list_prefixes(near.places)
         alike |= {(len(path), path[-1]) for path in near.places if path}
     for location in found.rubrics:
         if location.view:
@@ -307,7 +313,7 @@ def _find_home(document: Document, rubrics: set[Path]) -> "list[NearRubric]":
     return home_made.find_next_to(document, rubrics) if rubrics else home_made.find_near_rubrics(document)
 
 
-def _find_others(document: Document, view: View) -> Iterator[_NearMiss]:
+def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
     if not view.dialect.tells_others:
         return
@@ -326,18 +332,18 @@ def _find_others(document: Document, view: View) -> Iterator[_NearMiss]:
                 firsts.setdefault(name, (*place, name))
     if firsts:
         reason = f"fields that {view.dialect.title} does not have are not read: {quote_names(firsts)}"
-        yield _NearMiss(next(iter(firsts.values())), Part.KEY, reason)
+        yield _UnreadPlace(next(iter(firsts.values())), Part.KEY, reason)
 
 
 def list_lost(document: Document, found: Search, lost: Iterable[Problem]) -> Iterator[Unread]:
     """Report the containers `lost` as near misses, without those whose rubrics are read all the same."""
     rubrics = {location.path for location in found.rubrics}
-    above = list_ways(rubrics)
+    above = list_prefixes(rubrics)
     for problem in lost:
         path = problem.path[:-1] if problem.path[-1] == "type" else problem.path
         if path not in above and not any(path[:length] in rubrics for length in range(len(path))):
             reason = _LOST.write(problem.code, problem.values)
-            yield _make_unread(document, _NearMiss(problem.path, problem.part, reason))
+            yield _make_unread(document, _UnreadPlace(problem.path, problem.part, reason))
 
 
 _LOST = BY_NAME["lost-rubric"]
@@ -352,7 +358,7 @@ def _is_another_tools(document: Document, path: Path) -> bool:
     if isinstance(value, dict) or (isinstance(value, str) and not is_holder(path[:-1])):
         texts = value if isinstance(value, dict) and len(value) != 1 else document.value(path[:-1])
         plain = {key: text for key, text in texts.items() if isinstance(text, str)}
-        return len(texts) > 1 and _are_texts(texts) and not tells(plain)
+        return len(texts) > 1 and _are_texts(texts) and not has_distinctive_field(plain)
     items = value if isinstance(value, list) else ()
     return any(isinstance(item, dict) and len(item.keys() & OF_COURSES) > 1 for item in items)
 
@@ -395,7 +401,7 @@ class _Advice(NamedTuple):
     """The reason for a near miss, with the steps of what to do about it."""
 
     problem: str
-    steps: tuple[Step, ...]
+    steps: tuple[NearMissStep, ...]
 
     def __str__(self) -> str:
         *others, last = map(str, self.steps)
@@ -403,31 +409,33 @@ class _Advice(NamedTuple):
         return f"{self.problem} {', '.join(others)}{joint if others else ''}{last}"
 
 
-def _find_by_dialects(document: Document, found: Search, *, has_others: bool) -> Iterator[_NearMiss]:
+def _find_by_dialects(document: Document, found: Search, *, has_others: bool) -> Iterator[_UnreadPlace]:
     """Find what only a dialect knows as a near miss; with `has_others`, the file has rubrics or other near misses."""
     is_of_skill = any(location.view and location.view.dialect.title == "Agent Skills" for location in found.rubrics)
     if is_of_skill or "evals" in document.quick_text:
         from rubric_lint.formats.dialects import agent_skills  # noqa: PLC0415  (few files have the word)
 
-        for path, problem, step in agent_skills.find_unread(document):
-            yield _NearMiss(path, Part.HEAD, _Advice(f"{problem};", (Step("rewrite", step),)), is_known=False)
+        for path, problem, step in agent_skills.find_unread_cases(document):
+            yield _UnreadPlace(
+                path, Part.HEAD, _Advice(f"{problem};", (NearMissStep("rewrite", step),)), is_known=False
+            )
     if "from_strings" in document.quick_text:
         from rubric_lint.formats.dialects import autoevals  # noqa: PLC0415  (few files have the word)
 
         problem = "the scores of OpenAI evals are read only if they are written out;"
-        advice = _Advice(problem, (Step("rewrite", "write a mapping from each choice to its score"),))
-        for path in autoevals.find_unread(document):
-            yield _NearMiss(path, Part.KEY, advice, is_known=False)
+        advice = _Advice(problem, (NearMissStep("rewrite", "write a mapping from each choice to its score"),))
+        for path in autoevals.find_unwritten_scores(document):
+            yield _UnreadPlace(path, Part.KEY, advice, is_known=False)
     if not has_others and "guidance" in document.quick_text:
         from rubric_lint.formats.search import described  # noqa: PLC0415  (few files have the word)
 
         problem = "these criteria have the fields of harbor check and others; if a judge reads them,"
-        advice = _Advice(problem, (Step("file-name", "rubric.toml"),))
+        advice = _Advice(problem, (NearMissStep("file-name", "rubric.toml"),))
         for view in described.find(document, "harbor_check", is_named=True):
-            yield _NearMiss(view.path, Part.KEY, advice, is_known=False)
+            yield _UnreadPlace(view.path, Part.KEY, advice, is_known=False)
 
 
-def _make_unread(document: Document, miss: _NearMiss) -> Unread:
+def _make_unread(document: Document, miss: _UnreadPlace) -> Unread:
     line, column, _ = document.source.position(document.span(miss.path, miss.part).start)
     signs = 0
     if not miss.is_known:
@@ -447,16 +455,17 @@ def _has_parts_like_criteria(value: Any) -> bool:
     return any(isinstance(part, dict) and part.keys().isdisjoint(reasons) for part in parts)
 
 
-def _declare(document: Document, path: Path) -> Step:
+def _declare(document: Document, path: Path) -> NearMissStep:
     """Return the step after which the rubric at `path` is read, whatever its fields are."""
     is_whole = isinstance(document.data, dict) and path == (FIELD,) and FIELD not in document.data
-    version = VERSION_3 if holds_rubric(document.data if is_whole else document.value(path)) else CURRENT
+    value = document.data if is_whole else document.value(path)
+    version = VERSION_3 if holds_rubric(value) else CURRENT
     url = f"{BASE}{'rubric' if len(path) == 1 else 'suite'}-{version}.schema.json"
     if document.kind is Kind.YAML:
-        return Step("comment", url)
+        return NearMissStep("comment", url)
     if isinstance(document.data, dict) and "$schema" not in document.data:
-        return Step("key" if document.number is None else "key-of-lines", url)
-    return Step("setting", "versions")
+        return NearMissStep("key" if document.number is None else "key-of-lines", url)
+    return NearMissStep("setting", "versions")
 
 
 def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> _Advice:
@@ -467,15 +476,19 @@ def _advise(document: Document, path: Path, problem: str, *, is_alone: bool) -> 
     """
     value = document.value(path)
     if is_alone and _can_adopt(document, path):
-        return _Advice(f"{problem}; if it is a rubric,", (Step("run", "adopt"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("run", "adopt"),))
     if path[-1] != FIELD and is_ours(value, path[:-1]):
-        return _Advice(f"{problem};", (Step("rename", FIELD),))
+        return _Advice(f"{problem};", (NearMissStep("rename", FIELD),))
     if not is_alone and path[-1] != FIELD:
-        return _Advice(f"{problem}; if it is a rubric,", (Step("move", "to a file of its own"),))
+        return _Advice(f"{problem}; if it is a rubric,", (NearMissStep("move", "to a file of its own"),))
     if path[-1] != FIELD or not (isinstance(value, list) or any(map(schema_for().knows, value))):
         lack, step = _find_lack(value)
-        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (Step("rewrite", step),))
-    form = [] if isinstance(value, list) or holds_rubric(value) else [Step("rewrite", "put this criterion in a list")]
+        return _Advice(f"`{shorten(str(path[-1]))}` is not read, as {lack};", (NearMissStep("rewrite", step),))
+    form = (
+        []
+        if isinstance(value, list) or holds_rubric(value)
+        else [NearMissStep("rewrite", "put this criterion in a list")]
+    )
     return _Advice(f"{problem}; if it is a rubric,", (*form, _declare(document, path)))
 
 
@@ -529,7 +542,7 @@ def _find_reason(document: Document, path: Path, *, is_claimed: bool, is_alone: 
     value, key = document.value(path), str(path[-1])
     bands = ({"score_range", "expected_outcome"}, {"scoreRange", "expectedOutcome"})  # of DeepEval and Confident AI
     if isinstance(value, dict) and any(band <= value.keys() for band in bands):
-        return _Advice(f"`{key}` is one band, not a list of bands;", (Step("rewrite", "put it in a list"),))
+        return _Advice(f"`{key}` is one band, not a list of bands;", (NearMissStep("rewrite", "put it in a list"),))
     if key != FIELD:
         return _find_reason_of_other_name(document, path, is_claimed=is_claimed, is_alone=is_alone)
     if value is None or value in ([], {}, ""):
@@ -556,36 +569,36 @@ def _find_reason_of_other_name(document: Document, path: Path, *, is_claimed: bo
     if not (isinstance(value, list | dict) and value):
         return f"`{key}` is not read; write a list of criteria in a field `{FIELD}`, as `rubric-lint init -` does"
     if is_claimed:
-        return _Advice(f"`{key}` is not read;", (Step("rename", FIELD),))
+        return _Advice(f"`{key}` is not read;", (NearMissStep("rename", FIELD),))
     return _advise(document, path, f"`{key}` is not read", is_alone=is_alone)
 
 
 _OF_CASES = frozenset({"input", "input_messages"})
 
 
-def _find_outside(document: Document) -> Iterator[_NearMiss]:
+def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
     """Find the first criterion of our format that is not below `rubrics`."""
     if not has_own_words(document.written_at(())):
         return
     for path, mapping in document.mappings:
-        if not (_OF_CASES.isdisjoint(mapping) and tells(mapping) and all(map(may_be_ours, mapping))):
+        if not (_OF_CASES.isdisjoint(mapping) and has_distinctive_field(mapping) and all(map(may_be_ours, mapping))):
             continue  # a case has an `expected_outcome` too, beside fields of its own
         if all(isinstance(value, dict) for value in mapping.values()):
             continue  # the schema of a criterion
         siblings = document.value(path[:-1]) if path else None
         parts = siblings.values() if isinstance(siblings, dict) else ()
-        is_map = bool(parts) and all(isinstance(part, dict) and tells(part) for part in parts)
+        is_map = bool(parts) and all(isinstance(part, dict) and has_distinctive_field(part) for part in parts)
         above = path[:-1] if is_map or isinstance(siblings, list) else path
         where = f"criteria are read only below `{FIELD}`, and these are elsewhere;"
         if _can_adopt(document, above):
-            advice = _Advice(f"{where} if a judge reads them,", (Step("run", "adopt"),))
-            yield _NearMiss(path, Part.HEAD, advice, is_known=False)
+            advice = _Advice(f"{where} if a judge reads them,", (NearMissStep("run", "adopt"),))
+            yield _UnreadPlace(path, Part.HEAD, advice, is_known=False)
         else:
-            yield _NearMiss(path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", is_known=False)
+            yield _UnreadPlace(path, Part.HEAD, f"{where} put them in a list below `{FIELD}`", is_known=False)
         return
 
 
-def _find_in_other_kinds(document: Document) -> Iterator[_NearMiss]:
+def _find_in_other_kinds(document: Document) -> Iterator[_UnreadPlace]:
     """Find the first criterion of our format in a kind of file from which it is not read.
 
     In a program, the name of its list must be that of rubrics: fields alone may be part of anything.
@@ -597,18 +610,18 @@ def _find_in_other_kinds(document: Document) -> Iterator[_NearMiss]:
                 "criteria of this format are read from YAML, JSON and JSON Lines only; "
                 f"move them to a YAML file, below `{FIELD}`"
             )
-            yield _NearMiss(path, Part.HEAD, reason, is_known=False)
+            yield _UnreadPlace(path, Part.HEAD, reason, is_known=False)
             return
     if document.kind.is_program and is_named_for_judges(document) and has_signs_of_home(document):
         from rubric_lint.formats.search import home_made  # noqa: PLC0415  (few programs are named for judges)
 
         for path, reason in home_made.find_in_program(document):
-            yield _NearMiss(path, Part.HEAD, reason, is_known=False)
+            yield _UnreadPlace(path, Part.HEAD, reason, is_known=False)
 
 
 def _find_unread_forms(
     document: Document, search: Search, rubrics: set[Path], lost: set[Path], *, of_agentv: bool
-) -> list[_NearMiss]:
+) -> list[_UnreadPlace]:
     """Find rubrics in known forms that are not linted, where no finding says what is wrong; see `find_unread`."""
     if not (document.kind.is_program or has_signs_of_forms(document) or "evaluators" in document.quick_text):
         return []
@@ -619,17 +632,17 @@ def _find_unread_forms(
         from rubric_lint.formats.dialects import deepeval, ragas  # noqa: PLC0415  (most files are data)
 
         unread += [*deepeval.find_computed(document, rubrics), *ragas.find_computed(document, rubrics)]
-        return [_NearMiss(path, Part.VALUE, reason) for path, reason in unread]
-    unread += lost_in_suites.find_unread(document, rubrics, of_agentv=of_agentv)
+        return [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread]
+    unread += lost_in_suites.find_unread_assertions(document, rubrics, of_agentv=of_agentv)
     dialects = frozenset(location.view.dialect.name if location.view else "" for location in search.rubrics)
     unloaded = list(lost_in_suites.find_unloaded_parts(document, dialects))
     untyped = {blocker.path[:-1] for blocker in unloaded if blocker.path[-1:] == ("type",)}
-    misses = [_NearMiss(path, Part.VALUE, reason) for path, reason in unread if path[:-1] not in untyped]
+    misses = [_UnreadPlace(path, Part.VALUE, reason) for path, reason in unread if path[:-1] not in untyped]
     others = [blocker for blocker in unloaded if blocker.path not in rubrics]  # the rules on rubrics look at those
-    misses += [_NearMiss(blocker.path, blocker.part, blocker.reason) for blocker in others]
+    misses += [_UnreadPlace(blocker.path, blocker.part, blocker.reason) for blocker in others]
     if not of_agentv:
-        misses += [_NearMiss(path, part, reason) for path, part, reason in lost_in_suites.find_misspelt(document)]
-    reported = list_ways(lost) - {()}
+        misses += [_UnreadPlace(*misspelt) for misspelt in lost_in_suites.find_misspelt_judges(document)]
+    reported = list_prefixes(lost) - {()}
     return [miss for miss in misses if not _is_reported(miss.path, lost, reported)]
 
 

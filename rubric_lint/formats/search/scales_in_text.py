@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.formats.home_made.direction import find_reversal, format_fall
-from rubric_lint.model.criterion import ASKED, HIGHEST, Asked
+from rubric_lint.model.criterion import ASKED, HIGHEST, JudgeQuestion
 from rubric_lint.model.messages import shorten
-from rubric_lint.model.view import Dialect, Draft, View
+from rubric_lint.model.view import Dialect, View, ViewBuilder
 from rubric_lint.rules.inverted_scale import find_fall
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path
@@ -123,7 +123,7 @@ def _read_line(label: re.Match[str], rest: str) -> ScaleLine:
     return ScaleLine(Decimal(label["low"]), Decimal(label["high"] or label["low"]), text)
 
 
-SHARE = Asked("a score from 0 to 1", 1)
+SHARE = JudgeQuestion("a score from 0 to 1", 1)
 """What promptfoo and AgentV ask a judge for that gets one text."""
 
 
@@ -131,7 +131,7 @@ def view_scale(
     document: Document,
     place: Path,
     scale: WrittenScale,
-    asked: Asked,
+    asked: JudgeQuestion,
     dialect: Dialect,
     *,
     name: str = "",
@@ -139,7 +139,7 @@ def view_scale(
     more: Mapping[str, Any],
 ) -> View:
     """Return the rubric of the text at `place`, where all its bands or levels are; `more` are fields of the view."""
-    draft = Draft(document, place)
+    draft = ViewBuilder(document, place)
     lowest, highest = scale.ends
     doubts = (*more.get("doubts", ()), *find_reversed(place, document.value(place), scale))
     more = {**more, "doubts": doubts}

@@ -101,13 +101,13 @@ class Choices(NamedTuple):
     header_row: int | None = None
 
 
-def read_columns(table: CellTable, choices: Choices) -> TableColumns:
+def identify_columns(table: CellTable, choices: Choices) -> TableColumns:
     """Find out what each column of a table holds.
 
     Raises:
         TableError: if a cell has no header, or two headers are the same word.
     """
-    return _ColumnReader(table, choices).read()
+    return _HeaderReader(table, choices).read()
 
 
 def is_level_word(title: str) -> bool:
@@ -135,7 +135,7 @@ def _find_meanings(word: str) -> list[str]:
     return _MEANINGS.get(fold(word)) or _MEANINGS.get(fold(bare), [])
 
 
-class _ColumnReader:
+class _HeaderReader:
     """Reads the header of one table: the fields of its columns, its steps, and what has no meaning yet."""
 
     def __init__(self, table: CellTable, choices: Choices) -> None:

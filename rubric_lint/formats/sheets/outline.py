@@ -19,7 +19,7 @@ from rubric_lint.formats.sheets.cells import (
     place_in,
     split_weight,
 )
-from rubric_lint.formats.sheets.columns import Choices, fold, is_points, read_columns
+from rubric_lint.formats.sheets.columns import Choices, fold, identify_columns, is_points
 from rubric_lint.formats.sheets.markdown_file import VERDICT, Blocks, FoundTable, check_width
 from rubric_lint.formats.sheets.rubrics import is_total
 from rubric_lint.model.messages import list_names, point_to_known, shorten
@@ -74,13 +74,13 @@ class _ReadTable:
 
 
 @dataclass(eq=False)
-class _Section:
+class _DocumentSection:
     """A heading with what is below it up to the next one; `text` has blanks in the place of its tables and of code."""
 
     title: str
     place: CellPlace
     depth: int
-    parent: "_Section | None"
+    parent: "_DocumentSection | None"
     at: int
     text: str
     tables: list[_ReadTable] = field(default_factory=list)
@@ -110,7 +110,7 @@ class _SectionCriterion(NamedTuple):
     text: Cell
     weight: Cell
     scale: _ReadTable | None
-    section: _Section
+    section: _DocumentSection
 
     def mark_used(self) -> None:
         """Mark the section, and the table of its scale, as read."""
@@ -122,7 +122,7 @@ class _SectionCriterion(NamedTuple):
 class _SectionGroup(NamedTuple):
     """Criteria that are one rubric, and the section that names it."""
 
-    section: _Section
+    section: _DocumentSection
     criteria: list[_SectionCriterion]
 
 
@@ -132,10 +132,10 @@ def read_outline(source: Source, blocks: Blocks, choices: Choices) -> list[CellT
     Raises:
         TableError: if it has none, or their parts have no single meaning.
     """
-    return _Outline(source, blocks, choices).read()
+    return _OutlineReader(source, blocks, choices).read()
 
 
-class _Outline:
+class _OutlineReader:
     """Finds the criteria of a document and puts them together to rubrics."""
 
     def __init__(self, source: Source, blocks: Blocks, choices: Choices) -> None:
@@ -153,7 +153,7 @@ class _Outline:
         self._refuse_prose()
         groups = list(self._group_sections())
         made: list[tuple[int, CellTable]] = []
-        plain: list[tuple[_Section, _ReadTable]] = []
+        plain: list[tuple[_DocumentSection, _ReadTable]] = []
         for section in self._sections:
             for table in section.tables:
                 if _OF_RESULTS.search(section.title) and not table.columns.has("id"):
@@ -182,7 +182,7 @@ class _Outline:
     def _share_scale(
         self,
         groups: list[_SectionGroup],
-        plain: Sequence[tuple[_Section, _ReadTable]],
+        plain: Sequence[tuple[_DocumentSection, _ReadTable]],
         made: list[tuple[int, CellTable]],
     ) -> list[_SectionGroup]:
         """Add the tables of criteria without a scale, with the one scale for all if there is one.
@@ -238,7 +238,7 @@ class _Outline:
         """Yield the sections that are a criterion each, by the section around them."""
         titles = Counter(section.title for section in self._sections)
         ids = self._list_ids()
-        found: dict[int, list[tuple[_Section, _Section]]] = {}
+        found: dict[int, list[tuple[_DocumentSection, _DocumentSection]]] = {}
         for section in self._sections:
             named = section
             if section.scale and titles[section.title] > 1 and section.parent and section.title not in ids:
@@ -268,7 +268,7 @@ class _Outline:
                     ids |= {row.cell(table.columns.fields["id"]).text for row in table.found.rows}
         return ids
 
-    def _make_criterion(self, section: _Section, named: _Section) -> _SectionCriterion:
+    def _make_criterion(self, section: _DocumentSection, named: _DocumentSection) -> _SectionCriterion:
         """Return the criterion of a section; `named` has its name, where the section only holds the scale."""
         scale = section.scale
         name, description, weight = _split_title(named)
@@ -309,7 +309,9 @@ class _Outline:
         return CellTable(name, columns.header, tuple(rows), parts=tuple(parts), columns=columns)
 
     @staticmethod
-    def _find_group(section: _Section, table: _ReadTable, groups: Sequence[_SectionGroup]) -> _SectionGroup | None:
+    def _find_group(
+        section: _DocumentSection, table: _ReadTable, groups: Sequence[_SectionGroup]
+    ) -> _SectionGroup | None:
         """Return the sections that hold the scales of the criteria in a table, those below it first."""
         if not table.is_plain or "id" not in table.columns.fields:
             return None
@@ -319,7 +321,7 @@ class _Outline:
                 return group
         return None
 
-    def _make_list(self, section: _Section, table: _ReadTable, group: _SectionGroup | None = None) -> CellTable:
+    def _make_list(self, section: _DocumentSection, table: _ReadTable, group: _SectionGroup | None = None) -> CellTable:
         """Return a table of criteria, with the scales that a group of sections has for them, or one for all."""
         section.is_used = table.is_used = True
         made = _as_table(section.name, table)
@@ -369,27 +371,27 @@ def _read_columns(found: FoundTable, choices: Choices) -> TableColumns:
     """Return what the columns of a table hold; one that cannot be read is no reason to refuse the others."""
     try:
         check_width(found)
-        return read_columns(CellTable("", found.header, found.rows), choices)
+        return identify_columns(CellTable("", found.header, found.rows), choices)
     except TableError as fault:
         return TableColumns({}, (), found.header, faults=(fault,))
 
 
-def _list_sections(source: Source, blocks: Blocks) -> Iterator[_Section]:
+def _list_sections(source: Source, blocks: Blocks) -> Iterator[_DocumentSection]:
     """Yield the sections of a document; the first is what is above all headings."""
     heads = [head for head in blocks.headings if blocks.text[head.at : head.end].strip()]
     ends = [*(head.at for head in heads), len(blocks.text)]
-    section = _Section(stem_of(source.name), place_in(source, 0), 0, None, 0, blocks.text[: ends[0]])
+    section = _DocumentSection(stem_of(source.name), place_in(source, 0), 0, None, 0, blocks.text[: ends[0]])
     yield section
     for head, end in zip(heads, ends[1:], strict=True):
-        parent: _Section | None = section
+        parent: _DocumentSection | None = section
         while parent and parent.depth >= head.depth:
             parent = parent.parent
         text = blocks.text[head.end : end]
-        section = _Section(head.title, place_in(source, head.at), head.depth, parent, head.end, text)
+        section = _DocumentSection(head.title, place_in(source, head.at), head.depth, parent, head.end, text)
         yield section
 
 
-def _split_title(section: _Section) -> tuple[Cell, Cell, Cell]:
+def _split_title(section: _DocumentSection) -> tuple[Cell, Cell, Cell]:
     """Return the name of a criterion in the title of a section, the description behind it, and the weight."""
     title = _NUMBERING.sub("", section.title.replace("**", "").replace("`", ""), count=1).strip()
     title, weight = split_weight(title)

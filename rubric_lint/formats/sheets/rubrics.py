@@ -33,11 +33,11 @@ from rubric_lint.formats.sheets.columns import (
     Choices,
     find_step,
     fold,
+    identify_columns,
     is_level_word,
     is_own,
     is_points,
     is_unscored,
-    read_columns,
 )
 from rubric_lint.model.criterion import HIGHEST, LOWEST
 from rubric_lint.model.messages import join_words, list_names, shorten
@@ -46,10 +46,10 @@ from rubric_lint.rules.weight import RULE as WEIGHT
 Scalar = str | int | Decimal | tuple[int | Decimal, ...]
 
 
-class PlacedValue(NamedTuple):
+class SourcedValue(NamedTuple):
     """A value with its place: a scalar, the bounds of a band, a list of parts, or fields that are parts."""
 
-    value: "Scalar | list[PlacedValue] | dict[str, PlacedValue]"
+    value: "Scalar | list[SourcedValue] | dict[str, SourcedValue]"
     place: CellPlace
 
 
@@ -60,13 +60,13 @@ class RubricJson(NamedTuple):
     places: tuple[CellPlace, ...]
 
 
-def write_json(entries: PlacedValue) -> RubricJson:
+def write_json(entries: SourcedValue) -> RubricJson:
     """Return a rubric file with `rubrics`; each value that has a place of its own begins a line."""
-    lines = [*_write(PlacedValue({"rubrics": entries}, entries.place))]
+    lines = [*_write(SourcedValue({"rubrics": entries}, entries.place))]
     return RubricJson("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
 
 
-def _write(part: PlacedValue, before: str = "") -> Iterator[tuple[str, CellPlace]]:
+def _write(part: SourcedValue, before: str = "") -> Iterator[tuple[str, CellPlace]]:
     value = part.value
     if isinstance(value, dict):
         yield f"{before}{{", part.place
@@ -104,7 +104,7 @@ class TableRubric(NamedTuple):
     """
 
     name: str
-    entries: PlacedValue
+    entries: SourcedValue
     notes: tuple[TableNote, ...]
     used: frozenset[str]
     texts: Mapping[str, str] = {}
@@ -131,7 +131,7 @@ def read_rubric(table: CellTable, choices: Choices) -> TableRubric:
     Raises:
         TableError: if its columns, or what is in a cell, have no single meaning.
     """
-    columns = table.columns or read_columns(table, choices)
+    columns = table.columns or identify_columns(table, choices)
     reader = _TableReader(table, columns, choices.rescale, [*table.notes, *columns.notes])
     return reader.read()
 
@@ -216,12 +216,12 @@ class _TableReader:
             entries = [*self._bands(criteria[0].scale)]
         else:
             entries = [self._write_criterion(criterion) for criterion in criteria]
-        whole = PlacedValue(entries, self.table.header.place)
+        whole = SourcedValue(entries, self.table.header.place)
         if self.scale:
-            scale = PlacedValue(self.scale, whole.place)
-            whole = PlacedValue({"scale": scale, "criteria": whole}, whole.place)
+            scale = SourcedValue(self.scale, whole.place)
+            whole = SourcedValue({"scale": scale, "criteria": whole}, whole.place)
         elif self.has_penalties:
-            whole = PlacedValue({"criteria": whole}, whole.place)
+            whole = SourcedValue({"criteria": whole}, whole.place)
         texts = {name: cell.text for name, cell in self.table.texts}
         return TableRubric(self.table.name, whole, tuple(self.notes), self.columns.used, texts, len(rows))
 
@@ -369,22 +369,22 @@ class _TableReader:
     def _scale_up(self, score: Number) -> int:
         return int(score * self.factor)
 
-    def _write_scale(self, scale: list[ScaleRow], place: CellPlace) -> dict[str, PlacedValue]:
+    def _write_scale(self, scale: list[ScaleRow], place: CellPlace) -> dict[str, SourcedValue]:
         if not scale:
             return {}
         if not self.are_levels:
-            return {"score_ranges": PlacedValue([*self._bands(scale)], place)}
-        levels: list[PlacedValue] = []
+            return {"score_ranges": SourcedValue([*self._bands(scale)], place)}
+        levels: list[SourcedValue] = []
         for row in scale:
             number = self._scale_up(row.range.lower) if self.factor > 1 else row.range.lower
-            level = {"level": PlacedValue(number, row.place)}
+            level = {"level": SourcedValue(number, row.place)}
             if row.name:
-                level["name"] = PlacedValue(row.name, row.place)
+                level["name"] = SourcedValue(row.name, row.place)
             level["expected_outcome"] = _text(row.outcome)
-            levels.append(PlacedValue(level, row.place))
-        return {"levels": PlacedValue(levels, place)}
+            levels.append(SourcedValue(level, row.place))
+        return {"levels": SourcedValue(levels, place)}
 
-    def _bands(self, scale: list[ScaleRow]) -> Iterator[PlacedValue]:
+    def _bands(self, scale: list[ScaleRow]) -> Iterator[SourcedValue]:
         """Yield the bands, or what becomes of them on another scale; their names go into their texts."""
         bands = list(zip(self._list_bounds(scale), scale, strict=True))
         if self.rescale or self.scale:
@@ -392,7 +392,7 @@ class _TableReader:
         for bounds, row in bands:
             text = _text(row.outcome)
             outcome = text._replace(value=f"{row.name}: {text.value}") if row.name else text
-            yield PlacedValue({"score_range": PlacedValue(bounds, row.place), "expected_outcome": outcome}, row.place)
+            yield SourcedValue({"score_range": SourcedValue(bounds, row.place), "expected_outcome": outcome}, row.place)
 
     def _list_bounds(self, scale: list[ScaleRow]) -> list[ScoreRange]:
         """Return the bounds of bands, in their order; those on another scale are noted once."""
@@ -412,14 +412,14 @@ class _TableReader:
 
     # Parts of a criterion
 
-    def _write_criterion(self, criterion: _CriterionRows) -> PlacedValue:
+    def _write_criterion(self, criterion: _CriterionRows) -> SourcedValue:
         rows, scale = criterion
         fields = self._fields(rows, has_scale=bool(scale)) | self._write_scale(scale, rows[0].place)
-        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else PlacedValue(fields, rows[0].place)
+        return fields["expected_outcome"] if {*fields} == {"expected_outcome"} else SourcedValue(fields, rows[0].place)
 
-    def _fields(self, rows: list[Row], *, has_scale: bool) -> dict[str, PlacedValue]:
+    def _fields(self, rows: list[Row], *, has_scale: bool) -> dict[str, SourcedValue]:
         """Return the fields of a criterion, which its rows repeat or leave empty."""
-        found: dict[str, PlacedValue] = {}
+        found: dict[str, SourcedValue] = {}
         cell = self._agreed(rows, "id")
         if cell:
             found["id"] = _text(cell)
@@ -432,14 +432,14 @@ class _TableReader:
         if cell and not self.columns.has("weight") and fold(self.columns.head("id").text) != "id":
             name, share = split_weight(cell.text)
             if share:
-                found["id"], weight = PlacedValue(name, cell.place), cell._replace(text=share)
+                found["id"], weight = SourcedValue(name, cell.place), cell._replace(text=share)
         if weight:
             amount = None if weight.fault else find_amount(weight.text)
             number = read_number(weight._replace(text=amount or weight.text))
             if number < 0 and not self.has_penalties:
                 self.has_penalties = True
                 self.notes.append(TableNote(weight.place, "a weight below 0, so the file follows version 3"))
-            found["weight"] = PlacedValue(number, weight.place)
+            found["weight"] = SourcedValue(number, weight.place)
         return found | self._gate(rows, has_scale=has_scale)
 
     def _find_text(self, rows: list[Row]) -> Cell | None:
@@ -460,7 +460,7 @@ class _TableReader:
                 raise TableError(cell.place, f"{message} for the same criterion; write one of them in each row")
         return cells[0] if cells else None
 
-    def _gate(self, rows: list[Row], *, has_scale: bool) -> dict[str, PlacedValue]:
+    def _gate(self, rows: list[Row], *, has_scale: bool) -> dict[str, SourcedValue]:
         name, cell = self._find_gate(rows, has_scale=has_scale)
         if cell is None:
             return {}
@@ -483,7 +483,7 @@ class _TableReader:
             change = f"the minimum {gate} becomes {new} (worth {self.rescale.format_worth(new)})"
             self.notes.append(TableNote(cell.place, f"--rescale {self.rescale.label}: {change}"))
             gate = new
-        return {name: PlacedValue(gate, cell.place)}
+        return {name: SourcedValue(gate, cell.place)}
 
     def _find_gate(self, rows: list[Row], *, has_scale: bool) -> tuple[str, Cell | None]:
         """Return the field and the cell of the minimum of a criterion; None if it has none."""
@@ -559,6 +559,6 @@ def _count_decimals(number: Number) -> int:
     return len(str(number).partition(".")[2].rstrip("0"))
 
 
-def _text(cell: Cell) -> PlacedValue:
+def _text(cell: Cell) -> SourcedValue:
     """Return the text of a cell without white space around it; raise TableError if its content cannot be used."""
-    return PlacedValue(cell.value, cell.place)
+    return SourcedValue(cell.value, cell.place)

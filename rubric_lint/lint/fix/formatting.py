@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import DEFAULTS, examine_file, lint
-from rubric_lint.lint.fix import Applied, Fixed, find_new, format_new_finding
-from rubric_lint.lint.fix.new_findings import DataChange, list_edits
+from rubric_lint.lint.fix import Applied, Fixed
+from rubric_lint.lint.fix.new_findings import DataChange, find_new, format_new_finding, list_edits
 from rubric_lint.lint.fix.proof import ParsedText, compare
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.lint.project.settings import FileSettings
@@ -42,7 +42,8 @@ _EntryKey = tuple[int, Path]
 """An entry of a rubric, by the number of its document and its path."""
 
 
-class _CollectionChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _CollectionChange:
     """A change of one collection; `at` is the offset to report if it cannot be made."""
 
     title: str
@@ -237,7 +238,8 @@ def _list_ranges(rubric: Rubric) -> Iterator[Path]:
                 yield rubric.place(band.path)
 
 
-class _RubricNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _RubricNode:
     """A mapping that is a rubric, a group or a criterion; `height` is the number of nodes below it, one in another."""
 
     height: int
@@ -313,16 +315,13 @@ def _list_orderings(reading: ParsedText) -> list[_OrderingsOf]:
 
     Innermost collections come first; none that one of them finds is inside another.
     """
-    read = zip(reading.documents, reading.rubrics, strict=True)
-    nodes = [
-        node
-        for document, own in read
-        for rubric in own
-        if not rubric.dialect
-        for node in _list_nodes(rubric, document.data)
-    ]
-    heights = range(1 + max((node.height for node in nodes), default=0))
-    of_nodes = [partial(_order_nodes, height=height) for height in heights]
+    highest = 0
+    for document, rubrics in zip(reading.documents, reading.rubrics, strict=True):
+        for rubric in rubrics:
+            if not rubric.dialect:
+                heights = (node.height for node in _list_nodes(rubric, document.data))
+                highest = max(highest, *heights, 0)
+    of_nodes = [partial(_order_nodes, height=height) for height in range(highest + 1)]
     return [_order_items, _sort_scales, *of_nodes[:1], _sort_entries, *of_nodes[1:], _order_root]
 
 

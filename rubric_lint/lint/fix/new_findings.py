@@ -4,19 +4,21 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from operator import attrgetter
 from typing import NamedTuple
 
-from rubric_lint.model.finding import Finding
+from rubric_lint.model.finding import Finding, Result, Severity
 from rubric_lint.model.messages import shorten
 from rubric_lint.model.rubric import is_placeholder
-from rubric_lint.source.edits.intents import Intent, RenameKey
+from rubric_lint.source.edits.intents import Fix, Intent, MoveItems, RenameKey, WrapText
 from rubric_lint.source.scalar import read_scalar
 from rubric_lint.source.source import Edit
 
 
-class DataChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DataChange:
     """The purpose of a fix: its intents on the document at `pointer`; without intents, its edits."""
 
     pointer: str
@@ -28,6 +30,11 @@ class DataChange(NamedTuple):
     def adds_document(self) -> bool:
         """Whether it puts a new document at the end of the file."""
         return any(intent.adds_document for intent in self.intents)
+
+
+def describe_change(finding: Finding, fix: Fix) -> DataChange:
+    """Describe what the fix of a finding does."""
+    return DataChange(finding.pointer, fix.intents, fix.edits, fix.safe)
 
 
 def list_intents(changes: Iterable[DataChange]) -> list[Intent]:
@@ -97,6 +104,29 @@ def find_added(before: Iterable[Finding], after: Iterable[Finding], changes: Seq
         if not is_known:
             yield finding
         left.subtract(chain.from_iterable(subjects))
+
+
+def find_new(before: Result, after: Result, changes: Sequence[DataChange]) -> Iterator[Finding]:
+    """Find the new findings after some changes.
+
+    A text that is put where it belongs may be warned of, as it is read now, and so may what a field with a new name
+    decides, or a scale in a rubric of its own, as it decides a verdict now.
+    """
+    intents = list_intents(changes)
+    is_moved = any(isinstance(intent, MoveItems) for intent in intents)
+    names = {*list_renames(changes).values(), *(intent.name for intent in intents if isinstance(intent, WrapText))}
+    for finding in find_added(before.findings, after.findings, changes):
+        steps = chain(finding.pointer.split("/"), *(place.path for place in finding.related))
+        is_read_now = is_moved or not names.isdisjoint(steps)
+        # The proof covers syntax errors; the old text may not have been recognised as a rubric, so they seem new.
+        if finding.rule != "syntax" and not (is_read_now and finding.severity is not Severity.ERROR):
+            yield finding
+
+
+def format_new_finding(after: Result, finding: Finding) -> str:
+    """Describe a new finding."""
+    line = after.source.position(finding.span.start).line
+    return f"line {line} would be a new finding, {finding.rule}: {finding.message}"
 
 
 def _list_placeholders(intent: Intent) -> Iterator[str]:

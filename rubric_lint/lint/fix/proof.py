@@ -5,8 +5,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.lint.engine import Examined, build_rubrics
 from rubric_lint.lint.fix.new_findings import DataChange, Offsets, list_edits, list_intents
@@ -14,7 +15,7 @@ from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import LOWEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.document import Document
-from rubric_lint.source.edits.intents import AddField, Fix, Intent, MoveItems, change_all
+from rubric_lint.source.edits.intents import AddField, Intent, MoveItems, change_all
 from rubric_lint.source.lines import line_start
 from rubric_lint.source.patch import explain_text
 from rubric_lint.source.path import Part, Path, pointer
@@ -92,7 +93,8 @@ def compare(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]
     return next((doubt.reason for doubt in find_proof_failures(before, after, changes)), "")
 
 
-class ProofFailure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProofFailure:
     """Why changes must not be made, and the places in the text before them that this is about, if they are known."""
 
     reason: str
@@ -123,17 +125,6 @@ def find_proof_failures(before: ParsedText, after: ParsedText, changes: Sequence
         yield ProofFailure("a line between brackets would be too far left for strict readers of YAML")
         return
     yield from _compare_all(before, after, changes)
-
-
-def renumber(fix: Fix, others: int) -> Fix:
-    """Return a fix that adds its document after those that others add at the same time."""
-    intents: list[Intent] = []
-    for intent in fix.intents:
-        if isinstance(intent, MoveItems) and not intent.holder:
-            intents.append(intent.replace(number=intent.number + others))
-        else:
-            intents.append(intent)
-    return fix.with_intents(tuple(intents))
 
 
 def _compare_all(before: ParsedText, after: ParsedText, changes: Sequence[DataChange]) -> Iterator[ProofFailure]:

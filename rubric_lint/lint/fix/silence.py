@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from typing import NamedTuple
 
 from rubric_lint.lint.engine import DEFAULTS, lint
 from rubric_lint.lint.fix import Left
 from rubric_lint.lint.fix.proof import find_differences
-from rubric_lint.lint.ignore_comments import Entries, Ignore, find_ignores, is_alone
+from rubric_lint.lint.ignore_comments import EntriesByLine, Ignore, find_ignores, is_alone
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.finding import Finding, Result
 from rubric_lint.source.document import Document
@@ -29,7 +28,8 @@ _LEVELS = 10
 """The number of entries around a finding that are tried, from the innermost outwards."""
 
 
-class CommentPlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
     """A place for an ignore comment, or an existing one: `at` its end, `reach` the range in which it silences.
 
     Text at a new place goes between `before` and `after`, and is of a `kind`. With `is_wide`, it reaches beyond its own
@@ -147,8 +147,8 @@ class CommentPlaces:
         return [start for start, _ in spans], ends
 
     @cached_property
-    def _entries(self) -> Entries:
-        return Entries(self._source, self._documents)
+    def _entries(self) -> EntriesByLine:
+        return EntriesByLine(self._source, self._documents)
 
     @cached_property
     def _unfinished(self) -> set[int]:

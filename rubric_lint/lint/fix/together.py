@@ -10,7 +10,7 @@ from rubric_lint.formats.agentv.files import (
     find_values,
     format_unread,
 )
-from rubric_lint.formats.agentv.parts import CASES
+from rubric_lint.formats.agentv.suites import CASES
 from rubric_lint.lint.fix import Fixed, Left, Note
 from rubric_lint.lint.project.files import File
 from rubric_lint.model.finding import Finding, Severity

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
-from rubric_lint.lint.project.settings import NAMES, read_table, shorten
+from rubric_lint.lint.project.settings import NAMES, read_table, shorten_path
 from rubric_lint.lint.project.writing import WriteError, replace_file, write_file
 from rubric_lint.model.messages import UserError
 
@@ -44,7 +44,7 @@ def name_files(names: Iterable[str], settings_file: str) -> list[str]:
         path = os.path.relpath(os.path.abspath(name), root)
         if path.startswith(os.pardir):
             raise AdoptionError(
-                f"{name}: is outside {shorten(root) or '.'}, the folder of the settings; run this there"
+                f"{name}: is outside {shorten_path(root) or '.'}, the folder of the settings; run this there"
             )
         found.setdefault((os.path.dirname(path), os.path.splitext(path)[1]), []).append(path)
     patterns: list[str] = []
@@ -97,7 +97,7 @@ def add_tables(tables: Sequence[SettingsTable], settings_file: str) -> None:
         AdoptionError: if it cannot be written, or would not have them and all else as before.
         SettingsError: if it is invalid.
     """
-    shown = shorten(settings_file)
+    shown = shorten_path(settings_file)
     try:
         if not os.path.lexists(settings_file):
             write_file(settings_file, write_tables(tables, settings_file).encode())

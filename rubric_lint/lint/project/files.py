@@ -272,7 +272,7 @@ class FileSearch:
         settings = self._finder.for_folder(os.path.dirname(name))
         if settings.include.covers(os.path.abspath(name)) or settings.for_file(name).claimed:
             return False
-        return not is_document(name) or bool(self._judge_signs(name))
+        return not is_document(name) or bool(self._find_exclusion(name))
 
     def _search(self, name: str) -> Iterator[_Reached]:
         path = os.path.join(os.path.abspath(name), "")
@@ -314,16 +314,16 @@ class FileSearch:
         for entry in entries.values():
             name = entry.name
             if not entry.is_dir(follow_symlinks=False):
-                yield from self._judge_file(entry, here, settings)
+                yield from self._check_file(entry, here, settings)
             elif name not in _VCS_FOLDERS and not self._is_left_out(prefix + name, here, settings, is_folder=True):
                 below = name + os.sep
                 yield _Folder(prefix + below, path + below, real + below, ignores, root, here.is_foreign)
 
-    def _judge_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
+    def _check_file(self, entry: os.DirEntry[str], parent: _Folder, settings: Settings) -> Iterator[_Reached]:
         path = parent.path + entry.name
         name = parent.prefix + entry.name
         if not entry.name.lower().endswith(SUFFIXES) and not settings.include.covers(path):
-            reason = _FOREIGN if parent.is_foreign else self._judge_signs(name)
+            reason = _FOREIGN if parent.is_foreign else self._find_exclusion(name)
             if reason:
                 self._skipped.note(name, _LINKED if entry.is_symlink() and os.path.isdir(path) else reason)
                 return
@@ -351,7 +351,7 @@ class FileSearch:
                 yield _refuse(name, fault)
 
     @staticmethod
-    def _judge_signs(name: str) -> str:
+    def _find_exclusion(name: str) -> str:
         """Return why a file is left out; empty if its bytes show that it may hold a rubric."""
         if is_document(name):
             if os.path.lexists(name_successor(name)):
@@ -370,7 +370,7 @@ class FileSearch:
         if is_ignored(path, parent.ignores, is_folder=is_folder):
             self._skipped.note(name + os.sep * is_folder, "ignored by Git")
             return True
-        if settings.exclude.judge(path, is_folder=is_folder):
+        if settings.exclude.match(path, is_folder=is_folder):
             self._skipped.exclude(name, is_folder=is_folder)
             return True
         return False

@@ -6,7 +6,7 @@
 import glob
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.formats.agentv.files import (
     Effect,
@@ -53,7 +53,7 @@ def refuse_all(file: File, data: bytes, reason: str) -> File:
 def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
     """List the files that a suite, or a part of one, names, and return whether it is for AgentV 5.
 
-    A file that cannot be read names nothing: linting it tells why.
+    A file that cannot be read names nothing: linting it reports why.
     """
     others: list[OtherFile] = []
     is_for_five = file.settings.is_for_five
@@ -69,7 +69,8 @@ def _list_named(file: File, data: bytes) -> tuple[list[OtherFile], bool]:
     return others, is_for_five
 
 
-class _FileToFollow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _FileToFollow:
     """A file to look at: the folder from which it names others, and the files that led to it."""
 
     identity: object
@@ -125,7 +126,7 @@ class Following:
         suite = self._file(task.identity)
         try:
             others, is_for_five = _list_named(suite, read_file(suite.name, LIMIT))
-        except (OSError, ValueError):  # reading it again tells why
+        except (OSError, ValueError):  # reading it again reports why
             return []
         unfollowed: dict[Unfollowed, None] = {}
         more: list[_FileToFollow] = []

@@ -1,8 +1,8 @@
 """Match paths against .gitignore patterns as git does; pathspec translates each pattern.
 
-Its GitIgnoreSpec judges the whole path of a file, where git judges each folder on the way: `*`, `!*/` and `!*.yaml` let
-it find nothing. And 5 stars in a pattern keep it busy for 20 seconds with one long name: a pattern of others could stop
-a run.
+Its GitIgnoreSpec matches the whole path of a file, where git matches each folder on the way: `*`, `!*/` and `!*.yaml`
+let it find nothing. And 5 stars in a pattern keep it busy for 20 seconds with one long name: a pattern of others could
+stop a run.
 """
 
 # Paths are str, see lint/project/settings.py.
@@ -41,7 +41,7 @@ class Patterns(NamedTuple):
         patterns = [pattern for pattern in map(_parse, lines) if pattern is not None]
         return cls(root.rstrip(os.sep) + os.sep, tuple(reversed(patterns)), folders)
 
-    def judge(self, path: str, *, is_folder: bool) -> bool | None:
+    def match(self, path: str, *, is_folder: bool) -> bool | None:
         """Return whether the absolute `path` is ignored (True), kept (False) or not matched (None).
 
         The folders above it are not matched: a search never enters an ignored folder.
@@ -58,12 +58,12 @@ class Patterns(NamedTuple):
         if not file.startswith(self.root):
             return False
         ends = (end for end in range(len(self.root), len(file)) if file[end] == os.sep)
-        return any(self.judge(file[:end], is_folder=True) for end in ends) or bool(self.judge(file, is_folder=False))
+        return any(self.match(file[:end], is_folder=True) for end in ends) or bool(self.match(file, is_folder=False))
 
 
 def is_ignored(path: str, ignores: Iterable[Patterns], *, is_folder: bool) -> bool:
     """Return whether the absolute `path` is ignored by the first of `ignores` that matches it."""
-    verdicts = (patterns.judge(path, is_folder=is_folder) for patterns in ignores)
+    verdicts = (patterns.match(path, is_folder=is_folder) for patterns in ignores)
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 

@@ -6,7 +6,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rubric_lint.model.messages import join_words, list_names
 
@@ -20,7 +20,8 @@ PACKED = (".gz", ".zst")
 """The suffixes that may follow those."""
 
 
-class InputFiles(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InputFiles:
     """The names of files, notes on what is not read, and names that stand for no file, each with the reason.
 
     `others` has the paths in folders that are not read.

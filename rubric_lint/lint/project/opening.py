@@ -91,7 +91,7 @@ def stat_path(path: str) -> os.stat_result:
 
     Raises:
         RefusedFileError: if no file can have this path.
-        OSError: if the system cannot tell.
+        OSError: if the system does not know.
     """
     try:
         return os.stat(path)

@@ -4,7 +4,7 @@ import os
 from functools import cache
 from unicodedata import normalize
 
-_SAID_BY_CI = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+_SET_BY_CI = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 """The variables in which CI systems give the folder of the repository."""
 
 
@@ -39,7 +39,7 @@ def _find_root(folder: str) -> str:
         if parent == above:
             break
         above = parent
-    for name in _SAID_BY_CI:
+    for name in _SET_BY_CI:
         root = os.environ.get(name)
         if root and _strip(folder + os.sep, root):
             return root

@@ -44,7 +44,7 @@ def read_table(path: str) -> Mapping[str, Any] | None:
     try:
         return load_table(path)
     except InvalidTableError as invalid:
-        raise SettingsError(shorten(path), *invalid.faults) from None
+        raise SettingsError(shorten_path(path), *invalid.faults) from None
 
 
 PASS_AT, BORDERLINE_AT = USUAL_THRESHOLDS
@@ -270,7 +270,7 @@ class SettingsFinder:
             path = os.path.abspath(file)
             self._only = self._read(path, here)
             if self._only is None:
-                raise SettingsError(shorten(path), "has no [tool.rubric-lint] table")
+                raise SettingsError(shorten_path(path), "has no [tool.rubric-lint] table")
 
     def for_file(self, path: str | os.PathLike[str]) -> FileSettings:
         """Return the settings for the file at `path`, which need not exist.
@@ -315,17 +315,15 @@ class SettingsFinder:
     def format_idle_shapes(self, searched: Iterable[str]) -> Iterator[str]:
         """Yield a message for each format whose `files` match nothing, though the whole of its folder was searched."""
         folders = [os.path.join(os.path.abspath(path), "") for path in searched if os.path.isdir(path)]
-        found = {
-            id(settings): settings
-            for settings in (self._only, *self._folders.values())
-            if isinstance(settings, Settings)
-        }
-        for settings in found.values():
+        for settings in dict.fromkeys([self._only, *self._folders.values()]):  # each once
+            if not isinstance(settings, Settings):
+                continue
             if any(os.path.join(settings.root, "").startswith(folder) for folder in folders):
                 for shape in settings.list_idle_shapes():
                     advice = "correct the patterns, or remove the table"
-                    files = ", ".join(f"`{file}`" for file in shape.files)
-                    yield f"{shorten(settings.origin or '')}: format `{shape.name}`: no file matches {files}; {advice}"
+                    files = ", ".join(f"`{pattern}`" for pattern in shape.files)
+                    file = shorten_path(settings.origin or "")
+                    yield f"{file}: format `{shape.name}`: no file matches {files}; {advice}"
 
     def _look_in(self, folder: str) -> Settings | SettingsError | None:
         for name in NAMES:
@@ -344,6 +342,6 @@ class SettingsFinder:
         return None if table is None else Settings.from_table(root, path, table).override(self.overrides)
 
 
-def shorten(path: str) -> str:
+def shorten_path(path: str) -> str:
     """Return an absolute path as messages show it: relative if it is below the current folder."""
     return path.removeprefix(os.path.join(os.getcwd(), ""))

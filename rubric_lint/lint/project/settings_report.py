@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from rubric_lint.lint.project.settings import SettingsFinder, shorten
+from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.model.schema_files import load
 from rubric_lint.rules import BY_NAME
 
@@ -18,7 +18,7 @@ def report_settings(path: str, finder: SettingsFinder) -> dict[str, Any]:
     """
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     found, overrides = finder.for_folder(str(folder)), finder.overrides
-    file = found.origin and shorten(found.origin)
+    file = found.origin and shorten_path(found.origin)
     settings = {}
     for name, schema in load("config/v1.json")["properties"].items():
         value = found.table.get(name, schema.get("default"))

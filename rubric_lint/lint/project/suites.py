@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 
-from rubric_lint.formats.dialects import SUITES, may_name_files
+from rubric_lint.formats.dialects import SUITE_FILES, may_name_files
 from rubric_lint.lint.project.files import File, FileSearch, Skipped, Unreadable, tidy
 from rubric_lint.lint.project.opening import LIMIT, read_file
 from rubric_lint.lint.project.settings import SettingsFinder
@@ -30,7 +30,7 @@ def find(
             found[identity] = item
             if isinstance(item, File):
                 is_named = item.name == named and not finder.overrides.force_exclude
-                if item.name.lower().endswith(_YAML if is_named else SUITES) and _names_files(item.name):
+                if item.name.lower().endswith(_YAML if is_named else SUITE_FILES) and _names_files(item.name):
                     suites.append(identity)
     if not suites:
         return iter(found.values())
@@ -42,7 +42,7 @@ def find(
 def _names_files(name: str) -> bool:
     try:
         return may_name_files(read_file(name, LIMIT))
-    except (OSError, ValueError):  # reading it again tells why
+    except (OSError, ValueError):  # reading it again reports why
         return False
 
 

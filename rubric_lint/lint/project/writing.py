@@ -144,7 +144,7 @@ def _writable_mode(path: Path) -> int | None:
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the file in an error, not the temporary file beside it, which the user does not know."""
+    """Name the file in an error, not the temporary file, which the user does not know."""
     try:
         yield
     except OSError as fault:
@@ -252,7 +252,7 @@ _TEMPORARY = re.compile(r"\..{1,20}\.[0-9a-f]{16}\.rubric-lint", re.DOTALL)
 """The names of our temporary files. The suffix hides those of killed processes from searches for rubrics."""
 
 _LONGEST_WRITE = 3600
-"""The most seconds that a file is being written, where the system has no locks that tell."""
+"""The most seconds that a file is being written, where the system has no locks that show it."""
 
 
 @contextmanager

@@ -6,19 +6,21 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from rubric_lint.lint.project.files import RealFolders
 from rubric_lint.lint.project.repository import find_root
-from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten
+from rubric_lint.lint.project.settings import FileSettings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.model.finding import Result
 
 if TYPE_CHECKING:
     from rubric_lint.lint.run.baseline_file import KnownFinding
 
 
-class _Baseline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Baseline:
     """One baseline in use; `settled` are its findings that this run can confirm or refute."""
 
     folder: str
@@ -82,19 +84,23 @@ class Baselines:
         if path is not None and settings.origin and self._renews and path not in self._baselines:
             root = find_root(os.path.realpath(os.path.dirname(settings.origin)))
             if not os.path.realpath(path).startswith(os.path.join(root, "")):
-                reason = f"the baseline {shorten(path)} is outside the repository; name it with --baseline to write it"
-                raise SettingsError(shorten(settings.origin), reason)
+                reason = (
+                    f"the baseline {shorten_path(path)} is outside the repository; name it with --baseline to write it"
+                )
+                raise SettingsError(shorten_path(settings.origin), reason)
         return path
 
     def _open(self, path: str) -> _Baseline:
         if path not in self._baselines:
             is_new = self._renews and not os.path.exists(path)
             if self._renews and not is_new and not (os.path.isfile(path) or os.path.isdir(path)):
-                raise SettingsError(shorten(path), "the baseline is not a file that can be replaced; name another one")
+                raise SettingsError(
+                    shorten_path(path), "the baseline is not a file that can be replaced; name another one"
+                )
             from rubric_lint.lint.run.baseline_file import read_known  # noqa: PLC0415  (most runs have none)
 
             known: dict[str, set[KnownFinding]] = {}
-            for finding in () if is_new else read_known(path, shorten(path)):
+            for finding in () if is_new else read_known(path, shorten_path(path)):
                 known.setdefault(finding.file, set()).add(finding)
             self._baselines[path] = _Baseline(os.path.realpath(os.path.dirname(path)), known, set(), set(), set())
         return self._baselines[path]
@@ -106,11 +112,10 @@ class Baselines:
         """
         for path, baseline in self._baselines.items():
             missing = {file for file in baseline.known.keys() - baseline.files if not self._exists(baseline, file)}
-            lost = {finding for file in missing for finding in baseline.known[file]} | (
-                baseline.settled - baseline.found
-            )
+            lost = baseline.settled - baseline.found
+            lost.update(*(baseline.known[file] for file in missing))
             for (file, rule), count in sorted(Counter((finding.file, finding.rule) for finding in lost).items()):
-                yield shorten(path), file, rule, count, file in missing
+                yield shorten_path(path), file, rule, count, file in missing
 
     def write(self) -> Iterator[tuple[str, int, int, int]]:
         """Rewrite the baselines; findings that this run can neither confirm nor refute stay.
@@ -127,8 +132,8 @@ class Baselines:
             after = kept | baseline.found
             from rubric_lint.lint.run.baseline_file import write_known  # noqa: PLC0415  (few runs write one)
 
-            write_known(path, shorten(path), after)
-            yield shorten(path), len(after), len(after - before), len(before - after)
+            write_known(path, shorten_path(path), after)
+            yield shorten_path(path), len(after), len(after - before), len(before - after)
 
     @staticmethod
     def _exists(baseline: _Baseline, file: str) -> bool:

@@ -22,7 +22,7 @@ except ImportError:
     from hashlib import blake2b
 
 from rubric_lint.lint.project.opening import LIMIT, read_file
-from rubric_lint.model.finding import Finding, Related, Result, Severity, Step, Unread
+from rubric_lint.model.finding import Finding, NearMissStep, Related, Result, Severity, Unread
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span, UndecodableError
 
@@ -200,7 +200,7 @@ def clear() -> int:
 
 
 _BUILD = "rubric-lint-"
-"""The prefix of our folders, which tells them from those of other tools."""
+"""The prefix of our folders, which no other tool uses."""
 
 JUDGED = "rubric-lint-judge"
 """The folder with the replies of judges, which every build can use."""
@@ -293,7 +293,7 @@ def _lacks_edits(packed: list[Any]) -> bool:
 
 def _unpack_unread(packed: list[Any]) -> Unread:
     reason, line, column, is_known, signs, steps = packed
-    return Unread(reason, line, column, is_known, signs, tuple([Step(*step) for step in steps]))
+    return Unread(reason, line, column, is_known, signs, tuple([NearMissStep(*step) for step in steps]))
 
 
 def _unpack(packed: list[Any]) -> Finding:

@@ -11,7 +11,7 @@ from rubric_lint.source.source import Source
 VERSION = 1
 """Must be raised when fingerprints of unchanged findings change."""
 
-# The text after a key tells equal keys apart; it ends before the next item of a flow collection.
+# The text after a key distinguishes equal keys; it ends before the next item of a flow collection.
 _CONTEXT = re.compile(r"[^\r\n,{}\[\]#]*")
 
 # The words of a message may change, but its numbers come from the text. Numbers of places change when the place moves,
@@ -27,7 +27,7 @@ def fingerprints(result: Result) -> tuple[str, ...]:
     """Return a unique name for each of `result.findings`, in their order.
 
     It does not depend on lines, on other text, on the machine or on the current folder of the repository, but on the
-    path of the file, the rule and the text of the finding. The order tells equal findings in one file apart.
+    path of the file, the rule and the text of the finding. Their order distinguishes equal findings in one file.
     """
     if not result.findings:
         return ()

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from rubric_lint.lint.project.files import RealFolders
 from rubric_lint.lint.project.settings import FileSettings
@@ -121,7 +120,8 @@ def format_git_error(fault: bytes) -> str:
     return "; ".join(line.strip().removeprefix("fatal: ") for line in lines if line.strip()) or "nothing"
 
 
-class ChangedLines(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
     """The changed lines of a file, as Git counts them: from 1, each ended by a line feed.
 
     `added` are runs of lines, from the first to the last; `cuts` are the lines below which others were removed.
@@ -135,7 +135,7 @@ UNCHANGED = ChangedLines()
 
 
 @dataclass(slots=True)
-class Changes:
+class WorkTreeChanges:
     """The differences of the work tree at `root` from a revision; files are relative to it, with `/`.
 
     `files` has the changed files (None: all of the file is new), `tracked` all files that Git tracks; those of
@@ -183,7 +183,7 @@ def _find_root() -> tuple[str, bool]:
     return os.path.realpath(os.fsdecode(top)), is_shallow == b"true"
 
 
-def read_changes(revision: str) -> Changes:
+def read_changes(revision: str) -> WorkTreeChanges:
     """Find the differences between the work tree around the current folder and the point where it left `revision`.
 
     Raises:
@@ -197,7 +197,7 @@ def read_changes(revision: str) -> Changes:
     files = _read_diff(diff)
     for name in _find_filtered([name for name, lines in files.items() if lines], tree):
         files[name] = None
-    return Changes(root, files, {os.fsdecode(name) for name in tracked.split(b"\0")[:-1]})
+    return WorkTreeChanges(root, files, {os.fsdecode(name) for name in tracked.split(b"\0")[:-1]})
 
 
 def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]:
@@ -213,7 +213,8 @@ def _find_filtered(names: Iterable[str], tree: tuple[str, ...]) -> Iterator[str]
             yield os.fsdecode(name)
 
 
-class Branch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Branch:
     """What the work tree changed since it left `base`: its commit, the root, and pairs of old and new paths.
 
     A path is None where a file is new or gone; paths are relative to the root, with `/`.
@@ -346,7 +347,7 @@ class ChangedLinesFilter:
     counted_as = "untouched"
     skipped_as = "unchanged_files"
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: WorkTreeChanges) -> None:
         self._changes = changes
         self._folders = RealFolders()
 
@@ -375,7 +376,7 @@ class _ChangedText:
 
     def __init__(self, source: Source, lines: ChangedLines) -> None:
         self._source = source
-        self._added, self._cuts = lines
+        self._added, self._cuts = lines.added, lines.cuts
         self._last_added = [last for _, last in lines.added]
         self._ends = [at for at, character in enumerate(source.text) if character == "\n"]
 
@@ -388,9 +389,9 @@ class _ChangedText:
         last = bisect_left(self._ends, max(span.start, span.end - 1)) + 1
         # The first run of lines, and the first cut, that are not completely above.
         run, cut = bisect_left(self._last_added, first), bisect_left(self._cuts, first - 1)
-        return any(start <= last for start, _ in self._added[run : run + 1]) or any(
-            below <= last for below in self._cuts[cut : cut + 1]
-        )
+        is_added = run < len(self._added) and self._added[run][0] <= last
+        is_cut = cut < len(self._cuts) and self._cuts[cut] <= last
+        return is_added or is_cut
 
     def _extents(self, finding: Finding) -> Iterator[Span]:
         """Yield the spans of the value of a finding: where it is written, and where an alias refers to it."""

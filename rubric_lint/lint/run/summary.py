@@ -137,7 +137,7 @@ class Summary(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True if the run held nothing to check; unchanged files, which are not read, may have something."""
+        """True if there was nothing to check; unchanged files, which are not read, may have something."""
         return not (self.rubrics or self.findings or self.tests or self.unchanged_files)
 
     @classmethod

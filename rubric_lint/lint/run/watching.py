@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from rubric_lint.lint.project.files import File, Skipped
-from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten
+from rubric_lint.lint.project.settings import NAMES, Overrides, Settings, SettingsError, SettingsFinder, shorten_path
 from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
@@ -71,8 +71,9 @@ class _Snapshot:
 
     def list_news(self, before: "_Snapshot", changed: set[str]) -> list[str]:
         """Return the names of the files that are new or gone since another search, or among the `changed` paths."""
-        names = {searched.names[path] for searched in (self, before) for path in changed if path in searched.names}
-        names |= {shorten(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
+        known = {*self.names.items(), *before.names.items()}
+        names = {name for path, name in known if path in changed}
+        names |= {shorten_path(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
 

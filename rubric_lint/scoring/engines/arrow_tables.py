@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.suggest import word_need
@@ -24,7 +25,8 @@ __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "writ
 _TEXTS = (pa.string(), pa.large_string())
 
 
-class OutputColumns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutputColumns:
     """Some rows that have just an id and an output, which is a text or a struct."""
 
     ids: list[Any]

@@ -88,7 +88,8 @@ READ = (*RECORD_FIELDS, "error")
 """The columns of a table that are read."""
 
 
-class OutputItems(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutputItems:
     """Some outputs, one after the other; `id_type` is the Arrow type of their ids, if they have one."""
 
     items: list[Any]

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 _ID = re.compile(r"\[(?P<id>[^\]]+)\] ")
 """What the text of an assertion begins with if it is about a criterion."""
@@ -52,7 +53,8 @@ def _sum_up(test: Mapping[str, Any]) -> dict[str, Any]:
     return {"test_score": test.get("score"), "passed": test["execution_status"] == "ok"}
 
 
-class ScoreDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ScoreDifference:
     """A difference to AgentV: the id of a record, the gates that its test passed without, the scores there and here."""
 
     name: str

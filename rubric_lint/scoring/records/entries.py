@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rubric_lint.scoring.records.decoding import Content, OutputError, decode_entry, format_json_error
 
@@ -21,7 +22,8 @@ RawRecord = tuple[int, Content]
 """The 1-based line or row on which an entry begins, and what it holds."""
 
 
-class SkippedSheet(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SkippedSheet:
     """A sheet of a workbook that is not read, and its number of rows below the header."""
 
     name: str

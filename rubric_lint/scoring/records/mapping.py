@@ -233,7 +233,7 @@ def _find_replaced(names: Iterable[str], mapping: Mapping[str, str]) -> set[str]
 
 
 def _explain_lack(names: Collection[str], header: Collection[str], wanted: RequiredColumns) -> str:
-    """Return what a table lacks, and what to do."""
+    """Return the message for a table without outputs, or without ids: what it lacks, and what to do."""
     if wanted.keeps_empty:
         return f"no column `id` ({_list(header)}); add one with the ids of the answers"
     near = [name for name in names if find_near(name, OUTPUT_FIELDS)]

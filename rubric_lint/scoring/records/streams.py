@@ -3,7 +3,7 @@
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
@@ -210,9 +210,7 @@ def read_stream(chunks: Iterable[bytes], options: StreamOptions = PLAIN, packed:
         InputError: if the stream does not have the columns that are asked for, or a library is not installed.
     """
     source = iter(chunks)
-    head = next(source, b"")
-    while len(head) < _MAGIC_BYTES and (more := next(source, b"")):
-        head += more
+    head = _extend(b"", source, lambda head: len(head) >= _MAGIC_BYTES)
     for kind in (GZIP, ZSTD):
         if head.startswith(kind):
             if packed == _MOST_PACKED:
@@ -241,6 +239,16 @@ def read_stream(chunks: Iterable[bytes], options: StreamOptions = PLAIN, packed:
     yield from _read_text(head.removeprefix(codecs.BOM_UTF8), source, options)
 
 
+def _extend(head: bytes, chunks: Iterator[bytes], is_enough: Callable[[bytes], bool]) -> bytes:
+    """Return the beginning of a stream with as many more chunks as are needed, or with all of them."""
+    while not is_enough(head):
+        chunk = next(chunks, b"")
+        if not chunk:
+            break
+        head += chunk
+    return head
+
+
 def _refuse_results(called: str, options: StreamOptions) -> None:
     """Refuse a table from which results are asked; raise InputError saying what does."""
     if options.holds_results:
@@ -250,8 +258,7 @@ def _refuse_results(called: str, options: StreamOptions) -> None:
 
 
 def _read_text(head: bytes, source: Iterator[bytes], options: StreamOptions) -> Iterator[RawRecord]:
-    while head.lstrip(BLANK).count(b"\n") < 2 and len(head) <= LIMIT and (more := next(source, b"")):
-        head += more
+    head = _extend(head, source, lambda head: head.lstrip(BLANK).count(b"\n") >= 2 or len(head) > LIMIT)
     kind = name_other(head)
     if kind and not (RECORDS in options.mapping and head.startswith(b"{")):
         yield 1, OutputError(f"this is {kind}; {EXPECTED}")

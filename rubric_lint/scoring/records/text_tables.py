@@ -3,8 +3,9 @@
 import codecs
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from rubric_lint.scoring.records.decoding import OutputError, decode_with_flaws, find_other_byte, refuse_flaws
 from rubric_lint.scoring.records.entries import BLANK, LIMIT, InputError, RawRecord, refuse_size
@@ -21,7 +22,8 @@ _MOST = 100_000
 """The most characters of a header that are looked at."""
 
 
-class CsvDialect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
     """A text table: what separates its cells, and what that is called."""
 
     delimiter: str
@@ -206,7 +208,7 @@ def _read_rows(lines: "_Lines", delimiter: str) -> Iterator[CsvRow]:
 
 
 def _explain(fault: csv.Error, line: int) -> str:
-    """Return what is wrong with a row, and what to do."""
+    """Return the message for a row that the csv module refuses."""
     reason = str(fault)
     if "unexpected end of data" in reason:
         return f"the quote in line {line} is never closed; nothing after it is read"

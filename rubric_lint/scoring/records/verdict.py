@@ -6,6 +6,7 @@ In doubt there is none: a text that is refused costs one more request, a wrong v
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Never
@@ -60,7 +61,8 @@ class _Object(NamedTuple):
     fence: _Fence | None = None
 
 
-class FoundVerdict(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoundVerdict:
     """The verdict in a raw text, and whether strings in it hold line breaks that JSON would escape."""
 
     value: dict[str, Any]

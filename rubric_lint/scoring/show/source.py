@@ -10,8 +10,8 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from rubric_lint.formats.agentv.convert import find_unread
-from rubric_lint.formats.agentv.parts import is_of_agentv
+from rubric_lint.formats.agentv.convert import find_unread_parts
+from rubric_lint.formats.agentv.parts import is_suite_of_agentv
 from rubric_lint.formats.agentv.releases import RELEASES
 from rubric_lint.lint.engine import DEFAULTS, Examined, examine_file
 from rubric_lint.lint.project.files import File, Unreadable
@@ -107,7 +107,8 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
     owners = {document: "agentv" in rubric.dialect for document, rubric in rubrics}
     if not owners and kind_of(name) in DATA and any(word in data for word in _OF_SUITES):
         with suppress(UndecodableError):
-            owners = {document: is_of_agentv(document) for document in read_documents(Source.from_bytes(name, data))[0]}
+            documents, _ = read_documents(Source.from_bytes(name, data))
+            owners = {document: is_suite_of_agentv(document) for document in documents}
     # AgentV takes `.json` for the `evals.json` of Agent Skills.
     if not any(owners.values()) or kind_of(name) is Kind.JSON:
         return
@@ -116,7 +117,7 @@ def _list_releases(name: str, data: bytes, rubrics: Iterable[tuple[Document, Rub
         for document, is_suite in owners.items():
             places = [*_find_refused(document, target.name)]
             if is_suite:
-                places += [(unmet.path, unmet.part, unmet.reason) for unmet in find_unread(document, target)]
+                places += [(unmet.path, unmet.part, unmet.reason) for unmet in find_unread_parts(document, target)]
             for path, part, reason in places:
                 line, column, _ = document.source.position(document.span(path, part).start)
                 unread.add((line, column, reason))

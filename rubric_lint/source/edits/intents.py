@@ -112,7 +112,7 @@ class Intent:
             aliases.check_alone(self.place, keeps_value=self.keeps_value)
 
     def complete(self, _aliases: "AliasGraph") -> Self:
-        """Return the intent with what only the whole document tells.
+        """Fill in the fields that depend on the whole document.
 
         Raises:
             ObstacleError: if it is impossible.

@@ -12,7 +12,7 @@ from rubric_lint.source.scalar import write_numbered
 from rubric_lint.source.source import Kind
 from rubric_lint.source.tree import AliasNode
 
-Changes = tuple[tuple[Path, str], ...]
+CopyChanges = tuple[tuple[Path, str], ...]
 """The other scalars of a copy: their paths in it, and what is written there."""
 
 LABELS = ("id", "name", "metric")
@@ -21,7 +21,7 @@ LABELS = ("id", "name", "metric")
 _ANCHOR = re.compile(r"(?:!\S*\s+)?&([^\s,\[\]{}]+)")
 
 
-def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder: Path) -> tuple[Changes, int]:
+def complete_move(aliases: AliasGraph, path: Path, steps: Sequence[int], holder: Path) -> tuple[CopyChanges, int]:
     """Return the other scalars that the copy of the holder needs, and the number of a new document.
 
     Raises:

@@ -25,7 +25,7 @@ NOTHING = TextPiece("")
 
 
 @dataclass(slots=True, eq=False)
-class Match:
+class EntryMatch:
     """A new field or item: its key, its value, and the old entry whose text it keeps, if any.
 
     `old` is the value of that entry, and `is_kept` says that it stays as it is. `donor` is the entry whose place it
@@ -139,12 +139,12 @@ class Renderer:
 
     # The children of a collection.
 
-    def _match(self, value: Any, layout: Layout | None) -> list[Match]:
+    def _match(self, value: Any, layout: Layout | None) -> list[EntryMatch]:
         """Return the new children of a collection, with the old entries that they keep or replace."""
-        matches: list[Match] = []
+        matches: list[EntryMatch] = []
         following, neighbor = 0, layout.entries[-1] if layout is not None and layout.entries else None
         for step, child in children_of(value):
-            match = Match(step, child, neighbor=neighbor)
+            match = EntryMatch(step, child, neighbor=neighbor)
             former = getattr(value, "renamed", {}).get(step, step)
             self._find_own(match, former, layout)
             if match.entry is None and layout is not None:
@@ -158,7 +158,7 @@ class Renderer:
             matches.append(match)
         return matches
 
-    def _find_own(self, match: Match, former: str | int, layout: Layout | None) -> None:
+    def _find_own(self, match: EntryMatch, former: str | int, layout: Layout | None) -> None:
         """Find the entry from which a tracked value comes: the one in its place, if it is written in several."""
         origin = self._plan.origin(match.value)
         if origin is None or origin.parent is None:
@@ -174,7 +174,7 @@ class Renderer:
         match.entry = home.by_step[origin.step]
         match.old = home.value(match.entry)
 
-    def _find_replaced(self, match: Match, former: str | int, layout: Layout) -> None:
+    def _find_replaced(self, match: EntryMatch, former: str | int, layout: Layout) -> None:
         """Find the entry whose value a new one replaces, unless that value stays elsewhere."""
         entry = layout.by_step.get(former)
         if entry is not None and (entry.owner, entry.step) not in self._plan.kept:
@@ -240,14 +240,14 @@ class Renderer:
                     lines.indent = self._copy(line, donor.start)
         return lines
 
-    def _write_entry(self, match: Match, column: int, lead_column: int) -> EntryLines:
+    def _write_entry(self, match: EntryMatch, column: int, lead_column: int) -> EntryLines:
         """Return the lines of a field or item."""
         around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
         lines = self._write_any(match, column, lead_column)
         self._is_copying = around
         return lines
 
-    def _write_any(self, match: Match, column: int, lead_column: int) -> EntryLines:
+    def _write_any(self, match: EntryMatch, column: int, lead_column: int) -> EntryLines:
         lines = self._begin([match.donor, match.entry], column, lead_column)
         head, heir = match.kept_head, self._find_heir(match)
         if head is not None and match.is_kept and match.key in (None, head.step):
@@ -258,12 +258,12 @@ class Renderer:
             lines.body = self._write_inline(match, heir, column)
         return lines
 
-    def _find_heir(self, match: Match) -> Origin | None:
+    def _find_heir(self, match: EntryMatch) -> Origin | None:
         if not isinstance(match.value, dict | list):
             return None
         return self._plan.claim(match.value, getattr(match.old, "origin", None))
 
-    def _has_lines(self, match: Match, heir: Origin | None) -> bool:
+    def _has_lines(self, match: EntryMatch, heir: Origin | None) -> bool:
         """Return whether a value is written over lines of its own."""
         if not isinstance(match.value, dict | list) or not match.value:
             return False
@@ -278,7 +278,7 @@ class Renderer:
         is_like_neighbor = match.key is None and is_alike(match.value, around) and bool(around.value)
         return is_block(around) if is_like_neighbor else match.key not in self.style.flow_keys
 
-    def _write_inline(self, match: Match, heir: Origin | None, column: int) -> list[TextPiece]:
+    def _write_inline(self, match: EntryMatch, heir: Origin | None, column: int) -> list[TextPiece]:
         """Return a field or item whose value begins on its line, with the comments behind and below it."""
         head, entry = match.kept_head, match.entry
         shift = column - entry.column if entry is not None else 0
@@ -292,7 +292,7 @@ class Renderer:
             start.append(TextPiece(" "))
         return [*start, *value, *tail]
 
-    def _write_tail(self, match: Match, column: int) -> list[TextPiece]:
+    def _write_tail(self, match: EntryMatch, column: int) -> list[TextPiece]:
         """Return the comment on the line of an entry, its line end, and the comments below."""
         entry = match.entry
         if entry is None or entry.is_flow:
@@ -305,7 +305,7 @@ class Renderer:
             return []
         return [self._copy(entry.below, entry.end, shift, from_line=True), self._end_line(entry.end)]
 
-    def _write_head(self, match: Match, head: LayoutEntry | None, end: int, shift: int) -> list[TextPiece]:
+    def _write_head(self, match: EntryMatch, head: LayoutEntry | None, end: int, shift: int) -> list[TextPiece]:
         """Return a key or dash: up to `end` as in the old entry, with the new key, if the key has changed."""
         if head is None:
             return [TextPiece("-" if match.key is None else f"{self._write_key(match)}:")]
@@ -315,12 +315,12 @@ class Renderer:
         new = self.style.write_key(match.key, self._text[head.start : key])
         return [TextPiece(new), self._copy(key, end, shift)]
 
-    def _write_key(self, match: Match) -> str:
+    def _write_key(self, match: EntryMatch) -> str:
         """Return the text of a new key, in the quotes of its neighbor."""
         quote = self._text[match.neighbor.start] if match.neighbor is not None else ""
         return self.style.write_key(match.key or "", quote)
 
-    def _write_lines(self, match: Match, heir: Origin | None, lines: EntryLines) -> None:
+    def _write_lines(self, match: EntryMatch, heir: Origin | None, lines: EntryLines) -> None:
         """Write a field or item whose value is a block collection."""
         head = match.kept_head
         if head is not None and head.has_lines and heir is not None and heir.node is head.target:
@@ -347,7 +347,7 @@ class Renderer:
         start = [*self._write_head(match, None, 0, 0), properties, comment, self._new_line]
         lines.body = [*start, *self._join_lines(inner), *below]
 
-    def _write_kept_lines(self, match: Match, head: LayoutEntry, heir: Origin, lines: EntryLines) -> None:
+    def _write_kept_lines(self, match: EntryMatch, head: LayoutEntry, heir: Origin, lines: EntryLines) -> None:
         """Write a field or item whose value was a block collection in the same place before."""
         shift = lines.column - head.column
         column = self._layout(heir).column + shift
@@ -384,7 +384,7 @@ class Renderer:
                 entry.gap = NOTHING
             above = entry.entry
 
-    def _keep_comments(self, lines: list[EntryLines], matches: list[Match], layout: Layout) -> None:
+    def _keep_comments(self, lines: list[EntryLines], matches: list[EntryMatch], layout: Layout) -> None:
         """Keep the comments of entries that are no more, each on a line of its own, where the entry was."""
         used = {match.entry for match in matches}
         by_entry = {line.entry: line for line in lines if line.entry is not None}
@@ -421,7 +421,7 @@ class Renderer:
     # Values on the line of their key, and between brackets.
 
     def _write_value(
-        self, match: Match, heir: Origin | None, column: int | None, shift: int, *, is_block: bool
+        self, match: EntryMatch, heir: Origin | None, column: int | None, shift: int, *, is_block: bool
     ) -> list[TextPiece]:
         """Return a value that begins on the line of its key, in a block or between brackets."""
         entry, old = match.entry, None
@@ -458,7 +458,7 @@ class Renderer:
         has_comments = bool(find_within(self._document.tree.comments, Span(layout.start, layout.end)))
         return not has_comments and len(entries) == len(layout.entries) and {*entries} == {*layout.entries}
 
-    def _fill(self, matches: list[Match], layout: Layout, shift: int) -> list[TextPiece]:
+    def _fill(self, matches: list[EntryMatch], layout: Layout, shift: int) -> list[TextPiece]:
         """Write entries of a flow collection in the places of the old ones, and leave everything between as it is."""
         pieces, at = [], layout.start
         first = layout.entries[0].start if layout.entries else layout.end
@@ -470,7 +470,7 @@ class Renderer:
         return [*pieces, self._copy(at, layout.end, shift)]
 
     def _rebuild(
-        self, value: Any, matches: list[Match], layout: Layout | None, margin: int | None, shift: int
+        self, value: Any, matches: list[EntryMatch], layout: Layout | None, margin: int | None, shift: int
     ) -> list[TextPiece]:
         """Write a flow collection with other entries, separated as before, or as others in the document."""
         if layout is not None and layout.entries:
@@ -505,7 +505,7 @@ class Renderer:
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
 
     def _read_separators(self, layout: Layout, shift: int) -> tuple[str, str, str]:
-        """Return the opening bracket, a comma and the closing bracket with the white space beside them."""
+        """Return the opening bracket, a comma and the closing bracket with the white space around them."""
         code, entries = self._document.tree.code, layout.entries
         opening = code[layout.start : entries[0].start]
         closing = code[entries[-1].stop : layout.end]
@@ -515,14 +515,14 @@ class Renderer:
         opening, comma, closing = (_BLANK_END.sub("", shift_lines(part, shift)) for part in (opening, comma, closing))
         return opening, comma, closing
 
-    def _write_member(self, match: Match, margin: int | None) -> list[TextPiece]:
+    def _write_member(self, match: EntryMatch, margin: int | None) -> list[TextPiece]:
         """Return a field or item between brackets."""
         around, self._is_copying = self._is_copying, match.entry is not None and match.entry.is_copy
         pieces = self._write_any_member(match, margin)
         self._is_copying = around
         return pieces
 
-    def _write_any_member(self, match: Match, margin: int | None) -> list[TextPiece]:
+    def _write_any_member(self, match: EntryMatch, margin: int | None) -> list[TextPiece]:
         entry = match.entry
         shift = margin - entry.column if entry is not None and margin is not None else 0
         heir = self._find_heir(match)

@@ -1,4 +1,4 @@
-"""Find the signs of what rules look for, so that a rule runs only where it may find something."""
+"""Find the triggers of rules in a rubric, so that a rule runs only where it may find something."""
 
 import re
 from functools import lru_cache
@@ -17,8 +17,8 @@ from rubric_lint.model.wording import (
     TRAITS,
 )
 
-Sign = str
-"""What a rubric may show, as `find_signs` names it; each shows `any`."""
+Trigger = str
+"""What a rubric may show, as `find_triggers` names it; each shows `any`."""
 
 _BEGINS = GRADES | GRADES_OF_SCALES | TRAITS | PADDING | frozenset(
     """
@@ -48,19 +48,16 @@ def may_begin_label(word: str) -> bool:
     return not word.isalpha() or len(word) == 1 or word in _BEGINS
 
 
-def find_signs(rubric: Rubric) -> frozenset[Sign]:
+def find_triggers(rubric: Rubric) -> frozenset[Trigger]:
     """Return the signs that a rubric shows: all whose rules would find something, and few others."""
     criteria, scales = rubric.criteria, rubric.scales
     own = [criterion.outcome for criterion in criteria if criterion.outcome is not None]
-    of_levels = [level.outcome for each in criteria for level in each.levels or () if level.outcome is not None]
+    levels = chain.from_iterable(criterion.levels or () for criterion in criteria)
+    of_levels = [level.outcome for level in levels if level.outcome is not None]
     of_scales = [[band.outcome for band in scale.bands if band.outcome is not None] for scale in scales]
     groups = [own, of_levels, *of_scales]
     texts = [*chain.from_iterable(groups)]
-    # The first word of each in lower case, without the punctuation after it.
-    begins = [
-        [words[0].casefold().rstrip(_ENDS) if (words := text.split(None, 1)) else "" for text in group]
-        for group in groups
-    ]
+    begins = [[_first_word(text) for text in group] for group in groups]
     distinct = set(chain.from_iterable(begins))
     of_labels = set(filter(may_begin_label, distinct))
     folded = "\n".join(["", *texts]).casefold()
@@ -69,7 +66,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
     has_penalty = any(weight is not None and weight < 0 for weight in weights)
     has_levels = any(criterion.levels for criterion in criteria)
     has_view = rubric.view is not None
-    shown: dict[Sign, bool] = {
+    shown: dict[Trigger, bool] = {
         "any": True,
         "ambiguous": bool(rubric.ambiguous),
         "conjunction": has(" and ") and not _JOINED.isdisjoint(_BEHIND_AND.findall("\n".join(own))),
@@ -90,9 +87,7 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "like criteria": _repeats(begins[0])
         or (
             any(map(has, _NEGATIONS))  # which leave the last word as it is, but for the ending of a verb
-            and _repeats(
-                [words[-1].casefold().rstrip(".,;!").rstrip("s") for text in own if (words := text.rsplit(None, 1))]
-            )
+            and _repeats([_last_stem(text) for text in own if text.strip()])
         ),
         "like outcomes": has_levels or any(map(_repeats, begins[2:])),
         "mixed": rubric.is_mixed,
@@ -109,7 +104,18 @@ def find_signs(rubric: Rubric) -> frozenset[Sign]:
         "threshold": (len(scales) == 1 and len(criteria) <= 1)
         or not _NO_GATE.issuperset([scale.gate for scale in scales]),
     }
-    return frozenset([sign for sign, is_shown in shown.items() if is_shown])
+    return frozenset([trigger for trigger, is_shown in shown.items() if is_shown])
+
+
+def _first_word(text: str) -> str:
+    """Return the first word in lower case, without the punctuation after it; empty without any."""
+    words = text.split(None, 1)
+    return words[0].casefold().rstrip(_ENDS) if words else ""
+
+
+def _last_stem(text: str) -> str:
+    """Return the last word in lower case, without the punctuation after it and the ending of a verb."""
+    return text.rsplit(None, 1)[-1].casefold().rstrip(".,;!").rstrip("s")
 
 
 def _repeats(words: list[str]) -> bool:
