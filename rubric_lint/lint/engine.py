@@ -442,9 +442,9 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if not schema.is_valid(value):
         from rubric_lint.model.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
-        tells_others = rubric.view is not None and rubric.view.dialect.tells_others
+        reports_unread_fields = rubric.view is not None and rubric.view.dialect.reports_unread_fields
         for rule, problem in find_violations(schema, document, rubric.path, value):
-            if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
+            if not (reports_unread_fields and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
     if rubric.path[-1:] == (FIELD,) and not rubric.dialect:
         yield from _find_beside(document, rubric)
@@ -453,11 +453,13 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
         yield from _find_misspelt(schema, "entry", document, place, view)
-    reference = view.beside or view.dialect.beside  # what the mapping follows that holds the rubric
+    reference = (
+        view.holder_definition or view.dialect.holder_definition
+    )  # what the mapping follows that holds the rubric
     if reference:
         from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
-        around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
+        around, path = schema_of(reference), view.path[:-1] if view.holder_path is None else view.holder_path
         yield from find_in(around, around.whole, document, path, document.value(path))
         yield from _find_misspelt(around, around.whole, document, path, view)
 

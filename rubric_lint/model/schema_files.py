@@ -158,10 +158,10 @@ def join(source: str) -> dict[str, Any]:
 
     def draw_in(node: Any, home: str) -> Any:
         if isinstance(node, list):
-            return [draw_in(each, home) for each in node]
+            return [draw_in(item, home) for item in node]
         if not isinstance(node, dict):
             return node
-        own = {key: draw_in(each, home) for key, each in node.items() if key != "$ref" or not isinstance(each, str)}
+        own = {key: draw_in(value, home) for key, value in node.items() if key != "$ref" or not isinstance(value, str)}
         if "$ref" in own or "$ref" not in node:
             return own
         file, _, pointer = node["$ref"].partition("#/")

@@ -446,8 +446,8 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
             count = len(fault.value)
             is_exact = "maxItems" in schema
             expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
-            told = f"{count} item{'' if count == 1 else 's'}"
-            return "items", {"field": path[-1], "count": told, "expected": expected}
+            items = "1 item" if count == 1 else f"{count} items"
+            return "items", {"field": path[-1], "count": items, "expected": expected}
         case "minimum" if "x-expected" not in schema:
             return "minimum", {"subject": subject, "found": found, "least": fault.wanted}
         case _:
