@@ -279,7 +279,7 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
 
 
 def _explain_no_rubrics(document: Document) -> Problem:
-    from rubric_lint.model.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
+    from rubric_lint.model.schema_problems import format_claim  # noqa: PLC0415  (few files lack their rubric)
     from rubric_lint.model.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
     if document.kind not in DATA:
@@ -289,7 +289,7 @@ def _explain_no_rubrics(document: Document) -> Problem:
         return Problem("no-criteria-version-3", (), Part.HEAD)
     if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
-    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
+    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": format_claim(document, ())})
 
 
 class LocatedRubrics(NamedTuple):
@@ -469,7 +469,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
     holder = rubric.path[:-1]
     if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
-    from rubric_lint.model.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
+    from rubric_lint.model.schema_problems import find_beside, format_claim  # noqa: PLC0415  (few files have any)
 
     claim = find_claim(document)
     if rubric.version == VERSION_3:
@@ -479,7 +479,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
         return
     for name in document.data if claim and claim.name == "rubric" else ():
         if name in _OF_VERSION_3:
-            values = {"field": name, "how": word_claim(document, rubric.path)}
+            values = {"field": name, "how": format_claim(document, rubric.path)}
             yield "unknown-field", Problem("version-3", (name,), Part.KEY, values)
 
 

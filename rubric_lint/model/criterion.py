@@ -443,7 +443,7 @@ class Criterion(NamedTuple):
         """The name for messages: the id if it is written, else the position in the list."""
         if not self.has_own_id and self.id.startswith("rubric-"):
             return f"criterion {self.id.removeprefix('rubric-')}"
-        return _word_label(self.id) or f"criterion {int(self.path[-1]) + 1}"
+        return _format_label(self.id) or f"criterion {int(self.path[-1]) + 1}"
 
     @property
     def first_text(self) -> str:
@@ -460,7 +460,7 @@ class Criterion(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 10)  # several messages are about one criterion
-def _word_label(identifier: str) -> str:
+def _format_label(identifier: str) -> str:
     """Return what messages call a criterion with an id; empty for an id that cannot be seen."""
     words = " ".join(identifier.split())
     return f"criterion `{shorten(words)}`" if words else ""

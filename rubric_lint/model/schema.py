@@ -392,8 +392,9 @@ _SAMPLES = {"score_range": [LOWEST, HIGHEST]}
 def resolve(joined: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a part of a joined schema merged with what it refers to; its own keywords win."""
     merged = dict(schema)
-    for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
-        if name := part.get("$ref", "").rpartition("/")[2]:
+    for part in [schema, *schema.get("allOf", ())]:
+        if "$ref" in part:
+            name = part["$ref"].rpartition("/")[2]
             merged = {**resolve(joined, joined["definitions"][name]), **merged}
     return merged
 

@@ -201,7 +201,8 @@ def read_claim(url: str) -> Claim | None:
     url = url.partition("#")[0]
     if url.startswith(BASE):
         source = url.removeprefix(BASE).removesuffix(".json")
-        if found := re.fullmatch(r"(?P<version>v\d+)/(?P<name>rubric|suite)", source):
+        found = re.fullmatch(r"(?P<version>v\d+)/(?P<name>rubric|suite)", source)
+        if found:
             return Claim(found["name"], found["version"])
     elif re.match(r"(?!file:)[a-z][a-z0-9+.-]+:", url, re.IGNORECASE):
         return None

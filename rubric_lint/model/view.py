@@ -10,7 +10,7 @@ from typing import Any
 
 from rubric_lint.model.criterion import JudgeQuestion, Mark, to_fraction
 from rubric_lint.model.finding import Problem, RelatedPlace
-from rubric_lint.model.groups import Group, word_in_units
+from rubric_lint.model.groups import Group, format_in_units
 from rubric_lint.model.recognition import CRITERIA
 from rubric_lint.model.suggest import name_in
 from rubric_lint.source.document import Document
@@ -189,9 +189,9 @@ class View:
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
 
-    def word_mark(self, share: Mark) -> str:
+    def format_mark(self, share: Mark) -> str:
         """Write a share in units of the rubric's own scale; without one as it is, from 0 to 1."""
-        return word_in_units(to_fraction(share), self.units)
+        return format_in_units(to_fraction(share), self.units)
 
     def _move_repair(self, repair: Repair) -> Repair | None:
         """Return a repair at its places in the document; None if they do not have what it changes."""
