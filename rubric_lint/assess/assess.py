@@ -442,7 +442,7 @@ def _measure_gates(assessment: Assessment, place: int) -> list[GateMeasure]:
 
 
 def _find_standing(own: Sequence[Evidence], gates: Sequence[GateMeasure], assessment: Assessment) -> Standing:
-    """Return what to do with a criterion; judged data count only if the labels, and the judge, can say anything."""
+    """Return the standing of a criterion; judged data count only if the labels, and the judge, can say anything."""
     if any(is_against(item, assessment) for item in own):
         return Standing.FIX
     reach = [gate.reasons == (Reason.SHARES_REACHED,) for gate in gates]
@@ -456,7 +456,7 @@ def is_against(evidence: Evidence, assessment: Assessment) -> bool:
 
 
 def find_void(assessment: Assessment) -> Reason | None:
-    """Return why labels say nothing about a judge, if they do not."""
+    """Return the reason for which labels say nothing about a judge, None if they do."""
     if assessment.worst is None:
         return Reason.NO_LABELS
     return assessment.review.doubts.find_void(assessment.worst.shares.people, assessment.asked.target)

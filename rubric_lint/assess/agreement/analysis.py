@@ -145,7 +145,7 @@ def list_among_people(ratings: Ratings, line: Verdict, *, all_split: bool) -> li
 
 
 def _rate_answer(rater: str, judgement: Judgement, measure: Measure) -> Rating | None:
-    """Return what a rater gave on a scale; None if nothing, or that the criterion does not apply."""
+    """Return the rating on a scale; None without one, or if the rater says that the criterion does not apply."""
     answers, verdict = judgement.given
     if measure.place is None:
         return Rating(rater, verdict, verdict, None) if verdict is not None else None

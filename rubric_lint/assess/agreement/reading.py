@@ -765,7 +765,7 @@ class RatingReader:
         """Give labels of sheets the rater whom their cells do not name, and leave out those of another text.
 
         A sheet in which no row names a rater is of one person, named as the file, with its ending if the name is
-        `taken`. The text is another one than the one that was judged under the id of the label.
+        `reserved`. The text is another one than the one that was judged under the id of the label.
         """
         named = {record.file for record in self._people if record.source.rater is not None}
         texts: dict[tuple[str, Key], set[str]] = {}
@@ -774,18 +774,18 @@ class RatingReader:
                 texts.setdefault((record.rubric.name, record.key), set()).add(record.text)
         people = []
         for record in self._people:
-            if record.is_of_sheet and record.source.rater is None:
-                if record.file in named:
-                    self._refuse(record.rubric, NO_RATER, record.place)
-                    continue
+            is_unnamed = record.is_of_sheet and record.source.rater is None
+            judged = texts.get((record.rubric.name, record.key))
+            if is_unnamed and record.file in named:
+                self._refuse(record.rubric, NO_RATER, record.place)
+            elif judged and record.text is not None and record.text not in judged:
+                self._leave_out(OTHER_TEXT, record.place)
+            elif is_unnamed:
                 name = stem_of(record.file)
                 rater = name if name and name not in reserved else record.file
-                record = record._replace(source=RaterSource(rater))  # noqa: PLW2901
-            judged = texts.get((record.rubric.name, record.key))
-            if judged and record.text is not None and record.text not in judged:
-                self._leave_out(OTHER_TEXT, record.place)
-                continue
-            people.append(record)
+                people.append(record._replace(source=RaterSource(rater)))
+            else:
+                people.append(record)
         self._people = people
 
     def _collect(
@@ -874,7 +874,7 @@ def _find_owner(source: RaterSource, known: Collection[RaterSource]) -> RaterSou
 
 
 def _find_conflict(records: Sequence[_RatedRecord]) -> str | None:
-    """Return why the records of one judge for one id are not outputs for one answer, None if they are."""
+    """Return the reason for which records of one judge with one id are not outputs for one answer, None without one."""
     texts = {record.text for record in records} - {None}
     questions = {record.question for record in records} - {None}
     if len(texts) > 1 or len(questions) > 1:

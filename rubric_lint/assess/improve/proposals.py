@@ -93,7 +93,7 @@ class RubricState:
         return [criterion.id for criterion in self.rubric.criteria]
 
     def find_evidence(self) -> list[Evidence]:
-        """Return what the linter finds in the rubric."""
+        """Return the linter's findings in the rubric as evidence."""
         result = self.examined.result
         return sort_findings(result.source, result.findings, [self.loaded])[0]
 

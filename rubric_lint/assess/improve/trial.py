@@ -235,7 +235,7 @@ class PairedJudgements:
         return sum(key not in left_out for key in disputed)
 
     def _observe(self, place: int | None) -> "tuple[list[_JudgedAnswer], list[_JudgedAnswer]]":
-        """Return what judges gave each answer for a criterion, or as the verdict (None), before and after."""
+        """Return the judged answers for a criterion, or by the verdict (None), before and after."""
         if place not in self._answers:
             column = self._find_column(place)
             before, after = (_judge_answers(*side, self.keys, column) for side in self._outputs)
@@ -463,7 +463,7 @@ def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
 def _find_objection(
     pairs: PairedJudgements, place: int, gained: tuple[Gain, ...]
 ) -> tuple[TrialReason, list[PairedFigure]]:
-    """Return what speaks against a wording that is not worse, with its figures; `BETTER` if nothing does."""
+    """Return the objection to a wording that is not worse, with its figures; `BETTER` if there is none."""
     if not gained:
         return TrialReason.NO_BETTER, []
     if gained == (Gain.STEADY,):

@@ -516,7 +516,7 @@ def correlate_within(
 
 
 def name_lengthened(table: JudgedTable) -> tuple[str | None, ...]:
-    """Return what length may influence: each criterion, and if there are several their score (None)."""
+    """Return the criteria that length may influence and, if there are several, their score (None)."""
     names = names_of(table.columns)
     return (*names, None) if len(names) > 1 else names
 

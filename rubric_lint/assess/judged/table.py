@@ -69,7 +69,7 @@ class JudgedColumn:
         return (self.bands or self.measure).scale.names if has_steps else ()
 
     def side(self, position: int) -> int:
-        """Return what must differ between answers: the side of the gate, else the band, level or check."""
+        """Return the number by which answers are told apart: the side of the gate, else the band, level or check."""
         gated = self.measure.meets if self.is_gated else None
         return int(gated[position]) if gated else self.measure.step(position)
 

@@ -79,7 +79,7 @@ class LabelDoubts(NamedTuple):
     refused: tuple[int, int] = (0, 0)
 
     def find_void(self, people: PeopleAgreement, target: Fraction) -> Reason | None:
-        """Return why labels of these people say nothing about a judge, if they do not."""
+        """Return the reason for which labels of these people say nothing about a judge, None if they do."""
         if LabelSelection.BY_VERDICT in self.ways:
             return Reason.BY_VERDICT
         if LabelSelection.SEPARATE in self.ways:
@@ -119,7 +119,7 @@ class LabelDoubts(NamedTuple):
 
 
 def find_doubts(ratings: Ratings, line: Verdict, scales_known: Collection[str] = ()) -> LabelDoubts:
-    """Return what may make labels say nothing; somebody said on which scale the labels of some people are."""
+    """Return the doubts about labels; the scale of some people's labels is known, as somebody said it."""
     doubts = LabelDoubts(ratings.ways, refused=ratings.refused)
     if not ratings.has_joined_labels:
         return doubts
@@ -224,7 +224,7 @@ def format_target(target: Fraction) -> str:
 def format_unsettled(
     shares: Shares, target: Fraction, level: float, judge: str = "the judge", when: str = "", *, are_questions: bool
 ) -> str:
-    """Return why no number of labels can be said to decide; the bounds to come are wrong with probability `level`."""
+    """Say why no number of labels can be named that decides; the bounds to come are wrong with probability `level`."""
     bad, good = shares.bad_caught.n, shares.good_passed.n
     least = find_least_units(target, level)
     if is_beyond(least):

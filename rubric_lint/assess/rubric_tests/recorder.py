@@ -137,7 +137,7 @@ def widen(need: UnrecordedTest, tested: TestedRubric, members: Sequence[str], sa
 
 
 def find_case(need: UnrecordedTest) -> JudgedCase | None:
-    """Return what a judge is shown for a test: its own texts, or those of its recording; None without an answer."""
+    """Return the case that a judge is shown: the texts of a test, or of its recording; None without an answer."""
     texts = dict(need.test.texts)
     if "answer" not in texts and need.recording:
         record = need.recording.record

@@ -149,7 +149,7 @@ def _count_caught(criterion: str | None, outcomes: Sequence[tuple[ScoredTest, bo
 
 
 def _find_bad(criterion: ScoringCriterion, tested: TestedRubric) -> frozenset[AnswerValue]:
-    """Return what a judge gives a bad answer: what misses the gate, or what is below the best band or level."""
+    """Return the values of bad answers: those that miss the gate, or are below the best band or level."""
     missed = frozenset(grade.answer for grade in criterion.grades if not grade.gate_met)
     if missed:
         return missed
@@ -167,8 +167,7 @@ _RULES = {"coverage": _UNTESTED, "mutation": _UNNOTICED}
 def review(runner: Runner, figures: Collection[str]) -> Iterator[tuple[File, Result]]:
     """Yield for each file with tested rubrics what their tests do not reach, and the changes they do not notice.
 
-    `asked` has what was asked for, as `FIGURES` calls it. Nothing is computed for a rubric of which no test has a
-    result.
+    `figures` are names of `FIGURES`. Nothing is computed for a rubric of which no test has a result.
     """
     rules = frozenset(rule for name, rule in _RULES.items() if name in figures)
     if not rules:
@@ -203,7 +202,7 @@ def _look(
 
 
 def find_mutation(tested: TestedRubric) -> MutationResult:
-    """Return what changes of a rubric come to; found once in a run."""
+    """Return the result of mutating a rubric, which is computed once in a run."""
     result: MutationResult = tested.mutation or mutation.mutate(tested)
     tested.mutation = result
     return result

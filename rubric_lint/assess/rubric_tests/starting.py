@@ -136,7 +136,7 @@ def _write_test(tested: TestedRubric, recorded: RecordedResult) -> dict[str, Any
 
 
 def _write_expected(tested: TestedRubric, judged: CriterionResult) -> AnswerValue | list[int]:
-    """Return what to expect of a criterion: the answer, or the ends of its band."""
+    """Return the expectation on a criterion: the answer, or the ends of its band."""
     answer = judged.grade.answer
     if isinstance(answer, bool) or answer == NOT_APPLICABLE:
         return answer

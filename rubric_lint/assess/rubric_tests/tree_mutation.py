@@ -144,7 +144,7 @@ class TreeEquivalence:
         return before != after or any(self._rubric.criteria[at] is not criteria[at] for at in places)
 
     def _add_unchanged(self, group: ScoringGroup, changed: Collection[int]) -> dict[_GroupSums, _Answers]:
-        """Return what the members of a group come to, without those that a change touches."""
+        """Return the sums of the members of a group, without those that a change touches."""
         key = (group.id, frozenset(changed))
         if key not in self._known:
             sums: dict[_GroupSums, _Answers] = {_GroupSums(_ZERO, _ZERO, _ZERO, _ZERO): None}

@@ -539,7 +539,7 @@ def _format_left(given: _AdoptedFile, drafts: Iterable[TableDraft]) -> Iterator[
                 yield f"{given.input.label}: {where}: {listed}"
 
 
-def _find_lacks(given: _Given) -> Iterator[str]:
+def _find_lacks(given: _AdoptedFile) -> Iterator[str]:
     shapes = given.settings.shapes
     if not shapes:
         if not given.title:
