@@ -274,7 +274,7 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
 
 
 def _explain_no_rubrics(document: Document) -> Problem:
-    from rubric_lint.model.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
+    from rubric_lint.model.schema_problems import format_claim  # noqa: PLC0415  (few files lack their rubric)
     from rubric_lint.model.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
     if document.kind not in DATA:
@@ -284,7 +284,7 @@ def _explain_no_rubrics(document: Document) -> Problem:
         return Problem("no-criteria-version-3", (), Part.HEAD)
     if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
-    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
+    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": format_claim(document, ())})
 
 
 class LocatedRubrics(NamedTuple):
@@ -434,9 +434,9 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if not schema.is_valid(value):
         from rubric_lint.model.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
-        tells_others = rubric.view is not None and rubric.view.dialect.tells_others
+        reports_unread_fields = rubric.view is not None and rubric.view.dialect.reports_unread_fields
         for rule, problem in find_violations(schema, document, rubric.path, value):
-            if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
+            if not (reports_unread_fields and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
     if rubric.path[-1:] == (FIELD,) and not rubric.dialect:
         yield from _find_beside(document, rubric)
@@ -445,11 +445,13 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
         yield from _find_misspelt(schema, "entry", document, place, view)
-    reference = view.beside or view.dialect.beside  # what the mapping follows that holds the rubric
+    reference = (
+        view.holder_definition or view.dialect.holder_definition
+    )  # what the mapping follows that holds the rubric
     if reference:
         from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
-        around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
+        around, path = schema_of(reference), view.path[:-1] if view.holder_path is None else view.holder_path
         yield from find_in(around, around.whole, document, path, document.value(path))
         yield from _find_misspelt(around, around.whole, document, path, view)
 
@@ -459,7 +461,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
     holder = rubric.path[:-1]
     if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
-    from rubric_lint.model.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
+    from rubric_lint.model.schema_problems import find_beside, format_claim  # noqa: PLC0415  (few files have any)
 
     claim = find_claim(document)
     if rubric.version == VERSION_3:
@@ -469,7 +471,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
         return
     for name in document.data if claim and claim.name == "rubric" else ():
         if name in _OF_VERSION_3:
-            values = {"field": name, "how": word_claim(document, rubric.path)}
+            values = {"field": name, "how": format_claim(document, rubric.path)}
             yield "unknown-field", Problem("version-3", (name,), Part.KEY, values)
 
 

@@ -100,7 +100,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         name=read_text(assertion, "metric"),
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
-        beside=_ASSERTION if place == (*path, "value") else "",
+        holder_definition=_ASSERTION if place == (*path, "value") else "",
         doubts=_find_doubts(document, path, asked),
     )
 
@@ -140,7 +140,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
             threshold=passes,
             threshold_path=mark,
             around=around,
-            beside=f"{_SCHEMA}holder",
+            holder_definition=f"{_SCHEMA}holder",
             problems=tuple(problems),
             doubts=_find_function(document, path),
         )
@@ -184,7 +184,11 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Judg
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": _find_doubts(document, path, asked)},
+        more={
+            "around": f"{_SCHEMA}text",
+            "holder_definition": _ASSERTION,
+            "doubts": _find_doubts(document, path, asked),
+        },
     )
 
 

@@ -238,7 +238,7 @@ def _read_threshold(document: Document, path: Path, view: Mapping[str, Any]) -> 
         return {"threshold": otherwise}
     fields: dict[str, Any] = {"threshold": read_threshold(document, place, otherwise)}
     if "beside" in view and ("beside_in" not in view or _are_like(path[-3:-2], view["beside_in"])):
-        fields |= {"beside": view["beside"], "beside_at": place[:-1], "threshold_path": place}
+        fields |= {"holder_definition": view["beside"], "holder_path": place[:-1], "threshold_path": place}
     return fields
 
 

@@ -315,7 +315,7 @@ def _find_home(document: Document, rubrics: set[Path]) -> "list[NearRubric]":
 
 def _find_others(document: Document, view: View) -> Iterator[_UnreadPlace]:
     """Find the fields of criteria that a dialect does not have, and that are not nearly fields of it."""
-    if not view.dialect.tells_others:
+    if not view.dialect.reports_unread_fields:
         return
     schema, firsts = schema_of(view.schema), dict[str, Path]()
     known = schema.entry_fields
