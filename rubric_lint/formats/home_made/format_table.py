@@ -90,7 +90,7 @@ def dialect_of(table: FormatTable) -> Dialect:
         {ours: theirs[0] for ours, theirs in fields.items() if theirs},
         without=frozenset(without),
         has_deductions=True,
-        tells_others=True,
+        reports_unread_fields=True,
     )
 
 
