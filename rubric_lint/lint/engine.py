@@ -16,7 +16,6 @@ from rubric_lint.formats.search.locate import (
     find_claim_span,
     find_intended_tools,
     holds_rubrics,
-    locate,
     may_be_missed,
     mentions_rubrics,
     search,
@@ -192,41 +191,37 @@ def find_problems(
     if settings.is_test_file:
         yield from check_test_files(documents)
         return
-    searches = [
-        search(
-            document,
-            version=settings.version,
-            claimed=settings.claimed,
-            shapes=settings.shapes,
-            part=settings.part,
-        )
-        for document in documents
-    ]
+    rubrics = located_rubrics.rubrics
+    searches = [_search(document, settings) for document in documents]
     for document, found in zip(documents, searches, strict=True):
         located = _build(document, found.rubrics, settings)
-        located_rubrics.rubrics.extend((document, rubric) for rubric in located)
+        rubrics.extend((document, rubric) for rubric in located)
         yield from find_duplicate_keys(document, located)
     lost = list(_find_lost(documents, searches, located_rubrics, is_finding=is_enabled("lost-rubric", settings)))
     yield from lost
-    is_complete = settings.is_followed or not any(
-        rubric.dialect.startswith("agentv") for _, rubric in located_rubrics.rubrics
-    )
+    is_complete = settings.is_followed or not any(rubric.dialect.startswith("agentv") for _, rubric in rubrics)
     if settings.part or settings.unfollowed or not is_complete:
         yield from _find_unfollowed(documents, settings, located_rubrics)
-    if not located_rubrics.rubrics and not lost and not any(found.is_foreign for found in searches):
+    if not rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
             yield FoundProblem("schema", problem, document)
-    for document, rubric in located_rubrics.rubrics:
+    for document, rubric in rubrics:
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is reported once
             yield from _check(document, rubric)
-    if len(located_rubrics.rubrics) > 1:
+    if len(rubrics) > 1:
         from rubric_lint.lint.case_names import find_repeated  # noqa: PLC0415  (one rubric repeats no other)
 
         known = {(finding.document, finding.problem.path) for finding in lost}
-        yield from (
-            FoundProblem("repeated-case", *repeated) for repeated in find_repeated(located_rubrics.rubrics, known)
-        )
+        for problem, document in find_repeated(rubrics, known):
+            yield FoundProblem("repeated-case", problem, document)
+
+
+def _search(document: Document, settings: FileSettings) -> Search:
+    """Find the rubrics of a document as its settings say."""
+    return search(
+        document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes, part=settings.part
+    )
 
 
 def check_test_files(documents: Sequence[Document]) -> Iterator[FoundProblem]:
@@ -279,7 +274,7 @@ def _find_absence(documents: Sequence[Document], settings: FileSettings) -> Iter
 
 
 def _explain_no_rubrics(document: Document) -> Problem:
-    from rubric_lint.model.schema_problems import word_claim  # noqa: PLC0415  (few files lack their rubric)
+    from rubric_lint.model.schema_problems import format_claim  # noqa: PLC0415  (few files lack their rubric)
     from rubric_lint.model.version_3 import holds_rubric  # noqa: PLC0415  (as above)
 
     if document.kind not in DATA:
@@ -289,7 +284,7 @@ def _explain_no_rubrics(document: Document) -> Problem:
         return Problem("no-criteria-version-3", (), Part.HEAD)
     if not (holds_rubric(document.data) and document.data[CRITERIA]):
         return Problem("no-rubrics", (), Part.HEAD)
-    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": word_claim(document, ())})
+    return Problem("no-rubrics-version-3", (CRITERIA,), Part.KEY, {"how": format_claim(document, ())})
 
 
 class LocatedRubrics(NamedTuple):
@@ -405,10 +400,7 @@ def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Findi
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     """Build the models of the rubrics of a document, in document order."""
-    located = locate(
-        document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes, part=settings.part
-    )
-    return _build(document, located, settings)
+    return _build(document, _search(document, settings).rubrics, settings)
 
 
 def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:
@@ -442,9 +434,9 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
     if not schema.is_valid(value):
         from rubric_lint.model.schema_problems import find_violations  # noqa: PLC0415  (sound rubrics need no words)
 
-        tells_others = rubric.view is not None and rubric.view.dialect.tells_others
+        reports_unread_fields = rubric.view is not None and rubric.view.dialect.reports_unread_fields
         for rule, problem in find_violations(schema, document, rubric.path, value):
-            if not (tells_others and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
+            if not (reports_unread_fields and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
     if rubric.path[-1:] == (FIELD,) and not rubric.dialect:
         yield from _find_beside(document, rubric)
@@ -453,11 +445,13 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         return
     for place in dict.fromkeys(view.place(entry.path) for entry in rubric.entries):
         yield from _find_misspelt(schema, "entry", document, place, view)
-    reference = view.beside or view.dialect.beside  # what the mapping follows that holds the rubric
+    reference = (
+        view.holder_definition or view.dialect.holder_definition
+    )  # what the mapping follows that holds the rubric
     if reference:
         from rubric_lint.model.schema_problems import find_in  # noqa: PLC0415  (our own rubrics need nothing there)
 
-        around, path = schema_of(reference), view.path[:-1] if view.beside_at is None else view.beside_at
+        around, path = schema_of(reference), view.path[:-1] if view.holder_path is None else view.holder_path
         yield from find_in(around, around.whole, document, path, document.value(path))
         yield from _find_misspelt(around, around.whole, document, path, view)
 
@@ -467,7 +461,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
     holder = rubric.path[:-1]
     if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
-    from rubric_lint.model.schema_problems import find_beside, word_claim  # noqa: PLC0415  (few files have any)
+    from rubric_lint.model.schema_problems import find_beside, format_claim  # noqa: PLC0415  (few files have any)
 
     claim = find_claim(document)
     if rubric.version == VERSION_3:
@@ -477,7 +471,7 @@ def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Prob
         return
     for name in document.data if claim and claim.name == "rubric" else ():
         if name in _OF_VERSION_3:
-            values = {"field": name, "how": word_claim(document, rubric.path)}
+            values = {"field": name, "how": format_claim(document, rubric.path)}
             yield "unknown-field", Problem("version-3", (name,), Part.KEY, values)
 
 

@@ -29,8 +29,9 @@ class Thresholds(NamedTuple):
     @property
     def as_settings(self) -> str:
         """The settings that say them; without one for `borderline`, that is the usual one."""
-        is_usual = self.borderline_at == USUAL_THRESHOLDS.borderline_at
-        return f"`pass = {self.pass_at}`" + ("" if is_usual else f" and `borderline = {self.borderline_at}`")
+        if self.borderline_at == USUAL_THRESHOLDS.borderline_at:
+            return f"`pass = {self.pass_at}`"
+        return f"`pass = {self.pass_at}` and `borderline = {self.borderline_at}`"
 
 
 USUAL_THRESHOLDS = Thresholds(Decimal("0.8"), Decimal("0.6"))
@@ -134,8 +135,9 @@ _new_band = partial(tuple.__new__, Band)  # without a Python-level call: there a
 
 def looks_like_bands(value: Any) -> bool:
     """Return whether a value has the form of `score_ranges`, valid or not: many bands, not one range."""
-    kind, items = (str, value.values()) if isinstance(value, dict) else (dict, value if isinstance(value, list) else ())
-    return bool(items) and all(isinstance(item, kind) for item in items)
+    if isinstance(value, dict):
+        return bool(value) and all(isinstance(outcome, str) for outcome in value.values())
+    return isinstance(value, list) and bool(value) and all(isinstance(band, dict) for band in value)
 
 
 class Scale(NamedTuple):
@@ -402,7 +404,8 @@ class Criterion(NamedTuple):
     @property
     def is_negated(self) -> bool:
         """Whether an answer earns the criterion by not meeting it."""
-        return (asked := self.asked) is not None and asked.is_negated
+        asked = self.asked
+        return asked is not None and asked.is_negated
 
     @property
     def is_failure(self) -> bool:
@@ -440,7 +443,7 @@ class Criterion(NamedTuple):
         """The name for messages: the id if it is written, else the position in the list."""
         if not self.has_own_id and self.id.startswith("rubric-"):
             return f"criterion {self.id.removeprefix('rubric-')}"
-        return _word_label(self.id) or f"criterion {int(self.path[-1]) + 1}"
+        return _format_label(self.id) or f"criterion {int(self.path[-1]) + 1}"
 
     @property
     def first_text(self) -> str:
@@ -457,7 +460,7 @@ class Criterion(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 10)  # several messages are about one criterion
-def _word_label(identifier: str) -> str:
+def _format_label(identifier: str) -> str:
     """Return what messages call a criterion with an id; empty for an id that cannot be seen."""
     words = " ".join(identifier.split())
     return f"criterion `{shorten(words)}`" if words else ""
@@ -508,7 +511,8 @@ def build_criterion(
     identifier = f"rubric-{int(path[-1]) + 1}"
     if isinstance(entry, str):
         return Criterion(path, identifier, None, _CHECKLIST, entry, ONE, implied, path, None, None, borrows_id)
-    if isinstance(own_id := entry.get("id"), str):
+    own_id = entry.get("id")
+    if isinstance(own_id, str):
         identifier = own_id
     shapes: tuple[Shape, ...] = _CHECKLIST
     if not SHAPE_FIELDS.keys().isdisjoint(entry):
@@ -526,12 +530,10 @@ def build_criterion(
     outcome, weight = entry.get(outcome_field(entry)), entry.get("weight", 1)
     weight = ONE if weight == 1 and type(weight) is int else read_weight(document, weight, path, deducts=deducts)
     scale = read_scale(entry, path, gate, gate_path)
+    outcome = outcome if isinstance(outcome, str) else None
     # Positional, without a Python-level call: there are dozens in a file.
     return _new_criterion(
-        (
-            *(path, identifier, entry, shapes, outcome if isinstance(outcome, str) else None, weight),
-            *(gate, gate_path, scale, levels, borrows_id),
-        )
+        (path, identifier, entry, shapes, outcome, weight, gate, gate_path, scale, levels, borrows_id)
     )
 
 
@@ -588,19 +590,21 @@ def to_decimal(number: float) -> Decimal:
 
 
 def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
+    """Read a map or a list of levels; None for another value."""
+    found: list[Level] = []
     if isinstance(levels, dict):
-        return tuple(
-            Level(at, read_key(key), None, text if isinstance(text, str) else None, at, Part.KEY, at)
-            for key, text in levels.items()
-            for at in [(*path, key)]
-        )
+        for key, text in levels.items():
+            at = (*path, key)
+            found.append(Level(at, read_key(key), None, text if isinstance(text, str) else None, at, Part.KEY, at))
+        return tuple(found)
     if not isinstance(levels, list):
         return None
-    found = []
     for index, level in enumerate(levels):
         if isinstance(level, dict):
             at, field = (*path, index), outcome_field(level)
-            name, text = (each if isinstance(each, str) else None for each in (level.get("name"), level.get(field)))
+            name, text = level.get("name"), level.get(field)
+            name = name if isinstance(name, str) else None
+            text = text if isinstance(text, str) else None
             number_path, part = ((*at, "level"), Part.VALUE) if "level" in level else (at, Part.HEAD)
             outcome_path = (*at, field) if field in level else at
             found.append(Level(at, as_answer(level.get("level")), name, text, number_path, part, outcome_path))

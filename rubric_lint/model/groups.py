@@ -31,8 +31,8 @@ class Group:
 
     @property
     def written_gate(self) -> str:
-        """The gate as `word_gate` words it; empty without one."""
-        return "" if self.gate is None else word_gate(self.gate, self.units)
+        """The gate as `format_gate` words it; empty without one."""
+        return "" if self.gate is None else format_gate(self.gate, self.units)
 
     @property
     def groups(self) -> Iterator["Group"]:
@@ -85,7 +85,7 @@ class Group:
         ]
 
 
-def word_in_units(share: Fraction, units: tuple[int, int] | None) -> str:
+def format_in_units(share: Fraction, units: tuple[int, int] | None) -> str:
     """Write a share in units of a scale, from its worst to its best score; without one as it is, from 0 to 1."""
     worst, best = map(Hundredth.fraction, units or (0, 1))
     exact = worst + (best - worst) * share
@@ -93,6 +93,6 @@ def word_in_units(share: Fraction, units: tuple[int, int] | None) -> str:
     return f"{rounded.normalize():f}" if Fraction(rounded) == exact else str(exact)
 
 
-def word_gate(gate: Fraction, units: tuple[int, int] | None) -> str:
+def format_gate(gate: Fraction, units: tuple[int, int] | None) -> str:
     """Write the gate of a group in units of its scale: `>= 3.5`, or `<= 3` if lower scores are better."""
-    return f"{'<=' if units and units[0] > units[1] else '>='} {word_in_units(gate, units)}"
+    return f"{'<=' if units and units[0] > units[1] else '>='} {format_in_units(gate, units)}"

@@ -370,7 +370,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield f"| {' | '.join(map(escape, row))} |"
 
 
-def word_never_missed(gate: object, kind: str, *, is_falling: bool) -> dict[str, Any]:
+def list_never_missed_values(gate: object, kind: str, *, is_falling: bool) -> dict[str, Any]:
     """Return the values of the message on a gate at the worst end of a scale, which falls if lower is better."""
     end, change = ("highest", "lower") if is_falling else ("lowest", "raise")
     return {"gate": str(gate), "end": end, "kind": kind, "change": change}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rubric_lint.model.criterion import is_number, looks_like_bands, read_key
@@ -91,11 +92,12 @@ def is_ours(value: Any, owner: Path) -> bool:
         if is_holder(owner) and any(type(entry) is str for entry in value):
             return True  # also if an item is not a string: `- States: it` is a mapping only by accident
         items = [entry for entry in value if type(entry) is dict]
-        return (
-            any(map(_proves, items))
-            or (any(map(_is_first_version, items)) and (is_holder(owner) or _are_judged(items, owner)))
-            or any(type(each) is dict and _proves(each) for entry in value if type(entry) is list for each in entry)
-        )
+        if any(map(_proves, items)):
+            return True
+        if any(map(_is_first_version, items)) and (is_holder(owner) or _are_judged(items, owner)):
+            return True
+        nested = chain.from_iterable(entry for entry in value if type(entry) is list)
+        return any(type(item) is dict and _proves(item) for item in nested)
     if type(value) is dict:  # a forgotten dash, or criteria by name: wrong, but unmistakably meant as a rubric
         entries = (entry for entry in value.values() if type(entry) is dict)
         return _proves(value) or any(map(_has_own_field, entries))  # other formats have levels by name
@@ -176,12 +178,12 @@ def find_places(data: Any) -> list[tuple[Path, dict[str, Any]]]:
         below = value.items() if type(value) is dict else enumerate(value)
         children = [((*path, step), child, case) for step, child in below if type(child) is dict or type(child) is list]
         stack += reversed(children)
-    held = {(case, id(mapping)) for path, mapping, case in found if is_holder(path)}
+    holders = {(case, id(mapping)) for path, mapping, case in found if is_holder(path)}
     used = {id(mapping) for _, mapping, case in found if case}
     return [
         (path, mapping)
         for path, mapping, case in found
-        if (is_holder(path) or (case, id(mapping)) not in held)
+        if (is_holder(path) or (case, id(mapping)) not in holders)
         and (case or id(mapping) not in used or path[0] in _OF_SUITES or path[0] in suite_fields())
     ]
 

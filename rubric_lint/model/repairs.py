@@ -32,7 +32,7 @@ MESSAGES = {
 """What the rules on deprecated fields say of them."""
 
 
-def word_rivals(old: str, other: str, name: str) -> str:
+def format_rivals(old: str, other: str, name: str) -> str:
     """Say why two fields stay that may both mean the field `name`."""
     return f"`{old}` and `{other}` may both mean `{name}`; keep one of them by hand"
 
@@ -63,7 +63,7 @@ def find_deprecated(
         values |= {"value": old_text, "new": new_text}
     for old, other in rubric.schema.find_rivals(mapping, name):
         if old == field:
-            yield Problem(code, place, Part.KEY, values, obstacle=word_rivals(old, shorten(other), name))
+            yield Problem(code, place, Part.KEY, values, obstacle=format_rivals(old, shorten(other), name))
             return
     yield Problem(code, place, Part.KEY, values, (), Repair(title, intents, safe=True))
 

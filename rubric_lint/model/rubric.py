@@ -175,11 +175,11 @@ class Rubric(_RubricFields):
             return value
         return {name: part for name, part in value.items() if name != "$schema"}
 
-    def word_field(self, name: str) -> str:
+    def format_field(self, name: str) -> str:
         """Return the name of a field as the file writes it, in the form for messages."""
         return f"`{self.view.dialect.fields.get(name, name) if self.view else name}`"
 
-    def word_gate(self, gate: int) -> str:
+    def format_gate(self, gate: int) -> str:
         """Write a gate on a score in the units of the file."""
         return f"{Decimal(gate * self.view.dialect.top) / HIGHEST:f}" if self.view and self.dialect else str(gate)
 
@@ -243,16 +243,17 @@ class Rubric(_RubricFields):
     @cached_property
     def outdated(self) -> tuple[tuple[Path, Mapping[str, Any], str], ...]:
         """The deprecated fields: the path and the fields of the criterion or band, and the name."""
-        old, found = self.replacements.keys(), list[tuple[Path, Mapping[str, Any]]]()
+        old = self.replacements.keys()
+        found: list[tuple[Path, Mapping[str, Any]]] = []
         for entry in self.entries if old else ():
             if entry.fields is None:
                 continue
             if not old.isdisjoint(entry.fields):
                 found.append((entry.path, entry.fields))
-            if entry.scale and isinstance(ranges := entry.fields.get("score_ranges"), list):
-                for index, band in enumerate(ranges):
-                    if isinstance(band, dict) and not old.isdisjoint(band):
-                        found.append(((*entry.scale.path, index), band))
+            ranges = entry.fields.get("score_ranges")
+            for index, band in enumerate(ranges if entry.scale and isinstance(ranges, list) else ()):
+                if entry.scale and isinstance(band, dict) and not old.isdisjoint(band):
+                    found.append(((*entry.scale.path, index), band))
         return tuple((path, fields, name) for path, fields in found for name in old if name in fields)
 
     @cached_property

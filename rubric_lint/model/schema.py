@@ -119,13 +119,15 @@ _NEVER: dict[str, Any] = {"not": {}}
 def _without_false(schema: Any) -> Any:
     """Replace `false` subschemas, for which python-jsonschema does not report the place of a value."""
     if isinstance(schema, list):
-        return [_without_false(each) for each in schema]
+        return [_without_false(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    known = schema.get("properties", {})
-    forbidden = {name: _NEVER for name, each in known.items() if each is False} if isinstance(known, dict) else {}
-    changed = {name: _without_false(each) for name, each in schema.items()}
-    return {**changed, "properties": {**changed["properties"], **forbidden}} if forbidden else changed
+    changed = {name: _without_false(inner) for name, inner in schema.items()}
+    fields = schema.get("properties", {})
+    forbidden = [name for name, field in fields.items() if field is False] if isinstance(fields, dict) else []
+    if forbidden:
+        changed["properties"] |= dict.fromkeys(forbidden, _NEVER)
+    return changed
 
 
 _BEYOND = 10**4300
@@ -254,9 +256,12 @@ class RubricSchema:
     @cache  # noqa: B019 (schemas are few and live as long as the process)
     def list_beside(self, name: str) -> frozenset[str]:
         """Return the names of the fields of the mappings that may have a field, which holds criteria."""
-        holders = (self.joined, *self.joined["definitions"].values())
-        fields = (holder.get("properties", {}) for holder in holders)
-        return frozenset(each for own in fields if name in own for each in own)
+        siblings: set[str] = set()
+        for holder in [self.joined, *self.joined["definitions"].values()]:
+            fields = holder.get("properties", {})
+            if name in fields:
+                siblings |= fields.keys()
+        return frozenset(siblings)
 
     def fields_of(self, definition: str) -> Mapping[str, Any]:
         """Return the fields of a mapping that follows a definition, each with its subschema."""
@@ -300,7 +305,7 @@ class RubricSchema:
         """Return the fields allowed in a criterion with these fields, without deprecated ones."""
         found = []
         for name, field in self.entry_fields.items():
-            sample = {each: _SAMPLES.get(each) for each in (*present, name)}
+            sample = {other: _SAMPLES.get(other) for other in [*present, name]}
             is_refused = any("x-reason" in fault.schema for fault in self.find_faults(self.item, sample))
             if not (is_refused or field.get("deprecated")):
                 found.append(name)
@@ -310,7 +315,7 @@ class RubricSchema:
         """List all errors of a value against a definition; one mistake may cause many errors."""
         fields = value.values() if isinstance(value, dict) else ()
         # Each fast error about a key of a long map would copy all of it.
-        has_long_map = any(isinstance(each, dict) and len(each) > _LONG for each in fields)
+        has_long_map = any(isinstance(field, dict) and len(field) > _LONG for field in fields)
         if is_fast() and not has_long_map:
             with suppress(_UnclearError):
                 return [_read_fault(fault, self.joined, value) for fault in self._fast(definition).iter_errors(value)]
@@ -387,8 +392,9 @@ _SAMPLES = {"score_range": [LOWEST, HIGHEST]}
 def resolve(joined: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a part of a joined schema merged with what it refers to; its own keywords win."""
     merged = dict(schema)
-    for part in (schema, *(part for part in schema.get("allOf", ()) if "$ref" in part)):
-        if name := part.get("$ref", "").rpartition("/")[2]:
+    for part in [schema, *schema.get("allOf", ())]:
+        if "$ref" in part:
+            name = part["$ref"].rpartition("/")[2]
             merged = {**resolve(joined, joined["definitions"][name]), **merged}
     return merged
 

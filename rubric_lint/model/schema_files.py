@@ -158,10 +158,10 @@ def join(source: str) -> dict[str, Any]:
 
     def draw_in(node: Any, home: str) -> Any:
         if isinstance(node, list):
-            return [draw_in(each, home) for each in node]
+            return [draw_in(item, home) for item in node]
         if not isinstance(node, dict):
             return node
-        own = {key: draw_in(each, home) for key, each in node.items() if key != "$ref" or not isinstance(each, str)}
+        own = {key: draw_in(value, home) for key, value in node.items() if key != "$ref" or not isinstance(value, str)}
         if "$ref" in own or "$ref" not in node:
             return own
         file, _, pointer = node["$ref"].partition("#/")
@@ -201,7 +201,8 @@ def read_claim(url: str) -> Claim | None:
     url = url.partition("#")[0]
     if url.startswith(BASE):
         source = url.removeprefix(BASE).removesuffix(".json")
-        if found := re.fullmatch(r"(?P<version>v\d+)/(?P<name>rubric|suite)", source):
+        found = re.fullmatch(r"(?P<version>v\d+)/(?P<name>rubric|suite)", source)
+        if found:
             return Claim(found["name"], found["version"])
     elif re.match(r"(?!file:)[a-z][a-z0-9+.-]+:", url, re.IGNORECASE):
         return None

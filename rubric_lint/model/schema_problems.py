@@ -11,7 +11,7 @@ from rubric_lint.model.criterion import HIGHEST, RANGE, SCORES, SHAPE_FIELDS, ou
 from rubric_lint.model.finding import Problem
 from rubric_lint.model.messages import describe, expected_of, join_words, quote_names, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE, is_place
-from rubric_lint.model.repairs import number_levels, quote, word_rivals, write_placeholder
+from rubric_lint.model.repairs import format_rivals, number_levels, quote, write_placeholder
 from rubric_lint.model.schema import RubricSchema, SchemaFault, schema_for
 from rubric_lint.model.schema_files import CURRENT, VERSION_3, SchemaFile
 from rubric_lint.source.document import Document
@@ -28,9 +28,9 @@ def find_violations(
         yield from _find_in_node(schema, schema.whole, document, path, rubrics)
         return
     if not isinstance(rubrics, list) or not rubrics:
-        form = _word_list_form(rubrics) if schema.version else ""
+        form = _format_list_form(rubrics) if schema.version else ""
         if schema.version != VERSION_3 and schema.version and _holds_criteria(rubrics):
-            form = f"this is a rubric of version 3: {word_claim(document, path)}"
+            form = f"this is a rubric of version 3: {format_claim(document, path)}"
         for rule, problem in find_in(schema, schema.whole, document, path, rubrics):
             yield (
                 rule,
@@ -43,7 +43,7 @@ def find_violations(
     if not schema.version:  # something missing from the list as a whole; the format itself never requires this
         for fault in schema.find_faults(schema.whole, rubrics):
             if not fault.path:
-                yield from _word_fault(schema, fault, document, path)
+                yield from _make_problems(schema, fault, document, path)
 
 
 def find_beside(schema: RubricSchema, document: Document, path: Path, *, in_suite: bool) -> Iterator[Problem]:
@@ -76,7 +76,7 @@ def _holds_criteria(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get(CRITERIA), list) and bool(value[CRITERIA])
 
 
-def word_claim(document: Document, path: Path) -> str:
+def format_claim(document: Document, path: Path) -> str:
     """Say how the file of a rubric at a path says that it follows version 3."""
     url = SchemaFile("suite" if len(path) > 1 else "rubric", VERSION_3, "").bundled_id
     if document.kind is Kind.YAML:
@@ -84,7 +84,7 @@ def word_claim(document: Document, path: Path) -> str:
     return f'write `"$schema": "{url}"` at the top of the file'
 
 
-def _word_list_form(value: Any) -> str:
+def _format_list_form(value: Any) -> str:
     """Say how to write criteria, bands or levels in the wrong form as a list of criteria; empty if no form shows."""
     if _are_scores(value):
         return "write a list with one criterion that has an `id` and these as its `score_ranges` or `levels`"
@@ -216,7 +216,7 @@ def find_in(
     """Find the errors of the value at `base` against a definition: the name of the rule, and the problem."""
     found: dict[tuple[Path, Part, object], tuple[str, Problem]] = {}
     for fault in schema.find_faults(definition, value):
-        for rule, problem in _word_fault(schema, fault, document, base):
+        for rule, problem in _make_problems(schema, fault, document, base):
             # A wrong type also breaks bounds and patterns, so one error on a value is enough, and the type error is
             # the best; but each missing field of a mapping is a separate error.
             key = (problem.path, problem.part, problem.values["field"] if fault.keyword == "required" else "")
@@ -229,7 +229,7 @@ def find_in(
             yield rule, problem
 
 
-def _word_fault(
+def _make_problems(
     schema: RubricSchema, fault: SchemaFault, document: Document, base: Path
 ) -> Iterator[tuple[str, Problem]]:
     path = base + fault.path
@@ -238,7 +238,7 @@ def _word_fault(
     if keyword == "additionalProperties":
         strangers = [name for name in value if name not in fault.schema["properties"]]
         for name in strangers:
-            problem = _word_unknown(schema, document, fault, (*path, name), name)
+            problem = _make_unknown_problem(schema, document, fault, (*path, name), name)
             yield "unknown-field", problem._replace(keyword=keyword)
     elif keyword == "required":
         definition = schema.definitions.get("band" if path[-2:-1] == ("score_ranges",) else schema.item, {})
@@ -258,13 +258,13 @@ def _word_fault(
         code, values = _describe_value(fault, document, path)
         is_weight = code == "minimum" and path[:-2] == (FIELD,) and path[-1] == "weight"  # a suite is for its own tool
         if is_weight and schema.version == CURRENT and fault.value > -inf:
-            code, values = "below-zero", {**values, "how": word_claim(document, path[:-2])}
+            code, values = "below-zero", {**values, "how": format_claim(document, path[:-2])}
         name = rule or rules.get(keyword, "schema")
         problem = Problem(code, path, Part.KEY if fault.is_key else Part.VALUE, values, keyword=keyword)
-        yield name, _mend(name, fault, document, base, problem)
+        yield name, _add_repair(name, fault, document, base, problem)
 
 
-def _mend(rule: str, fault: SchemaFault, document: Document, base: Path, problem: Problem) -> Problem:
+def _add_repair(rule: str, fault: SchemaFault, document: Document, base: Path, problem: Problem) -> Problem:
     path = problem.path
     if rule == "empty-outcome" and not fault.is_key:
         return problem._replace(choices=(write_placeholder(document.value(base), base, path),))
@@ -340,7 +340,9 @@ def _missing(schema: RubricSchema, fault: SchemaFault) -> list[str]:
 _FIRST_CLAUSE = re.compile(r"[^.:;]+")
 
 
-def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, path: Path, name: str) -> Problem:
+def _make_unknown_problem(
+    schema: RubricSchema, document: Document, fault: SchemaFault, path: Path, name: str
+) -> Problem:
     known: Mapping[str, Any] = fault.schema["properties"]
     # Nobody misspells a name that starts with `x-`: it is a place for anchors.
     near = [] if name.startswith("x-") else _fit_gates(schema, fault.value, schema.suggest(name, known))
@@ -349,7 +351,7 @@ def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, 
         values = {"field": name, "current": CURRENT, "version": schema.version}
         return Problem("later-version", path, Part.KEY, values)
     if schema.version == CURRENT and name in schema_for(VERSION_3).entry_fields.keys() - schema.entry_fields.keys():
-        return Problem("version-3", path, Part.KEY, {"field": name, "how": word_claim(document, path[:-2])})
+        return Problem("version-3", path, Part.KEY, {"field": name, "how": format_claim(document, path[:-2])})
     if not near:
         current = ", ".join(_list_known(schema, known, fault.value))
         return Problem("unknown", path, Part.KEY, {"field": shown, "known": current})
@@ -364,7 +366,7 @@ def _word_unknown(schema: RubricSchema, document: Document, fault: SchemaFault, 
     if repair and not schema.is_valid_field(known, near[0], fault.value[name]):
         repair = None  # it would only be another error
     for old, _ in schema.find_rivals(fault.value, near[0]) if repair else ():
-        obstacle = word_rivals(old, shown, near[0])
+        obstacle = format_rivals(old, shown, near[0])
         return Problem("misspelt", path, Part.KEY, values, obstacle=obstacle)
     return Problem("misspelt", path, Part.KEY, values, repair=repair)
 
@@ -446,8 +448,8 @@ def _describe_value(  # noqa: PLR0911 (one return a message)
             count = len(fault.value)
             is_exact = "maxItems" in schema
             expected = expected_of(schema) if is_exact else f"at least {fault.wanted}"
-            told = f"{count} item{'' if count == 1 else 's'}"
-            return "items", {"field": path[-1], "count": told, "expected": expected}
+            items = "1 item" if count == 1 else f"{count} items"
+            return "items", {"field": path[-1], "count": items, "expected": expected}
         case "minimum" if "x-expected" not in schema:
             return "minimum", {"subject": subject, "found": found, "least": fault.wanted}
         case _:

@@ -72,7 +72,7 @@ EXTRAS = {
 """The package that each extra brings, and how to ask pip for it."""
 
 
-def word_need(extra: str) -> str:
+def format_need(extra: str) -> str:
     """Say which package is missing, and how to install it; no index needs to have rubric-lint itself."""
     package, requirement = EXTRAS[extra]
     return f"needs the {package} package; install it with: {shlex.join(['pip', 'install', requirement])}"

@@ -31,7 +31,7 @@ from rubric_lint.model.criterion import (
 )
 from rubric_lint.model.finding import Problem, RelatedPlace
 from rubric_lint.model.groups import Group
-from rubric_lint.model.messages import describe, find_near, shorten, word_never_missed
+from rubric_lint.model.messages import describe, find_near, list_never_missed_values, shorten
 from rubric_lint.model.recognition import CRITERIA, FIELD, OF_WHOLE
 from rubric_lint.model.rubric import fold_id, is_placeholder
 from rubric_lint.model.schema import schema_for
@@ -490,7 +490,7 @@ class _RubricReader:
         share = self._read_share(group["required_min_score"], place, scale)
         if share == 0:
             is_falling = scale is not None and scale.worst > scale.best
-            values = word_never_missed(self.document.written_at(place), "score", is_falling=is_falling)
+            values = list_never_missed_values(self.document.written_at(place), "score", is_falling=is_falling)
             self._report("idle-gate", "never-missed", place, Part.VALUE, values)
         elif is_number(group.get("weight")) and group["weight"] < 0:
             values = {"field": place[-1], "weight": self.document.decimal((*at, "weight"))}

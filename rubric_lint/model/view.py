@@ -10,7 +10,7 @@ from typing import Any
 
 from rubric_lint.model.criterion import JudgeQuestion, Mark, to_fraction
 from rubric_lint.model.finding import Problem, RelatedPlace
-from rubric_lint.model.groups import Group, word_in_units
+from rubric_lint.model.groups import Group, format_in_units
 from rubric_lint.model.recognition import CRITERIA
 from rubric_lint.model.suggest import name_in
 from rubric_lint.source.document import Document
@@ -23,13 +23,14 @@ from rubric_lint.source.scalar import Ambiguity
 class Dialect:
     """How another system writes rubrics.
 
-    `schema` is the authored schema of its rubrics. `fields` maps names of version 2 to the system's names. `without`
-    are the rules that do not apply. With `implicit_required`, a checklist criterion without a gate must be met. `top`
-    is the gate that only a full score meets, in the system's units. With `has_borderline`, there are verdicts besides
-    pass and fail. With `has_deductions`, weights below 0 are points that a criterion costs if it is met; with
-    `cuts_mean` too, a mean counts scores below 0, and only the mean is at least 0. `asked` is what the system asks its
-    judge about each criterion, `beside` the definition that the mapping around a rubric follows. With `tells_others`,
-    fields that it does not have are told as not read. `cases` are the lists whose items name the rubrics in them.
+    `schema` is the authored schema of its rubrics. `fields` maps names of version 2 to the system's names.
+    `without` are the rules that do not apply. With `implicit_required`, a checklist criterion without a gate must
+    be met. `top` is the gate that only a full score meets, in the system's units. With `has_borderline`, there are
+    verdicts besides pass and fail. With `has_deductions`, weights below 0 are points that a criterion costs if it
+    is met; with `cuts_mean` too, a mean counts scores below 0, and only the mean is at least 0. `asked` is what the
+    system asks its judge about each criterion, `holder_definition` the definition that the mapping around a rubric
+    follows. With `reports_unread_fields`, fields that it does not have are reported as not read. `cases` are the
+    lists whose items name the rubrics in them.
     """
 
     name: str
@@ -43,8 +44,8 @@ class Dialect:
     has_deductions: bool = False
     cuts_mean: bool = False
     asked: JudgeQuestion | None = None
-    beside: str = ""
-    tells_others: bool = False
+    holder_definition: str = ""
+    reports_unread_fields: bool = False
     cases: frozenset[str] = frozenset()
 
     @property
@@ -61,17 +62,17 @@ OWN = Dialect("", "rubric-lint", "v3/rubric.json", has_deductions=True)
 class View:
     """One rubric of a dialect; `data` is its list under `rubrics:` in the words of version 2, valid or not.
 
-    `name` is the name of the rubric, `task` what is judged as a whole and `question` what its case asks, which a judge
-    sees; each may be empty. `threshold` is the lowest score in 0..1 that passes, and `threshold_path` its place, if not
-    beside the rubric; with `is_gate`, the pass mark of the settings holds too. `span` are the scores that are worth 0
-    and 1, if not 0 and 10. `unscorable` says why the rubric can be linted, but neither scored nor converted. `around`
-    is set if the list holds more than the rubric: the definition that the whole list follows. `holder` is the call that
-    uses the rubric in a program. `beside` overrides that of the dialect; `beside_at` is the mapping that follows it, if
-    that is not the one around the list. `definition` is that of the value at `path`, if it is not a list of criteria.
-    With `is_text`, the rubric is written into one string. `problems` are those that only the dialect knows, with the
-    names of their rules and their places in the document. `unread` are the places of keys that are not read though they
-    may matter, each with what to say of it, and `doubts` those that may decide the score: with one, the rubric is
-    neither scored nor converted.
+    `name` is the name of the rubric, `task` what is judged as a whole and `question` what its case asks, which a
+    judge sees; each may be empty. `threshold` is the lowest score in 0..1 that passes, and `threshold_path` its
+    place, if not beside the rubric; with `is_gate`, the pass mark of the settings holds too. `span` are the scores
+    that are worth 0 and 1, if not 0 and 10. `unscorable` says why the rubric can be linted, but neither scored nor
+    converted. `around` is set if the list holds more than the rubric: the definition that the whole list follows.
+    `holder` is the call that uses the rubric in a program. `holder_definition` overrides that of the dialect;
+    `holder_path` is the mapping that follows it, if that is not the one around the list. `definition` is that of
+    the value at `path`, if it is not a list of criteria. With `is_text`, the rubric is written into one string.
+    `problems` are those that only the dialect knows, with the names of their rules and their places in the
+    document. `unread` are the places of keys that are not read though they may matter, each with what to say of it,
+    and `doubts` those that may decide the score: with one, the rubric is neither scored nor converted.
     `place` maps a path in `data` to the document.
 
     A rubric of version 3 has more: `units` are the worst and the best score of its own scale, `borderline` is the
@@ -96,8 +97,8 @@ class View:
     around: str = ""
     definition: str = ""
     holder: Path | None = None
-    beside: str = ""
-    beside_at: Path | None = None
+    holder_definition: str = ""
+    holder_path: Path | None = None
     is_text: bool = False
     problems: tuple[tuple[str, Problem], ...] = ()
     unread: tuple[tuple[Path, str], ...] = ()
@@ -188,9 +189,9 @@ class View:
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
 
-    def word_mark(self, share: Mark) -> str:
+    def format_mark(self, share: Mark) -> str:
         """Write a share in units of the rubric's own scale; without one as it is, from 0 to 1."""
-        return word_in_units(to_fraction(share), self.units)
+        return format_in_units(to_fraction(share), self.units)
 
     def _move_repair(self, repair: Repair) -> Repair | None:
         """Return a repair at its places in the document; None if they do not have what it changes."""

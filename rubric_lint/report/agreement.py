@@ -19,7 +19,7 @@ from rubric_lint.assess.agreement.comparison import (
     count_answers,
 )
 from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, list_invalid
-from rubric_lint.assess.agreement.scales import Kind, Measure
+from rubric_lint.assess.agreement.scales import Measure, ScaleKind
 from rubric_lint.assess.measure.bounds import BoundedShare
 from rubric_lint.assess.measure.decision import Reason, format_missing_valid
 from rubric_lint.assess.measure.gates import GateMeasure
@@ -353,7 +353,7 @@ def _show_flips(rater: str, several: Sequence[SampleFlips]) -> Section:
 
 def _name(measure: Measure) -> str:
     """Return the name of a row; bands stand below their criterion."""
-    return "  same band" if measure.scale.kind is Kind.BAND else measure.name
+    return "  same band" if measure.scale.kind is ScaleKind.BAND else measure.name
 
 
 def _number(value: float | None, form: str = "{:.3f}") -> str:

@@ -26,7 +26,7 @@ from markupsafe import Markup
 from rubric_lint.assess.agreement.reading import LABEL_FIELDS
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
-from rubric_lint.model.groups import word_gate
+from rubric_lint.model.groups import format_gate
 from rubric_lint.model.messages import join_words
 from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
 from rubric_lint.report.assessment import AssessmentReport, describe_assessments
@@ -90,7 +90,7 @@ def _make_environment() -> Environment:
         label=label_criterion,
         not_applicable=NOT_APPLICABLE,
         name_gate=_name_gate,
-        word_gate=word_gate,
+        format_gate=format_gate,
         chart_answers=_chart_answers,
         name_record=name_record,
         find_texts=_find_texts,

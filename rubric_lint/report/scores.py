@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, BinaryIO
 
 from rubric_lint.formats.sheets.csv_file import escape_formula, is_formula
-from rubric_lint.model.groups import word_in_units
+from rubric_lint.model.groups import format_in_units
 from rubric_lint.model.messages import Causes, counted, join_words, visible, visible_json
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, align, cut, name_answer, width
 from rubric_lint.scoring.grading import NOT_APPLICABLE, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
@@ -204,7 +204,7 @@ def _list_cells_of_group(totals: GroupTotals, rubric: RubricTotals) -> list[str]
     mean = "-" if totals.mean is None else f"{float(totals.mean):.3f}"
     gate = missed = "-"
     if group.gate is not None:
-        gate, missed = word_in_units(group.gate, group.units), str(totals.gates_missed)
+        gate, missed = format_in_units(group.gate, group.units), str(totals.gates_missed)
     left_out = str(rubric.scored - totals.applies)
     return [f"{visible(group.id)} (group)", f"{float(group.weight):g}", mean, "-", "-", "-", gate, missed, left_out]
 
@@ -333,7 +333,7 @@ def _import_arrow() -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415  (takes a quarter of a second)
     except ImportError as fault:
-        raise ImportError(f"writing Parquet or zstd {word_need('arrow')}") from fault
+        raise ImportError(f"writing Parquet or zstd {format_need('arrow')}") from fault
     return pa
 
 

@@ -14,7 +14,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find swapped bounds; the schema checks single values."""
     pass_at, borderline_at = rubric.thresholds
     if rubric.view and borderline_at > pass_at:
-        values = {"borderline": rubric.view.word_mark(borderline_at), "pass": rubric.view.word_mark(pass_at)}
+        values = {"borderline": rubric.view.format_mark(borderline_at), "pass": rubric.view.format_mark(pass_at)}
         yield Problem("borderline-above-pass", (*rubric.path, "borderline_threshold"), values=values)
     for scale, repair in repair_scales(rubric):
         swapped = [band for band in scale.bands if not band.scores and find_extent(band)]

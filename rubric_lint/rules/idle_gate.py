@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rubric_lint.model.criterion import HIGHEST, LOWEST, SPAN, Shape
 from rubric_lint.model.finding import Problem, Severity
-from rubric_lint.model.messages import word_never_missed
+from rubric_lint.model.messages import list_never_missed_values
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.rules.rule import Rule
 from rubric_lint.source.path import Part
@@ -22,7 +22,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             values = {"field": criterion.gate_path[-1], "weight": criterion.weight}
             yield Problem("of-penalty", criterion.gate_path, Part.KEY, values)
         elif shape is Shape.CHECKLIST and LOWEST < gate < HIGHEST:
-            values = {"full": rubric.word_gate(HIGHEST), "gate": rubric.word_gate(gate)}
+            values = {"full": rubric.format_gate(HIGHEST), "gate": rubric.format_gate(gate)}
             yield Problem("checklist", criterion.gate_path, values=values)
         elif shape is Shape.CHECKLIST and rubric.implicit_required:
             continue  # there, a gate of 0 says that the criterion is not required
@@ -30,12 +30,12 @@ def check(rubric: Rubric) -> Iterator[Problem]:
             numbers = [level.number for level in criterion.levels or () if level.number is not None]
             worst, best = criterion.fields.get(SPAN, (0, 1))
             if numbers and gate == (max if worst > best else min)(numbers):
-                values = word_never_missed(gate, "level", is_falling=worst > best)
+                values = list_never_missed_values(gate, "level", is_falling=worst > best)
                 yield Problem("never-missed", criterion.gate_path, values=values)
         elif gate == (criterion.scale.ends[0] if criterion.scale else LOWEST):
             worst, best = criterion.fields.get(SPAN, (LOWEST, HIGHEST))
-            written = str(worst) if rubric.is_version_3 else rubric.word_gate(gate)
-            values = word_never_missed(written, "score", is_falling=worst > best)
+            written = str(worst) if rubric.is_version_3 else rubric.format_gate(gate)
+            values = list_never_missed_values(written, "score", is_falling=worst > best)
             yield Problem("never-missed", criterion.gate_path, values=values)
 
 

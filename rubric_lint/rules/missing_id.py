@@ -28,7 +28,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         # A single unknown field is a string with a colon in it, not a criterion.
         is_accident = len(fields) == 1 and not any(map(rubric.schema.knows, fields))
         if not is_accident and not any(rubric.schema.suggest(field, ["id"]) for field in fields):
-            values = {"field": rubric.word_field("id"), "id": criterion.id}
+            values = {"field": rubric.format_field("id"), "id": criterion.id}
             repair = None
             if not rubric.dialect:
                 written = write_scalar(criterion.own_id)

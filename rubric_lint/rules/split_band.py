@@ -83,7 +83,7 @@ def _describe(rubric: Rubric, scale: Scale, verdicts: Verdicts, split: _SplitBan
             thresholds.append(_name_threshold(rubric, is_pass=is_pass))
     gate = gates[0] - 1 if gates and is_falling else next(iter(gates), None)
     values = {
-        "gate": "" if gate is None else rubric.word_gate(gate),
+        "gate": "" if gate is None else rubric.format_gate(gate),
         "thresholds": "",
         "split": "splits" if is_one else "split",
         "band": band.written,

@@ -18,7 +18,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for criterion in rubric.criteria:
         value = (criterion.fields or {}).get("weight")
         if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
-            values = {"field": rubric.word_field("weight"), "found": describe_infinite(value), "least": least}
+            values = {"field": rubric.format_field("weight"), "found": describe_infinite(value), "least": least}
             yield Problem("infinite", criterion.path_of("weight"), values=values)
     is_told = rubric.view is not None and not rubric.dialect  # by each group
     if rubric.criteria and weigh_nothing(rubric.criteria) and not is_told:

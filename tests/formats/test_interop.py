@@ -90,7 +90,11 @@ def test_a_table_says_what_the_mapping_with_the_threshold_follows_however_near_t
     text = "type: weighted\npass_threshold: 7\nchecklist: [{name: a, description: It says who., max_score: 1}]\n"
     (document,) = read_documents(Source("a.yaml", text))[0]
     (found,) = described.find(document, "tessl")
-    assert (found.beside, found.beside_at, found.threshold_path) == (view["beside"], (), ("pass_threshold",))
+    assert (found.holder_definition, found.holder_path, found.threshold_path) == (
+        view["beside"],
+        (),
+        ("pass_threshold",),
+    )
 
 
 def test_the_bands_and_the_threshold_of_a_lightspeed_metric_are_told_at_their_places():

@@ -43,7 +43,7 @@ IN_DIALECTS = {
 def test_a_dialect_has_units_thresholds_and_templates_of_its_own(text, gate, thresholds, outcome):
     (document,), _ = read_documents(Source("a.eval.yaml", text))
     (rubric,) = build_rubrics(document, DEFAULTS)
-    assert (rubric.word_gate(7), rubric.entries[0].outcome) == (gate, outcome)
+    assert (rubric.format_gate(7), rubric.entries[0].outcome) == (gate, outcome)
     assert rubric.thresholds == Thresholds(*map(Decimal, thresholds))
 
 

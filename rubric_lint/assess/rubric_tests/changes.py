@@ -161,4 +161,4 @@ def _format_threshold(points: Points, rubric: ScoringRubric, name: str) -> str:
     score = Fraction(written)
     if points != (score if rubric.varies else math.ceil(score * rubric.full)):
         return rubric.write_score(Fraction(points) / rubric.full)
-    return view.word_mark(score) if view and view.units else str(written)
+    return view.format_mark(score) if view and view.units else str(written)

@@ -17,7 +17,7 @@ from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_conten
 from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.lint.run.console import complain
 from rubric_lint.model.messages import counted, visible
-from rubric_lint.model.suggest import suggest, word_need
+from rubric_lint.model.suggest import format_need, suggest
 from rubric_lint.report.terminal import Style, reflow
 from rubric_lint.source.source import Kind, kind_of
 
@@ -290,7 +290,7 @@ def lsp(_given: Given) -> int:
     try:
         import pygls.lsp.server  # noqa: F401  (a third of a second)
     except ImportError:
-        complain(f"the language server {word_need('lsp')}")
+        complain(f"the language server {format_need('lsp')}")
         return Exit.USAGE
     from rubric_lint.editor.features import Server
 
@@ -320,7 +320,7 @@ def mcp(given: Given) -> int:
     try:
         import mcp.server.stdio  # noqa: F401  (a second)
     except ImportError:
-        complain(f"the MCP server {word_need('mcp')}")
+        complain(f"the MCP server {format_need('mcp')}")
         return Exit.USAGE
     from rubric_lint.agents.roots import Roots
     from rubric_lint.agents.server import serve

@@ -19,7 +19,7 @@ from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, list_names
-from rubric_lint.model.suggest import suggest, word_need
+from rubric_lint.model.suggest import format_need, suggest
 from rubric_lint.report.terminal import visible
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _prepare(
     except AnswersError as wrong:
         raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
     except ImportError:
-        raise UserError(f"judging {word_need('judge')}") from None
+        raise UserError(f"judging {format_need('judge')}") from None
     except StaleError as wrong:
         what, advice = "resume", f"name another file with {work.option}"
         if work.is_again:

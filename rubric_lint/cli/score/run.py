@@ -18,7 +18,7 @@ from rubric_lint.lint.project.opening import open_stream
 from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, to_data
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
 from rubric_lint.scoring.loading import RubricError
@@ -378,7 +378,7 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
 
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:
-        raise UserError(f"--engine ray {word_need('ray')}") from None
+        raise UserError(f"--engine ray {format_need('ray')}") from None
     except RubricError as fault:
         raise UserError(str(fault)) from None
     totals, judged_otherwise = score_files(given.outputs, select_side(given.mapping, JUDGE), score, Path(given.output))

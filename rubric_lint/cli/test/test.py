@@ -24,7 +24,7 @@ from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, join_words, list_names, visible
-from rubric_lint.model.suggest import suggest, word_need
+from rubric_lint.model.suggest import format_need, suggest
 from rubric_lint.report import REPORTERS, counted
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def record_outputs(files: Iterable[File | Unreadable], runner: "Runner", given: 
         try:
             panel = access.connect(account)
         except ImportError:
-            complain(f"judging {word_need('judge')}")
+            complain(f"judging {format_need('judge')}")
             code = Exit.USAGE
             continue
         code = max(code, run_judge(panel, results, results.list_answers(), len(needed), plan, has_verdicts=False))

@@ -279,7 +279,7 @@ def _format_thresholds(scored: ScoredCriterion) -> str:
 
 def _format_mark(rubric: Rubric, mark: Mark) -> str:
     if rubric.view:
-        return rubric.view.word_mark(mark)
+        return rubric.view.format_mark(mark)
     return f"{mark.normalize():f}" if isinstance(mark, Decimal) else str(mark)
 
 

@@ -405,7 +405,7 @@ def find_views(document: "Document", families: "Iterable[Family]") -> list["View
             continue
         if others:
             first = found[others[0]]
-            if first.beside or not view.beside or first.dialect.name != view.dialect.name:
+            if first.holder_definition or not view.holder_definition or first.dialect.name != view.dialect.name:
                 continue
             del found[first.path]
         found[path] = view

@@ -16,7 +16,7 @@ AGENT_SKILLS = Dialect(
     {"expected_outcome": "text"},
     without=frozenset({"missing-id"}),
     asked=JudgeQuestion("pass or fail", 0),
-    tells_others=True,
+    reports_unread_fields=True,
     cases=frozenset({"evals", "scenarios"}),
 )
 
@@ -52,7 +52,9 @@ def find(document: Document) -> Iterator[View]:
         # The criteria may be in two lists: the view has the place of the first one.
         definition = _BOTH if any(place[:-1] != draft.path for place, _ in read) else ""
         around = _ALL_OF_THEM if definition or len(read) < len(items) else ""
-        yield draft.finish(AGENT_SKILLS, data, around=around, beside=definition, question=read_text(case, "prompt"))
+        yield draft.finish(
+            AGENT_SKILLS, data, around=around, holder_definition=definition, question=read_text(case, "prompt")
+        )
 
 
 def find_unread_cases(document: Document) -> Iterator[tuple[Path, str, str]]:

@@ -100,7 +100,7 @@ def _find_structured(document: Document, path: Path, assertion: dict[str, Any]) 
         name=read_text(assertion, "metric"),
         threshold=_threshold(document, path, asked),
         threshold_path=(*path, "threshold"),
-        beside=_ASSERTION if place == (*path, "value") else "",
+        holder_definition=_ASSERTION if place == (*path, "value") else "",
         doubts=_find_doubts(document, path, asked),
     )
 
@@ -109,7 +109,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
     draft = ViewBuilder(document, path)
     data: list[Any] = []
-    has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
+    has_prompt = document.mentions(_PROMPT)  # it may replace a `value`
     mark = _find_pass_mark(document, path[:-1])
     passes = read_threshold(document, mark) if mark else None
     problems: list[tuple[str, Problem]] = []
@@ -122,7 +122,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         if (value is None and has_prompt) or is_filled_in(text):
             continue
         if isinstance(value, list | dict) and (value or (value == [] and asked.highest == HIGHEST)):
-            continue  # read as a list, which `g-eval` may have empty; other empty ones tell a judge nothing
+            continue  # read as a list, which `g-eval` may have empty; other empty ones give a judge nothing
         scale = find_scale(text)
         if scale and asked.highest:
             yield _view_scale(document, place, scale, asked)
@@ -140,7 +140,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
             threshold=passes,
             threshold_path=mark,
             around=around,
-            beside=f"{_SCHEMA}holder",
+            holder_definition=f"{_SCHEMA}holder",
             problems=tuple(problems),
             doubts=_find_function(document, path),
         )
@@ -184,7 +184,11 @@ def _view_scale(document: Document, path: Path, scale: WrittenScale, asked: Judg
         _TEXTS if threshold is not None else _OWN_VERDICT,
         name=read_text(document.value(path), "metric"),
         threshold=threshold,
-        more={"around": f"{_SCHEMA}text", "beside": _ASSERTION, "doubts": _find_doubts(document, path, asked)},
+        more={
+            "around": f"{_SCHEMA}text",
+            "holder_definition": _ASSERTION,
+            "doubts": _find_doubts(document, path, asked),
+        },
     )
 
 

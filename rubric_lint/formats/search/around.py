@@ -362,9 +362,8 @@ def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[Pla
     places = {place for place, _ in entries}
     ways = set[Path]()
     for depth in {len(place) for place in places}:
-        for source in view.sources:
-            if source[:depth] in places:
-                ways |= {source[depth:end] for end in range(depth + 1, len(source))}
+        for source in [source for source in view.sources if source[:depth] in places]:
+            ways |= {source[depth:end] for end in range(depth + 1, len(source))}
     groups: dict[Path, list[PlacedCriterion]] = {}
     for way in ways:
         kind = tuple("*" if isinstance(step, int) else step for step in way)
@@ -418,10 +417,10 @@ def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> l
     if view.document.kind.is_program:
         names |= schema.contents.get("x-beside-rubrics", {}).keys()
     schemas = [schema]
-    definition = view.beside or view.dialect.beside
+    definition = view.holder_definition or view.dialect.holder_definition
     if definition:
         schemas.append(schema_of(definition))
-        at = view.path[:-1] if view.beside_at is None else view.beside_at
+        at = view.path[:-1] if view.holder_path is None else view.holder_path
         if holder == at:
             names |= schemas[-1].find(()).get("properties", {}).keys()
     if len(path) > len(holder):

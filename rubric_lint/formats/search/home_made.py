@@ -82,7 +82,7 @@ def _relax(view: View, rules: frozenset[str]) -> View:
                 continue
         # The other rule reports a criterion that says nothing among others that do.
         problems.append((rule if rule != "schema" else "empty-outcome", problem))
-    dialect = replace(view.dialect, without=without, tells_others=False)
+    dialect = replace(view.dialect, without=without, reports_unread_fields=False)
     return replace(view, dialect=dialect, problems=tuple(problems))
 
 
@@ -132,7 +132,7 @@ def find_next_to(document: Document, rubrics: set[Path]) -> list[NearRubric]:
 
 
 def _is_likely(candidate: Candidate) -> bool:
-    """Return whether criteria have texts and scores, and no sign speaks against them."""
+    """Return whether criteria have texts and scores, and no sign is against them."""
     return candidate.columns.has_text and candidate.is_scored and not candidate.against
 
 

@@ -20,13 +20,13 @@ from rubric_lint.formats.sheets.cells import (
     UnreadableError,
 )
 from rubric_lint.model.messages import join_words, list_names, point_to_known
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 
-NEEDS = word_need("excel")
+NEEDS = format_need("excel")
 """The message of a command that reads or writes Excel files, where that package is not installed."""
 
 LONGEST = 32_767

@@ -22,7 +22,7 @@ from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.lint.run.linting import Find
 from rubric_lint.model.messages import counted, join_words, visible
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 
 _STEP = 100
 """Milliseconds without a change after which a batch of changes ends; editors may empty a file before they write it."""
@@ -126,7 +126,7 @@ class Watch:
         try:
             from watchfiles import watch  # noqa: PLC0415  (an extra)
         except ImportError:
-            raise WatchError(f"--watch {word_need('watch')}") from None
+            raise WatchError(f"--watch {format_need('watch')}") from None
         with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
             self._watch(watch)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubric_lint.model.criterion import Shape
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 from rubric_lint.scoring.engines.rows import READ, BatchRows, OutputItems, gather, is_null, read_column, refuse_repeated
 from rubric_lint.scoring.form import form_of
 from rubric_lint.scoring.grading import CriterionResult, Scored, ScoringRubric
@@ -17,7 +17,7 @@ try:
     import pyarrow as pa
     import pyarrow.compute as pc
 except ImportError as fault:
-    raise ImportError(f"Arrow {word_need('arrow')}") from fault
+    raise ImportError(f"Arrow {format_need('arrow')}") from fault
 
 
 __all__ = ["pa", "read_arrow", "schema", "write_arrow", "write_criterion", "write_ids"]

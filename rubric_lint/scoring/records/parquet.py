@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, BinaryIO
 
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 from rubric_lint.scoring.records.decoding import Content, OutputError, find_other_byte, list_values
 from rubric_lint.scoring.records.entries import InputError, RawRecord
 from rubric_lint.scoring.records.mapping import (
@@ -21,7 +21,7 @@ try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as fault:
-    raise InputError(f"Parquet {word_need('arrow')}") from fault
+    raise InputError(f"Parquet {format_need('arrow')}") from fault
 
 _TEXTS = frozenset({*OUTPUT_FIELDS, *INPUT_FIELDS, "rubric", "rubric_hash", "judge"})
 """The fields that are read as texts; bytes of others, such as those of an image, are kept as escapes."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
-from rubric_lint.model.suggest import word_need
+from rubric_lint.model.suggest import format_need
 from rubric_lint.scoring.records.decoding import OutputError
 from rubric_lint.scoring.records.entries import (
     BLANK,
@@ -140,7 +140,7 @@ def _open_zstd(file: "_File") -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415  (its codec; the standard library has one only from Python 3.14 on)
     except ImportError:
-        raise InputError(f"zstd {word_need('arrow')}") from None
+        raise InputError(f"zstd {format_need('arrow')}") from None
     return pa.input_stream(pa.PythonFile(file, mode="r"), compression="zstd", buffer_size=None)
 
 

@@ -218,8 +218,8 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
     ]
     return {
         "scale": view.units,
-        "marks": (view.word_mark(pass_at), view.word_mark(borderline_at)),
-        "grades": tuple((name, share, view.word_mark(share)) for name, share in view.grades),
+        "marks": (view.format_mark(pass_at), view.format_mark(borderline_at)),
+        "grades": tuple((name, share, view.format_mark(share)) for name, share in view.grades),
         "groups": tuple(groups),
     }
 
