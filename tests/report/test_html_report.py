@@ -477,7 +477,7 @@ def test_the_pictures_in_the_guide_are_of_the_page_as_it_is_now(tmp_path):
     page = (ROOT / "docs/guides/scoring.md").read_text("utf-8")
     shown = set(re.findall(r'(?:src|srcset)="\.\./([^"]*)"', page))
     assert {ROOT / "docs" / name for name in shown} == set(PICTURES.values())
-    counts = re.search(r"<footer><p>(.*?)\. Spread", (tmp_path / "report.html").read_text("utf-8"))[1]
+    counts = re.search(r"<footer><p>(.*?)\. SD", (tmp_path / "report.html").read_text("utf-8"))[1]
     assert counts in re.search(r'alt="([^"]*)"', page)[1]
 
 
