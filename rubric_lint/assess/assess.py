@@ -21,7 +21,7 @@ from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.judged.review import NO_RESULTS, Review
 from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_by_verdict
-from rubric_lint.assess.measure.decision import Reason, count_needed, decide_shares, lacks_outputs, list_against
+from rubric_lint.assess.measure.decision import Reason, count_needed_units, decide_shares, lacks_outputs, list_against
 from rubric_lint.assess.measure.gates import GateMeasure, find_standard_of_criterion, measure_gate
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
 from rubric_lint.assess.measure.labelled import (
@@ -347,7 +347,7 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, o
     needed = None
     if Reason.FEW_LABELS in reasons and assessment.worst:
         level = find_level(options.look + 1, len(assessment.judges))
-        needed = count_needed(assessment.worst.shares, options.target, level)
+        needed = count_needed_units(assessment.worst.shares, options.target, level)
     return assessment._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 

@@ -109,10 +109,10 @@ Adoption
 Cluster
     engine ray|  Score Parquet files with Ray Data, on the cluster of RAY_ADDRESS or on this machine.
 Requests
-    again  Ask again for the invalid outputs of a results file, ANSWERS.
+    again  Ask again for the invalid judge outputs of a results file, ANSWERS.
     concurrency 1..1000 default=8  Most parallel requests.
     id ID name=key  The answer's id, on which the shuffled order depends.
-    max-attempts 1..10 default=3  Attempts to get a valid output.
+    max-attempts 1..10 default=3  Attempts to get a valid judge output.
     max-cost AMOUNT reads=score.judge_options:read_amount  Spend at most AMOUNT in this run, by --prices. Without
         --max-tokens, a reply then has at most 8192 tokens.
     max-requests 0..  Send at most N requests in this run, retries included.
@@ -122,8 +122,8 @@ Requests
     retries 0..100 default=5  Retries after a failed request.
     rpm <positive>  At most N requests per minute and endpoint.  [default: no limit]
     sample:order 1..  The sample, on which the order depends.  [default: 1]
-    samples 1..99 default=1  Outputs per answer and model.
-    samples:two 2..99 default=2  Outputs per answer and model.
+    samples 1..99 default=1  Judge outputs per answer and model.
+    samples:two 2..99 default=2  Judge outputs per answer and model.
     shuffle [SEED] alone=1 reads=read_seed  Ask for the criteria in shuffled order.  [seed: 1]
     timeout <positive> default=120.0 metavar=SECONDS  Time limit of each request.
     tpm <positive>  At most about N tokens per minute and endpoint.  [default: no limit]
@@ -181,9 +181,9 @@ Verdicts
         do too.
     fail-on-worse  Exit with 1 if more answers got worse than better since --compare.
     fail-under-doubt  Exit with 1 also where the 95% interval leaves one of these limits undecided.
-    max-invalid-share <share>  Exit with 1 if more outputs are invalid, instead of for each.
-    min-pass-share <share>  Exit with 1 if fewer of the valid outputs pass. This and --fail-on-worse replace the default
-        of --fail-on.
+    max-invalid-share <share>  Exit with 1 if more judge outputs are invalid, instead of for each.
+    min-pass-share <share>  Exit with 1 if fewer of the valid judge outputs pass. This and --fail-on-worse replace the
+        default of --fail-on.
     pass SCORE name=pass_at reads=score.options:read_threshold  Lowest score that passes.  [default: the settings', or
         0.8]
 Input
@@ -193,8 +193,8 @@ Input
     chosen random|separate|by-verdict metavar=WAY  How labels were chosen that do not say it.
     extract whole|last|only default=last  What of a raw text is the verdict: whole, all of it; last, an object at its
         end; only, its only object.
-    extra-fields refuse|accept  Fields of an output that nobody asked for: refuse them, or score without reading them.
-        [default: refuse with --extract whole, else numbers and booleans only]
+    extra-fields refuse|accept  Fields of a judge output that nobody asked for: refuse them, or score without reading
+        them.  [default: refuse with --extract whole, else numbers and booleans only]
     grades LETTER=VALUE* reads=score.options:read_grades  What letter grades such as
         `GRADE: C` are worth, as C=10,P=5,I=0; in a checklist 1 or 0. Only for
         rubrics with one criterion.

@@ -287,7 +287,7 @@ class _Rewriting:
         for document, rubrics in new.rubrics.items():
             for rubric in rubrics:
                 # Where the target reads `rubrics`, their words need not mark them as AgentV's.
-                is_plain = self.target.reads_beside and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
+                is_plain = self.target.reads_both and not rubric.dialect and rubric.path[-1:] == ("rubrics",)
                 if rubric.dialect not in self.target.dialects and not is_plain:
                     doubt = f"it would not be recognized as a suite for {self.target.title}"
                     return _ProofFailure(doubt, document.span(rubric.path, Part.VALUE).start)

@@ -16,7 +16,6 @@ from rubric_lint.formats.search.locate import (
     find_claim_span,
     find_intended_tools,
     holds_rubrics,
-    locate,
     may_be_missed,
     mentions_rubrics,
     search,
@@ -192,41 +191,37 @@ def find_problems(
     if settings.is_test_file:
         yield from check_test_files(documents)
         return
-    searches = [
-        search(
-            document,
-            version=settings.version,
-            claimed=settings.claimed,
-            shapes=settings.shapes,
-            part=settings.part,
-        )
-        for document in documents
-    ]
+    rubrics = located_rubrics.rubrics
+    searches = [_search(document, settings) for document in documents]
     for document, found in zip(documents, searches, strict=True):
         located = _build(document, found.rubrics, settings)
-        located_rubrics.rubrics.extend((document, rubric) for rubric in located)
+        rubrics.extend((document, rubric) for rubric in located)
         yield from find_duplicate_keys(document, located)
     lost = list(_find_lost(documents, searches, located_rubrics, is_finding=is_enabled("lost-rubric", settings)))
     yield from lost
-    is_complete = settings.is_followed or not any(
-        rubric.dialect.startswith("agentv") for _, rubric in located_rubrics.rubrics
-    )
+    is_complete = settings.is_followed or not any(rubric.dialect.startswith("agentv") for _, rubric in rubrics)
     if settings.part or settings.unfollowed or not is_complete:
         yield from _find_unfollowed(documents, settings, located_rubrics)
-    if not located_rubrics.rubrics and not lost and not any(found.is_foreign for found in searches):
+    if not rubrics and not lost and not any(found.is_foreign for found in searches):
         for document, problem in _find_absence(documents, settings):
             yield FoundProblem("schema", problem, document)
-    for document, rubric in located_rubrics.rubrics:
+    for document, rubric in rubrics:
         check_time()
         if not isinstance(rubric.entries, SharedEntries):  # what is wrong with them is reported once
             yield from _check(document, rubric)
-    if len(located_rubrics.rubrics) > 1:
+    if len(rubrics) > 1:
         from rubric_lint.lint.case_names import find_repeated  # noqa: PLC0415  (one rubric repeats no other)
 
         known = {(finding.document, finding.problem.path) for finding in lost}
-        yield from (
-            FoundProblem("repeated-case", *repeated) for repeated in find_repeated(located_rubrics.rubrics, known)
-        )
+        for problem, document in find_repeated(rubrics, known):
+            yield FoundProblem("repeated-case", problem, document)
+
+
+def _search(document: Document, settings: FileSettings) -> Search:
+    """Find the rubrics of a document as its settings say."""
+    return search(
+        document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes, part=settings.part
+    )
 
 
 def check_test_files(documents: Sequence[Document]) -> Iterator[FoundProblem]:
@@ -405,10 +400,7 @@ def _make_fault(code: str, severity: Severity, reason: str, span: Span) -> Findi
 
 def build_rubrics(document: Document, settings: FileSettings) -> list[Rubric]:
     """Build the models of the rubrics of a document, in document order."""
-    located = locate(
-        document, version=settings.version, claimed=settings.claimed, shapes=settings.shapes, part=settings.part
-    )
-    return _build(document, located, settings)
+    return _build(document, _search(document, settings).rubrics, settings)
 
 
 def _build(document: Document, locations: Iterable[Location], settings: FileSettings) -> list[Rubric]:

@@ -19,7 +19,7 @@ from rubric_lint.assess.agreement.comparison import (
     count_answers,
 )
 from rubric_lint.assess.agreement.reading import InvalidRecord, LeftOut, list_invalid
-from rubric_lint.assess.agreement.scales import Kind, Measure
+from rubric_lint.assess.agreement.scales import Measure, ScaleKind
 from rubric_lint.assess.measure.bounds import BoundedShare
 from rubric_lint.assess.measure.decision import Reason, format_missing_valid
 from rubric_lint.assess.measure.gates import GateMeasure
@@ -142,7 +142,7 @@ def _count(comparison: RaterComparison, notes: Sequence[str]) -> Section:
     pairs = [compared.pair for compared in measures if compared.pair]
     columns = [TextColumn("criterion", [_name(compared.measure) for compared in measures])]
     if pairs:
-        columns.append(TextColumn("same", [_counted_share(pair.exact) for pair in pairs]))
+        columns.append(TextColumn("agree", [_counted_share(pair.exact) for pair in pairs]))
     else:
         columns.append(TextColumn("n", [f"{compared.answers:,}" for compared in measures]))
     gates = [pair.gate for pair in pairs]
@@ -177,7 +177,7 @@ def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Sect
     found = [TextColumn("criterion", names), TextColumn("n", [f"{compared.answers:,}" for compared in measures])]
     if is_pair:
         found.append(
-            TextColumn("same", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures])
+            TextColumn("agree", [_percent(compared.pair.exact) if compared.pair else "" for compared in measures])
         )
     found += [TextColumn("alpha", list(map(_value, alphas))), TextColumn(INTERVAL, list(map(_interval, alphas)))]
     if is_pair:
@@ -353,7 +353,7 @@ def _show_flips(rater: str, several: Sequence[SampleFlips]) -> Section:
 
 def _name(measure: Measure) -> str:
     """Return the name of a row; bands stand below their criterion."""
-    return "  same band" if measure.scale.kind is Kind.BAND else measure.name
+    return "  same band" if measure.scale.kind is ScaleKind.BAND else measure.name
 
 
 def _number(value: float | None, form: str = "{:.3f}") -> str:

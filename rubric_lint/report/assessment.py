@@ -82,7 +82,7 @@ def format_probes(found: Assessment) -> Iterator[tuple[str, str]]:
 
 
 def _list_effects(probed: ProbeResult) -> list[str]:
-    """Return what a way to make answers worse does to the judgements."""
+    """Describe how judgements move if answers are made worse in one way."""
     n = probed.most.n
     parts = []
     if probed.rewarded:

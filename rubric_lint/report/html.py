@@ -210,7 +210,8 @@ class HtmlReport:
         """Add the result of one entry."""
         self._answers.add(result, content)
         self._origin.add(result.record.get("judge"))
-        if scored := result.scored:
+        scored = result.scored
+        if scored:
             column = min(scored.score.numerator * BINS // scored.score.denominator, BINS - 1)
             self._bins[column, scored.verdict] += 1
             self._keep(result, scored)
@@ -242,7 +243,7 @@ class HtmlReport:
             script=(_TEMPLATES / "report.js").read_text("utf-8"),
             kind="Scores by rubric",
             title=title,
-            note=f"{totals}. Spread is the standard deviation of the scores, each from 0 to 1.",
+            note=f"{totals}. SD is the standard deviation of the scores, each from 0 to 1.",
             totals=totals,
             extras=extras,
             other=self._other,

@@ -158,7 +158,7 @@ class TotalsText:
 
 
 def _tabulate(rubric: RubricTotals, look: Style) -> str:
-    rows = [["criterion", "weight", "mean", "spread", "lowest", "highest", "gate", "missed", "n/a"]]
+    rows = [["criterion", "weight", "mean", "SD", "lowest", "highest", "gate", "missed", "n/a"]]
     rows += map(_list_cells_of_criterion, rubric.criteria)
     rows += (_list_cells_of_group(group, rubric) for group in rubric.groups.values())
     if not any(of_criterion.criterion.may_not_apply for of_criterion in rubric.criteria):

@@ -249,7 +249,8 @@ def _format_best(rubric: ShownRubric) -> str:
     levels = [level for criterion in rubric.criteria for level in criterion.levels]
     if not levels or any(level.name or level.outcome for level in levels):
         return ""
-    highest = {max(level.level or 0 for level in each.levels) for each in rubric.criteria if each.levels}
+    scales = [criterion.levels for criterion in rubric.criteria if criterion.levels]
+    highest = {max(level.level or 0 for level in scale) for scale in scales}
     best = highest.pop() if len(highest) == 1 else "the highest score"
     return f"; {best} is read as the best"
 

@@ -16,16 +16,16 @@ from raters import CHECK, SCORES, measure, records
 
 from rubric_lint.assess.agreement.coefficients import alpha, kappa
 from rubric_lint.assess.agreement.comparison import AgreementOptions
-from rubric_lint.assess.agreement.scales import Kind, Scale
+from rubric_lint.assess.agreement.scales import RatingScale, ScaleKind
 from rubric_lint.assess.measure.bounds import bound, lower_tail, upper_tail
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
 from rubric_lint.assess.measure.pass_rate import LabelSelection, PassCounts, correct_pass_rate
 
 SCALES = {
-    "check": Scale(Kind.CHECK, (0, 1), ("no", "yes")),
-    "levels": Scale(Kind.LEVEL, (1, 2, 3, 5), ("1", "2", "3", "5")),
-    "scores": Scale(Kind.SCORE, tuple(range(11)), tuple(map(str, range(11)))),
+    "check": RatingScale(ScaleKind.CHECK, (0, 1), ("no", "yes")),
+    "levels": RatingScale(ScaleKind.LEVEL, (1, 2, 3, 5), ("1", "2", "3", "5")),
+    "scores": RatingScale(ScaleKind.SCORE, tuple(range(11)), tuple(map(str, range(11)))),
 }
 
 
@@ -81,7 +81,7 @@ def square(one, two, values, _times):
 
 
 def distance_of(scale):
-    return differ if scale.kind is Kind.CHECK else square
+    return differ if scale.kind is ScaleKind.CHECK else square
 
 
 @given(ratings())
@@ -93,7 +93,7 @@ def test_alpha_is_what_its_definition_says(data):
 @given(ratings(raters=2))
 def test_kappa_is_what_its_definition_says(data):
     scale, rows = data
-    apart = {Kind.CHECK: differ}.get(scale.kind, lambda one, two: (one - two) ** 2)
+    apart = {ScaleKind.CHECK: differ}.get(scale.kind, lambda one, two: (one - two) ** 2)
     assert statistics_of(scale, rows)["kappa"] == define_kappa(rows, scale.values, apart)
 
 
@@ -338,7 +338,7 @@ def test_other_packages_give_the_same_on_random_ratings():
     for case, theirs in zip(cases, answers["cases"], strict=True):
         scale, rows = SCALES[case["scale"]], list(map(tuple, case["rows"]))
         ours = statistics_of(scale, rows)
-        of = ("nominal", "kappa/") if scale.kind is Kind.CHECK else ("interval", "kappa_quadratic")
+        of = ("nominal", "kappa/") if scale.kind is ScaleKind.CHECK else ("interval", "kappa_quadratic")
         for name, value in theirs.items():
             found = ours["alpha" if name.startswith("alpha") else "kappa"] if any(each in name for each in of) else None
             if value is None or found is None:  # what is undefined is nan there, or 0 or 1 by a convention

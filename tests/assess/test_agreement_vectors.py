@@ -12,14 +12,14 @@ from raters import RUBRICS, measure, records
 from rubric_lint.assess.agreement.coefficients import alpha, flips, kappa
 from rubric_lint.assess.agreement.comparison import measure_alpha
 from rubric_lint.assess.agreement.ratings import RatedAnswers
-from rubric_lint.assess.agreement.scales import Kind, Measure, Scale
+from rubric_lint.assess.agreement.scales import Measure, RatingScale, ScaleKind
 from rubric_lint.assess.measure.bounds import lower_bound
 from rubric_lint.assess.measure.intervals import DiscordantPairs, Share, random_words
 from rubric_lint.assess.measure.pass_rate import PassCounts, estimate_by_labels
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data/agreement.json").read_text("utf-8"))
 DATA = VECTORS["data"]
-KINDS = {"A": Kind.CHECK, "B": Kind.SCORE, "C": Kind.LEVEL}
+KINDS = {"A": ScaleKind.CHECK, "B": ScaleKind.SCORE, "C": ScaleKind.LEVEL}
 
 
 def judged(data, raters, *, labels=0):
@@ -46,14 +46,14 @@ def rows_of(data, raters):
 )
 def test_a_coefficient_is_the_one_that_packages_give(vector):
     data, raters, name, exact = vector["data"], vector["raters"], vector["statistic"], Fraction(vector["exact"])
-    scale = Kind.BAND if vector["bands"] else KINDS[data]
+    scale = ScaleKind.BAND if vector["bands"] else KINDS[data]
     assert figure_of(judged(data, raters), raters, scale, name).value == float(exact)
 
 
 @pytest.mark.parametrize("vector", VECTORS["alpha"], ids=lambda each: each["metric"])
 def test_the_interval_of_alpha(vector):
     is_check = vector["metric"] == "nominal"
-    scale = Scale(Kind.CHECK if is_check else Kind.SCORE, (0, 1) if is_check else tuple(range(11)), ())
+    scale = RatingScale(ScaleKind.CHECK if is_check else ScaleKind.SCORE, (0, 1) if is_check else tuple(range(11)), ())
     rows = [(one, two) for one, two, times in vector["pairs"] for _ in range(times)]
     found = measure_alpha(RatedAnswers(Measure("c", scale, 0, {}), rows, rows, range(len(rows))))
     expected = vector["expect"]
@@ -146,7 +146,7 @@ def test_the_random_numbers_are_splitmix64():
 
 def test_what_is_undefined_is_no_number():
     for edge in VECTORS["edges"]:
-        scale, rows = Scale(Kind.CHECK, tuple(edge["values"]), ()), list(map(tuple, edge["ratings"]))
+        scale, rows = RatingScale(ScaleKind.CHECK, tuple(edge["values"]), ()), list(map(tuple, edge["ratings"]))
         counts = [1] * len(rows)
         found = {"kappa": kappa(rows, counts, scale), "alpha_nominal": alpha(rows, counts, scale).value}
         assert found == {name: edge[name] for name in found}, edge["name"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rubric_lint.assess.agreement.units import EMPTY, OTHER, AnswerContext, count_copies, group_units, read_context
 from rubric_lint.assess.judged.outcomes import at_least, at_most, level_of_criterion
 from rubric_lint.assess.measure.bounds import bound, lower_bound, upper_bound
-from rubric_lint.assess.measure.decision import count_needed
+from rubric_lint.assess.measure.decision import count_needed_units
 from rubric_lint.assess.measure.groups import find_level
 from rubric_lint.assess.measure.needed import MOST_LABELS, UnitsSoFar, count_labels
 from rubric_lint.assess.measure.shares import LabelledAnswer, compare_people, measure_shares
@@ -235,7 +235,7 @@ def test_what_lower_bounds_count_as_wrong_stays_wrong_where_labels_to_come_are_c
             runs = [run is is_good for run in wrong.runs]
             known.append(wrong._replace(unit=(is_good, f"wrong {number}"), labels=labels, runs=runs))
     shares = measure_shares(known, LEVEL)
-    needed = count_needed(shares, TARGET, LEVEL / 2)
+    needed = count_needed_units(shares, TARGET, LEVEL / 2)
     assert needed - shares.units == more
     later = [LabelledAnswer((number, "later"), {"ana": number % 2 > 0}, (number % 2 > 0,)) for number in range(more)]
     assert measure_shares([*known, *later], LEVEL / 2).reaches(TARGET)

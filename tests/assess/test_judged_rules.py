@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubric_lint.assess.agreement.scales import find_cut
-from rubric_lint.assess.judged.outcomes import JudgedStatement, count_needed, share_of
+from rubric_lint.assess.judged.outcomes import JudgedStatement, count_in_a_row, share_of
 from rubric_lint.assess.judged.rules import (
     JUDGED_FINDERS,
     apply_rules,
@@ -84,7 +84,7 @@ def test_bounds_quantiles_and_needed_answers_are_those_of_other_packages():
         assert -t / math.sqrt(n - 2 + t * t) == pytest.approx(r, abs=CLOSE)
     for share, name in ((Fraction(9, 10), "needed_absent"), (Fraction(4, 5), "needed_union")):
         for tests, needed in VECTORS[name]:
-            assert count_needed(share, Fraction(1, 120) / tests) == needed
+            assert count_in_a_row(share, Fraction(1, 120) / tests) == needed
 
 
 def test_a_bound_is_where_the_exact_tail_has_its_error():

@@ -127,7 +127,7 @@ def read_both(name, text, release):
 
     Strings and bands in the `rubrics` of a test are the same in our own format, which has no dialect.
     """
-    dialects = RELEASES[release].dialects | ({""} if RELEASES[release].reads_beside else set())
+    dialects = RELEASES[release].dialects | ({""} if RELEASES[release].reads_both else set())
     by_dialect, by_table = Counter(), Counter()
     for document in read_documents(Source(name, text))[0]:
         for rubric in build_rubrics(document, DEFAULTS._replace(implicit_required=True)):

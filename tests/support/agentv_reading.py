@@ -21,7 +21,7 @@ def read_suite(suite: Any, release: str) -> Iterator[Rubric]:
     """Read the criteria of a suite and of its tests, one rubric for each grader; also of a file of tests."""
     how = RELEASES[release]
     for part, owner in _find_parts(suite, how):
-        if owner == "test" and how.reads_beside and isinstance(rubrics := part.get("rubrics"), list):
+        if owner == "test" and how.reads_both and isinstance(rubrics := part.get("rubrics"), list):
             yield _read_list(rubrics, how)
         yield from _read_graders(_choose(part, how.lists.get(owner, ())), how)
         turns = part.get("turns")

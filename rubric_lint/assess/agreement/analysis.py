@@ -22,8 +22,8 @@ from rubric_lint.assess.agreement.comparison import (
 from rubric_lint.assess.agreement.label_scale import DoubtedLabels
 from rubric_lint.assess.agreement.ratings import Judgement, Judgements, Ratings, combine_people, pool, sort_keys
 from rubric_lint.assess.agreement.scales import (
-    Kind,
     Measure,
+    ScaleKind,
     measure_verdicts,
     measures_of,
     measures_of_criteria,
@@ -423,7 +423,7 @@ def _pair_if_decided(
 
     None if nothing tells good from bad; bands do not by themselves.
     """
-    if measure.scale.kind is Kind.BAND:
+    if measure.scale.kind is ScaleKind.BAND:
         return None
     if ratings.has_joined_labels:
         return pair_with_labels(ratings, judge, measure, units, runs)
@@ -539,7 +539,8 @@ def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit
         with_labels = [comparison for comparison in agreement.comparisons if comparison.between is Between.LABEL]
         for comparison in with_labels or agreement.comparisons:
             for compared in comparison.measures:
-                if compared.measure.scale.kind is Kind.BAND or condition.where not in {None, compared.measure.name}:
+                measure = compared.measure
+                if measure.scale.kind is ScaleKind.BAND or condition.where not in {None, measure.name}:
                     continue
                 measured = _find_statistic(compared, statistic)
                 if measured is None:
@@ -547,7 +548,7 @@ def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit
                 is_measured = True
                 value, reason = measured
                 if value is None or value < limit:
-                    about = agreement.name, comparison.raters, compared.measure.name
+                    about = agreement.name, comparison.raters, measure.name
                     yield Breach(*about, statistic, limit, value, reason)
     if not is_measured:
         raters = tuple(rater.name for agreement in agreements for rater in agreement.raters)

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rubric_lint.assess.agreement.scales import Kind, Scale
+from rubric_lint.assess.agreement.scales import RatingScale, ScaleKind
 
 Row = tuple[int | None, ...]
 """The ratings of one answer, one a rater: a position on the scale, or None without a rating."""
 
 
-def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: Scale) -> list[int | None]:
+def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: RatingScale) -> list[int | None]:
     """Return twice the second rating minus the first, each the mean of the two in the middle; None if one is missing.
 
     `rows` has the worse of the two and `higher` the better. Their mean is not lower for an even number of outputs.
@@ -30,27 +30,27 @@ def find_distances(rows: Sequence[Row], higher: Sequence[Row], scale: Scale) -> 
     return [distances[ends] for ends in zip(rows, higher, strict=True)]
 
 
-def measure_distance(scale: Scale, one: int, two: int) -> int:
+def measure_distance(scale: RatingScale, one: int, two: int) -> int:
     """Return how far apart two positions are: 0 or 1 on a check, else the squared distance of their values."""
-    if scale.kind is Kind.CHECK:
+    if scale.kind is ScaleKind.CHECK:
         return int(one != two)
     return (scale.values[one] - scale.values[two]) ** 2
 
 
-def _sum_distances(scale: Scale, totals: Mapping[int, int]) -> dict[int, int]:
+def _sum_distances(scale: RatingScale, totals: Mapping[int, int]) -> dict[int, int]:
     """Return for each position the sum of its distances to ratings, of which `totals` has the number by position.
 
     The sum of (v - w)² over n values w is n v² - 2 v S + Q, with their sum S and the sum Q of their squares.
     """
     n = sum(totals.values())
-    if scale.kind is Kind.CHECK:
+    if scale.kind is ScaleKind.CHECK:
         return {place: n - totals.get(place, 0) for place in range(len(scale.values))}
     total = sum(times * scale.values[place] for place, times in totals.items())
     squares = sum(times * scale.values[place] ** 2 for place, times in totals.items())
     return {place: n * value**2 - 2 * value * total + squares for place, value in enumerate(scale.values)}
 
 
-def kappa(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Fraction | None:
+def kappa(rows: Sequence[Row], counts: Sequence[int], scale: RatingScale) -> Fraction | None:
     """Return Cohen's kappa of two raters, on ordered scales with quadratic weights; None if nothing varies.
 
     1 - sum(d o) / sum(d r c) with joint shares o, marginal shares r and c, and the distance d of two values. Cohen
@@ -81,7 +81,7 @@ class Alpha:
     influence: Sequence[float] = ()
 
 
-def alpha(rows: Sequence[Row], counts: Sequence[int], scale: Scale) -> Alpha:
+def alpha(rows: Sequence[Row], counts: Sequence[int], scale: RatingScale) -> Alpha:
     """Return Krippendorff's alpha: nominal of checks, else with squared distances of the values.
 
     1 - Do/De over the coincidences of values: each answer with m ratings weighs 1/(m - 1), answers with one rating do

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rubric_lint.assess.agreement import coefficients
 from rubric_lint.assess.agreement.coefficients import Row
 from rubric_lint.assess.agreement.ratings import JoinedRatings, Judgement, Judgements, NotApplicableCounts, RatedAnswers
-from rubric_lint.assess.agreement.scales import Kind, Measure, without_bands
+from rubric_lint.assess.agreement.scales import Measure, ScaleKind, without_bands
 from rubric_lint.assess.measure.bounds import lower_bound, upper_bound
 from rubric_lint.assess.measure.gates import GateMeasure
 from rubric_lint.assess.measure.intervals import ERROR, DiscordantPairs, Share, limit_alpha, measure_mean
@@ -62,7 +62,7 @@ def measure_figures(rated: RatedAnswers, *, is_pair: bool) -> dict[str, Figure]:
     figures = [measure_alpha(rated)]
     if is_pair:
         figures.append(_measure_kappa(rated))
-    if is_pair and kind not in {Kind.BAND, Kind.VERDICT}:
+    if is_pair and kind not in {ScaleKind.BAND, ScaleKind.VERDICT}:
         figures.append(_measure_bias(rated))
     return {figure.statistic: figure for figure in figures}
 
@@ -70,7 +70,7 @@ def measure_figures(rated: RatedAnswers, *, is_pair: bool) -> dict[str, Figure]:
 def measure_alpha(rated: RatedAnswers) -> Figure:
     """Return Krippendorff's alpha with its interval: nominal of checks, else with squared distances of the values."""
     scale, answers = rated.measure.scale, len(rated.rows)
-    name = "alpha_nominal" if scale.kind is Kind.CHECK else "alpha_interval"
+    name = "alpha_nominal" if scale.kind is ScaleKind.CHECK else "alpha_interval"
     times = Counter(rated.rows)
     numbers = {row: number for number, row in enumerate(times)}
     measured = coefficients.alpha(list(times), list(times.values()), scale)
@@ -93,7 +93,7 @@ def measure_alpha(rated: RatedAnswers) -> Figure:
 def _measure_kappa(rated: RatedAnswers) -> Figure:
     """Return Cohen's kappa, with quadratic weights except on checks. Papers report it; it has no interval."""
     scale = rated.measure.scale
-    name = "kappa" if scale.kind is Kind.CHECK else "kappa_quadratic"
+    name = "kappa" if scale.kind is ScaleKind.CHECK else "kappa_quadratic"
     times = Counter(rated.rows)
     value = coefficients.kappa(list(times), list(times.values()), scale)
     if value is None:
@@ -325,7 +325,7 @@ def _count_right(rated: RatedAnswers, answers: int) -> Contest:
     return Contest(measure, answers, first_right, second_right, p, reason, nearer)
 
 
-def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units = None) -> list[SampleFlips]:
+def compare_samples(judgements: Judgements, measures: Sequence[Measure], units: Units) -> list[SampleFlips]:
     """Return how often the samples of one judge differ on the same answer; empty if none was sampled."""
     sampled = {key: judgement for key, judgement in judgements.items() if len(judgement.samples) > 1}
     if not sampled:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from rubric_lint.assess.agreement.coefficients import correlate
 from rubric_lint.assess.agreement.ratings import Judgements
-from rubric_lint.assess.agreement.scales import Kind, Measure, Scale
+from rubric_lint.assess.agreement.scales import Measure, RatingScale, ScaleKind
 from rubric_lint.assess.measure.bounds import t_quantile
 from rubric_lint.model.criterion import Hundredth
 
@@ -89,7 +89,7 @@ def find_doubted_labels(
     people: Mapping[str, Judgements],
     judges: Mapping[str, Judgements],
     measures: Sequence[Measure],
-    known: Collection[str] = (),
+    known: Collection[str],
 ) -> DoubtedLabels | None:
     """Return the first person whose labels seem, by one of the judges, to be on another scale than the rubric's.
 
@@ -109,9 +109,9 @@ def _find_doubted(
     people: Mapping[str, Judgements], judge: Judgements, measures: Sequence[Measure]
 ) -> DoubtedLabels | None:
     """Return the first person whose labels seem to be on another scale, in all criteria of one scale together."""
-    scales: dict[Scale, list[Measure]] = {}
+    scales: dict[RatingScale, list[Measure]] = {}
     for measure in measures:
-        if measure.scale.kind in {Kind.SCORE, Kind.LEVEL}:
+        if measure.scale.kind in {ScaleKind.SCORE, ScaleKind.LEVEL}:
             scales.setdefault(measure.scale, []).append(measure)
     for person, judgements in people.items():
         for scale, criteria in scales.items():

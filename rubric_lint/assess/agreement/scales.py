@@ -17,7 +17,7 @@ Only a person may leave some out, which are None then; the verdict of others is 
 """
 
 
-class Kind(StrEnum):
+class ScaleKind(StrEnum):
     """What a scale holds."""
 
     CHECK = "check"
@@ -28,14 +28,14 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class RatingScale:
     """The possible values in ascending order, with a name for each.
 
     Distances between ratings are those of `values`, not of positions: levels 1, 2, 3 and 5 are not evenly spaced. The
     values are in parts of which one `unit` of the scale has so many: 100 on a scale of decimals.
     """
 
-    kind: Kind
+    kind: ScaleKind
     values: tuple[int, ...]
     names: tuple[str, ...]
     unit: int = 1
@@ -52,7 +52,7 @@ class Measure:
     """
 
     name: str
-    scale: Scale
+    scale: RatingScale
     place: int | None
     positions: Mapping[AnswerValue | Verdict | None, int]
     meets: tuple[bool, ...] | None = None
@@ -81,13 +81,13 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         if criterion.shape is Shape.CHECKLIST:
             best = criterion.from_worst[-1]
             is_best = tuple(grade is best for grade in criterion.grades)
-            scale = Scale(Kind.CHECK, (0, 1), ("no", "yes"))
+            scale = RatingScale(ScaleKind.CHECK, (0, 1), ("no", "yes"))
             yield Measure(criterion.id, scale, place, positions, is_best, may_not_apply=criterion.may_not_apply)
             continue
-        kind = Kind.LEVEL if criterion.shape is Shape.LEVELS else Kind.SCORE
+        kind = ScaleKind.LEVEL if criterion.shape is Shape.LEVELS else ScaleKind.SCORE
         unit = 100 if criterion.has_hundredths else 1
         values = tuple(int(Hundredth.fraction(answer) * unit) for answer in answers)
-        scale = Scale(kind, values, tuple(map(str, answers)), unit)
+        scale = RatingScale(kind, values, tuple(map(str, answers)), unit)
         met = tuple(grade.gate_met for grade in criterion.grades)
         meets = None if all(met) or not any(met) else met
         bands = _list_bands(rubric, place)
@@ -99,7 +99,7 @@ def measures_of(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> Iterator
         yield Measure(criterion.id, scale, place, positions, meets, steps, criterion.may_not_apply)
         if banded:
             names = tuple(f"{band[0]}..{band[-1]}" if len(band) > 1 else str(band[0]) for band in bands)
-            yield Measure(criterion.id, Scale(Kind.BAND, tuple(range(len(bands))), names), place, banded)
+            yield Measure(criterion.id, RatingScale(ScaleKind.BAND, tuple(range(len(bands))), names), place, banded)
     yield measure_verdicts("verdict", line)
 
 
@@ -118,7 +118,7 @@ def _list_bands(rubric: ScoringRubric, place: int) -> list[range]:
 
 def without_bands(measures: Iterable[Measure]) -> list[Measure]:
     """Return the scales that a rater answers on, and the verdict: bands are only made of scores."""
-    return [measure for measure in measures if measure.scale.kind is not Kind.BAND]
+    return [measure for measure in measures if measure.scale.kind is not ScaleKind.BAND]
 
 
 def measures_of_criteria(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) -> list[Measure]:
@@ -129,7 +129,7 @@ def measures_of_criteria(rubric: ScoringRubric, line: Verdict = Verdict.FAIL) ->
 def measure_verdicts(name: str, line: Verdict = Verdict.FAIL) -> Measure:
     """Return the scale of verdicts, on which answers that the line stops are bad."""
     values = tuple(range(len(VERDICTS)))
-    scale = Scale(Kind.VERDICT, values, tuple(map(str, VERDICTS)))
+    scale = RatingScale(ScaleKind.VERDICT, values, tuple(map(str, VERDICTS)))
     passes = tuple(not stops(verdict, line) for verdict in VERDICTS)
     positions: dict[AnswerValue | Verdict | None, int] = {verdict: value for value, verdict in enumerate(VERDICTS)}
     return Measure(name, scale, None, positions, passes)

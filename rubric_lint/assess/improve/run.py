@@ -79,7 +79,7 @@ class EndedError(Exception):
     """Nothing more can be asked; the arguments are why, and details."""
 
 
-class StoppedError(Exception):
+class CriterionStoppedError(Exception):
     """Nothing more is tried for a criterion; the arguments are why, and details."""
 
 
@@ -216,7 +216,7 @@ class Improver:
         for number, outcome in enumerate(outcomes):
             try:
                 self._improve(outcome, tries)
-            except StoppedError as stop:
+            except CriterionStoppedError as stop:
                 outcome.left, outcome.detail = stop.args
             except EndedError as end:
                 for waiting in outcomes[number:]:
@@ -231,17 +231,17 @@ class Improver:
         """Look for a better wording of a criterion.
 
         Raises:
-            StoppedError: if it cannot be looked for, or not any more.
+            CriterionStoppedError: if it cannot be looked for, or not any more.
         """
         name = outcome.assessed.id
         base = self.base
         outcome.texts = {text.key: text.text for text in list_texts(base.loaded, name)}
         fixable = {finding.rule for finding in find_findings(base, name) if finding.fix is not None}
         if fixable:
-            raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(fixable)))
+            raise CriterionStoppedError(StopReason.FIX_FIRST, join_words(sorted(fixable)))
         answers = self.found.written_from + self.found.proved_on
         if answers < NEEDED:
-            raise StoppedError(StopReason.FEW, str(answers))
+            raise CriterionStoppedError(StopReason.FEW, str(answers))
         place = [criterion.id for criterion in self.found.assessment.criteria].index(name)
         choices = list(self._list_choices(outcome))
         outcome.proposals = len(choices) + tries
@@ -260,9 +260,9 @@ class Improver:
         try:
             lasting = writer.find_lasting() if tries else set()
         except RefusedProposalError as refused:
-            raise StoppedError(StopReason.NOT_WRITABLE, refused.detail) from None
+            raise CriterionStoppedError(StopReason.NOT_WRITABLE, refused.detail) from None
         if lasting:
-            raise StoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
+            raise CriterionStoppedError(StopReason.FIX_FIRST, join_words(sorted(lasting)))
         self._require_gain(fault)
         for number in range(1, tries + 1):
             if self._try_model(outcome, writer, fault, number):
@@ -270,7 +270,7 @@ class Improver:
 
     def _require_gain(self, fault: CriterionFault) -> None:
         if not can_gain(self._before, fault):
-            raise StoppedError(StopReason.FEW_WRONG, str(self.found.proved_on))
+            raise CriterionStoppedError(StopReason.FEW_WRONG, str(self.found.proved_on))
 
     def _list_choices(self, outcome: CriterionImprovement) -> Iterator[tuple[TriedProposal, RubricState]]:
         """Yield the choices of the fixer that can be judged; keep the others as rejected."""
@@ -340,7 +340,7 @@ class Improver:
             decided = replace(decided, reason=TrialReason.FAILS_TEST, failed_tests=failed)
         outcome.tried.append(replace(tried, decided=decided))
         if decided.reason is TrialReason.FEW:  # the next trial would have as few
-            raise StoppedError(StopReason.FEW_OUTPUTS, str(decided.answers))
+            raise CriterionStoppedError(StopReason.FEW_OUTPUTS, str(decided.answers))
         if decided.is_better:
             self.base, self._fold, self._before = made, places, pairs.after
         return decided.is_better

@@ -93,7 +93,7 @@ def level_of_criterion(criteria: int) -> float:
 
 
 @cache
-def count_needed(share: Fraction, allowed: Fraction) -> int:
+def count_in_a_row(share: Fraction, allowed: Fraction) -> int:
     """Return the fewest answers in a row that occur by chance with at most the allowed probability.
 
     `share` is that of such answers, at most: the smallest n with share^n at most `allowed`.

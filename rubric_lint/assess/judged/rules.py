@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from statistics import NormalDist
@@ -17,7 +17,7 @@ from rubric_lint.assess.judged.outcomes import (
     at_least,
     at_most,
     corrected,
-    count_needed,
+    count_in_a_row,
     level_of,
     level_of_criterion,
     name_answers,
@@ -55,7 +55,7 @@ def find_flat(table: JudgedTable) -> Outcomes:
     """Find criteria on which nearly all answers have one value, or are in one band; that no answer fails is right."""
     tests = len(table.columns)
     columns = [column for column in table.columns if not column.is_failure]
-    needed = count_needed(_MOST_ALIKE, share_of(tests))
+    needed = count_in_a_row(_MOST_ALIKE, share_of(tests))
     yield from _list_few("judged-flat", table, [(column, len(column.known)) for column in columns], needed)
     for column in columns:
         n = len(column.known)
@@ -249,7 +249,7 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     level, tests = level_of_criterion(len(table.columns)) / sharing, 3 * (len(table.columns) + 1) * sharing
     needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
     if not table.compared:
-        yield replace(_lack("no judged answer has a label", needed), criteria=_name_measured(table))
+        yield _lack("no judged answer has a label", needed, _name_measured(table))
         return
     lacking = dict[str, list[str | None]]()
     compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
@@ -273,7 +273,7 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
             lacking.setdefault(outcome, []).append(column.name if column else None)
     for why, names in lacking.items():
         ids = tuple(name for name in names if name is not None)
-        yield replace(_lack(why, needed), names=tuple(name or "verdict" for name in names), criteria=ids)
+        yield _lack(why, needed, ids, tuple(name or "verdict" for name in names))
 
 
 @dataclass(frozen=True)
@@ -353,7 +353,7 @@ def explain_missing_labels(column: JudgedColumn) -> str:
 def _list_void(table: JudgedTable, needed: int) -> Outcomes:
     """Yield why labels say nothing about any judge."""
     for reason, why in dict.fromkeys(table.void.values()):
-        yield replace(_lack(why, needed), criteria=_name_measured(table), unit=_OF_VOID[reason])
+        yield _lack(why, needed, _name_measured(table), unit=_OF_VOID[reason])
 
 
 _OF_VOID = {
@@ -366,9 +366,15 @@ _OF_VOID = {
 """What there must be more of where labels say nothing."""
 
 
-def _lack(reason: str, needed: int) -> Untested:
-    """Return that labels cannot decide, for a reason."""
-    return Untested("judged-disagrees", (), reason, needed, "labelled answers on each side")
+def _lack(
+    reason: str,
+    needed: int,
+    criteria: tuple[str, ...],
+    names: tuple[str, ...] = (),
+    unit: str = "labelled answers on each side",
+) -> Untested:
+    """Return that labels cannot decide on some criteria, for a reason."""
+    return Untested("judged-disagrees", names, reason, needed, unit, criteria)
 
 
 def _describe_gap(
@@ -475,10 +481,8 @@ class Correlation:
     p: float
 
 
-def correlate_within(
-    first: Sequence[Number], second: Sequence[Number], groups: Sequence[Number], least: int = _LEAST
-) -> Correlation | None:
-    """Return Spearman's correlation of two columns within groups; None if at most `least` values can be compared.
+def correlate_within(first: Sequence[Number], second: Sequence[Number], groups: Sequence[Number]) -> Correlation | None:
+    """Return Spearman's correlation of two columns within groups; None if at most 30 values can be compared.
 
     Ranks are those among all values, less the mean of their group. If only chance decides which value of a group goes
     with which, the sum of products S has the mean 0 and the variance V = sum of the groups' Sxx Syy/(n - 1) over all
@@ -508,7 +512,7 @@ def correlate_within(
         spread_1 += square_1
         spread_2 += square_2
         freedom += n - 1
-    if freedom <= least:
+    if freedom <= _LEAST:
         return None
     # As Spearman's r = S/sqrt(V)/sqrt(freedom) of one group, with freedom = n - 1.
     square = min(joint * joint / variance / freedom, 1.0)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rubric_lint.assess.agreement.coefficients import flips
 from rubric_lint.assess.agreement.ratings import Judgements, Ratings, combine_people, sort_keys
-from rubric_lint.assess.agreement.scales import VERDICTS, Kind, Measure, Signature, measure_verdicts, measures_of
+from rubric_lint.assess.agreement.scales import VERDICTS, Measure, ScaleKind, Signature, measure_verdicts, measures_of
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.labelled import LabelledAnswers, find_units, is_idle, list_judges, pair_with_labels
 from rubric_lint.scoring.grading import NothingAppliesError, ScoringRubric, Verdict
@@ -55,7 +55,7 @@ class JudgedColumn:
     @property
     def is_check(self) -> bool:
         """Whether it is met or not, and nothing in between."""
-        return self.measure.scale.kind is Kind.CHECK
+        return self.measure.scale.kind is ScaleKind.CHECK
 
     @property
     def is_turned(self) -> bool:
@@ -65,7 +65,7 @@ class JudgedColumn:
     @property
     def steps(self) -> tuple[str, ...]:
         """The names of the bands or levels; none for a check, and for scores without bands."""
-        has_steps = self.bands or self.measure.scale.kind is Kind.LEVEL
+        has_steps = self.bands or self.measure.scale.kind is ScaleKind.LEVEL
         return (self.bands or self.measure).scale.names if has_steps else ()
 
     def side(self, position: int) -> int:

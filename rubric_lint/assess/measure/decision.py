@@ -151,7 +151,7 @@ def decide_shares(shares: Shares, target: Fraction, strict: Shares | None = None
     return (Reason.SHARES_REACHED,) if shares.reaches(target) else (Reason.FEW_LABELS,)
 
 
-def count_needed(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
+def count_needed_units(shares: Shares, target: Fraction, level: float, strict: float | None = None) -> int | None:
     """Return how many units in all, judged and labelled, decide with a chance of 4 in 5, None if no number can be said.
 
     Bounds may be wrong with the probability `level`, upper ones with `strict` if that is given.

@@ -12,7 +12,7 @@ from rubric_lint.assess.measure.decision import (
     OF_LABELS,
     LabelDoubts,
     Reason,
-    count_needed,
+    count_needed_units,
     decide_shares,
     format_open,
     format_target,
@@ -121,7 +121,7 @@ def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason
     reasons = decide_shares(shares, standard.target, strict)
     needed = None
     if Reason.FEW_LABELS in reasons:
-        needed = count_needed(shares, standard.target, standard.following, standard.following_strict)
+        needed = count_needed_units(shares, standard.target, standard.following, standard.following_strict)
     return replace(gate, reasons=reasons, needed=needed)
 
 

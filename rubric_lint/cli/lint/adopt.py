@@ -412,7 +412,7 @@ def _is_terminal() -> bool:
 
 
 def _format_question(question: Question) -> str:
-    """Return what is open, without the advice of a message in which it stands alone."""
+    """Return the reason of a question, without the advice that a message adds to it."""
     found = re.match(r"""(?:"[^"]*"|`[^`]*`|[^;"`])*""", question.reason)
     text = found[0] if found and found[0] else question.reason
     return text.removesuffix(", and is not read")

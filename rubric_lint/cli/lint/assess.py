@@ -57,7 +57,7 @@ _IMPROVE = "rubric-lint improve examples/summary.rubric.yaml answers.jsonl"
         Exit.CLEAN: "nothing to fix, or a wording is offered for every criterion to fix",
         Exit.FOUND: "a criterion to fix for which nothing is offered",
         Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
-        Exit.UNDECIDED: "cannot say: too few answers",
+        Exit.UNDECIDED: "inconclusive: too few answers",
     },
     clashes="""
         --max-cost needs --prices; it has the prices of the models

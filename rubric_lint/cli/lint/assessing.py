@@ -282,7 +282,7 @@ class _AmongAnswers(RecordCache):
         return replace(file, lines=lines)
 
     def add_left_out(self, review: Review) -> tuple[LeftOut, ...]:
-        """Return what a review leaves out, with the results of other answers that may be of its rubric."""
+        """Add the results of other answers that may be of its rubric to those that a review leaves out."""
         others = [left_out for name, left_out in self.left_out.items() if name in {None, review.rubric}]
         return (*review.left_out, *others)
 
@@ -298,7 +298,7 @@ def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerCo
 
 
 def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, AnswerContext]:
-    """Return what the answers of a file are about, by their ids; raise UserError if the file cannot be read."""
+    """Return the context of each answer in a file by its id; raise UserError if the file cannot be read."""
     records = (record for record in _decode_records(answers, select_side(mapping, "")) if record.get("id") is not None)
     return {make_id_key(record["id"]): read_context(record, _KNOWN) for record in records}
 
@@ -385,7 +385,7 @@ def run_assess(given: Given) -> int:
 def _describe_run(
     given: Given, linted: LintedFile, recorded: tuple[str, ...], labels: tuple[str, ...]
 ) -> trust.RunInputs:
-    """Return what reports say of the files, and the options that suggested commands repeat."""
+    """Return the files and notes for reports, and the options that suggested commands repeat."""
     inputs = trust.RunInputs(
         given.rubric,
         given.answers,

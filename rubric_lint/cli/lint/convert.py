@@ -205,7 +205,7 @@ def _find_with_others(given: Given, file: "FileArgument", settings: "FileSetting
 
 
 def _describe(given: Given, file: "FileArgument", names: "Collection[str]") -> bytes:
-    """Return what `rubric-lint show --format json` prints of some rubrics of a file."""
+    """Return the output of `rubric-lint show --format json` for some rubrics of a file."""
     from rubric_lint.report.show import ShowJson
     from rubric_lint.scoring.show.source import show, summarize
 

@@ -6,7 +6,6 @@
 import os
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -137,9 +136,10 @@ _RUBRIC_SUFFIXES = (*SUFFIXES, ".toml")
 
 def _require_different_names(pairs: list[RubricPair]) -> None:
     """Refuse rubrics of one name, as an output could be of any; raise click.UsageError if there are some."""
-    counts = Counter(new.name if new else old.name if old else "" for old, new in pairs)
-    for name, count in counts.items():
-        if count > 1:
+    rubrics = [new or old for old, new in pairs]
+    names = [rubric.name for rubric in rubrics if rubric]
+    for name in names:
+        if names.count(name) > 1:
             raise click.UsageError(f"--outputs: several files have a rubric named `{name}`; compare one file")
 
 

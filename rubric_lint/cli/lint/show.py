@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command(
     "paths*",
     "format:show output:text color | stdin-filename force-exclude config isolated",
-    short="Show rubrics: criteria, shares, gates, what examples score.",
+    short="Show rubrics: weight shares, must-pass gates, example scores.",
     examples={
         "rubric-lint show": "Show all rubrics in the current folder and below",
         "rubric-lint show examples/summary.rubric.yaml": "Show those of one file",
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     exits={Exit.CLEAN: "rubrics shown, also if they have findings", Exit.FOUND: "no rubrics found"},
 )
 def show(given: Given) -> int:
-    """Show the rubrics in files and folders: criteria, shares, gates, and what examples score.
+    """Show the rubrics in files and folders: criteria, weight shares, must-pass gates, and what examples score.
 
     Also shows what is nearly a rubric, and why it is not read. PATHS defaults to the current folder; - reads stdin.
     """

@@ -210,7 +210,7 @@ def agree(given: Given) -> int:
 
 
 def _list_limited(rubrics: "Mapping[str, ScoringRubric]") -> list[str]:
-    """Return what --fail-below can name before a colon: the verdict, all rubrics together, and criteria."""
+    """Return the names that --fail-below takes before a colon: the verdict, all rubrics together, and criteria."""
     from rubric_lint.assess.agreement.analysis import TOGETHER
 
     names = ["verdict"]

@@ -47,8 +47,8 @@ _CALL = "rubric-lint judge examples/summary.rubric.yaml answers.jsonl"
         f"{_CALL} --model gpt-5 --model qwen3@http://localhost:11434/v1": "Have two models judge every answer",
     },
     exits={
-        Exit.CLEAN: "every answer has a valid output",
-        Exit.FOUND: "an answer has an invalid output or no reply, or a limit ended the run",
+        Exit.CLEAN: "every answer has a valid judge output",
+        Exit.FOUND: "an answer has an invalid judge output or no reply, or a limit ended the run",
         Exit.USAGE: "usage error, a file that cannot be read or has errors, or an endpoint that refuses every request",
     },
     clashes="""
@@ -137,7 +137,8 @@ def open_account(given: Given, access: ModelAccess) -> Account:
     limit = RunLimit(given.max_requests, given.max_cost, load_prices(given.prices), given.rpm, given.tpm)
     if limit.cost is not None and limit.prices:
         models = dict.fromkeys(call.model for call in access.calls)
-        if missing := [model for model in models if model not in limit.prices.models]:
+        missing = [model for model in models if model not in limit.prices.models]
+        if missing:
             raise click.UsageError(
                 f"--prices: {given.prices}: no price for {join_words([f'`{name}`' for name in missing])}, so "
                 f"--max-cost cannot be kept; add [models.{json.dumps(missing[0])}] with `input` and `output`"

@@ -335,7 +335,7 @@ _MOST_ASSESSED = 64 << 20
 
 
 def assess_outputs(given: Given) -> "AssessmentReport | str":
-    """Return what `rubric-lint assess` says of the rubrics by these outputs, or why it cannot say anything."""
+    """Assess the rubrics by these judge outputs as `rubric-lint assess` does, or return why that is not possible."""
     from rubric_lint.assess.assess import AssessOptions
     from rubric_lint.cli.lint.assessing import LintedFile
     from rubric_lint.report import assessment, trust

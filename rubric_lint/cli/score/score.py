@@ -29,8 +29,8 @@ _FILES = "examples/summary.rubric.yaml examples/summary.outputs.jsonl"
         f"rubric-lint score --report scores.html {_FILES}": "Write a page too",
     },
     exits={
-        Exit.CLEAN: "no verdict as bad as --fail-on, no invalid output, and no broken limit",
-        Exit.FOUND: "a verdict as bad as --fail-on, an invalid output without --allow-invalid, or a broken limit",
+        Exit.CLEAN: "no verdict as bad as --fail-on, no invalid judge output, and no broken limit",
+        Exit.FOUND: "a verdict as bad as --fail-on, an invalid judge output without --allow-invalid, or a broken limit",
         Exit.USAGE: "usage error, or a file that cannot be read or has errors",
     },
     clashes="""

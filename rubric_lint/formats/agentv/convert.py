@@ -1,6 +1,6 @@
 """Convert suites of AgentV to a release as plain data; the writer puts the new data into the text.
 
-What the release cannot have is found on the suite as it stands, by `find_blockers`.
+What the release cannot have is found in the suite before it changes, by `find_blockers`.
 """
 
 from abc import ABC, abstractmethod
@@ -45,7 +45,7 @@ RELEASE_CHECKS = {"agentv-4": agentv_4_suite, "agentv-5": checks}
 
 
 def find_unread_parts(document: Document, target: Release) -> Iterator[Blocker]:
-    """Find what a release refuses, skips or never reads of a suite as it stands."""
+    """Find what a release refuses, skips or never reads of a suite, without converting it."""
     yield from (blocker for blocker in find_unloaded(document, target) if not blocker.is_note)
     yield from RELEASE_CHECKS[target.name].find_gaps(document)
 
@@ -318,7 +318,7 @@ def move_rubric(rubric: Rubric, owner: Any, target: Release) -> None:
         name_anew(owner, {field: target.name_field(kind)})
         return
     is_beside = not {*ASSERTION_LISTS}.isdisjoint([*owner, *names_in(owner, "execution")])
-    if not (is_beside and target.reads_beside):
+    if not (is_beside and target.reads_both):
         # Beside other assertions it keeps its name until the two lists are joined.
         owner[field] = [{"type": target.kind, target.criteria: owner[field]}]
         name_anew(owner, {field: "rubrics" if is_beside else target.assertions})

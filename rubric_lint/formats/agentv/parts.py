@@ -157,11 +157,12 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Blocker]:
             cases.append((path, case))
         elif release is OLDEST:
             yield Blocker(f"`include` of a test: {release.title} refuses it", (*path, "include"))
-    for path, assertion in find_assertions(document, cases):
+    assertions = list(find_assertions(document, cases))
+    for path, assertion in assertions:
         unloaded = release.find_unloaded(assertion["type"])
         if unloaded:
             yield Blocker(f"`type: {shorten(assertion['type'])}`: {unloaded.reason}", (*path, "type"))
-    for title, path, value, name in _find_parts(document, release, cases):
+    for title, path, value, name in _find_parts(document, release, cases, assertions):
         table = _open_table(release.name, name)
         unread = find_unread_fields(value, table.schema, release.title, table.lost, table.validator)
         for field, reason, place, side, is_note in unread:
@@ -169,7 +170,7 @@ def find_unloaded(document: Document, release: Release) -> Iterator[Blocker]:
 
 
 def _find_parts(
-    document: Document, release: Release, cases: list[_Mapping]
+    document: Document, release: Release, cases: list[_Mapping], assertions: list[_Mapping]
 ) -> Iterator[tuple[str, Path, dict[str, Any], str]]:
     """Find the parts of which a release has a table: yield the title, the path, the value and the name of the table."""
     is_whole = is_suite(document) and not document.part
@@ -177,7 +178,7 @@ def _find_parts(
         yield "a suite", (), document.data, "suite"
     for path, case in cases:
         yield "a test", path, case, "row" if "row" in release.loaded and not is_whole else "test"
-    for path, assertion in find_assertions(document, cases):
+    for path, assertion in assertions:
         kind = assertion["type"]
         if release.find_type(kind) is not None:
             yield f"`{kind}`", path, assertion, "assertion"

@@ -34,10 +34,10 @@ class Release:
     """A release of AgentV: its name in `--to`, the schema with its table, the dialects that it reads, and its words.
 
     A list of criteria is written as the field `criteria` of an assertion of the type `kind` in the list `assertions`.
-    `criteria_fields` has the field for each type that holds criteria. `kinds` maps the types that held them in any
+    `criteria_fields` has the field for each type that holds criteria. `kinds` maps the types that have them in any
     release to those of this one. `lists` has the places of the lists of assertions by owner; the first one counts.
-    If `reads_beside`, the `rubrics` of a test count beside its assertions; if `is_spelt_exactly`, the type `is_json` is
-    not `is-json`; if it `has_full_gates`, `required: true` on bands without `min_score` asks for the highest score.
+    If `reads_both`, the `rubrics` of a test count as well as its assertions; if `is_spelt_exactly`, the type `is_json`
+    is not `is-json`; if it `has_full_gates`, `required: true` on bands without `min_score` asks for the highest score.
     Fields in `shown_by` are only in suites for this release or a later one.
     """
 
@@ -54,7 +54,7 @@ class Release:
     lists: Mapping[str, tuple[ListPath, ...]]
     types: Mapping[str, Mapping[str, Any]]
     unloaded: Mapping[str, Unloaded]
-    reads_beside: bool
+    reads_both: bool
     is_spelt_exactly: bool
     has_full_gates: bool
     shown_by: tuple[str, ...]
@@ -133,7 +133,7 @@ def _read_release(schema: str) -> Release:
         lists=lists,
         types=types,
         unloaded=unloaded,
-        reads_beside=loaded["test"]["properties"].get(_RUBRICS, {"not": {}}).get("not") != {},
+        reads_both=loaded["test"]["properties"].get(_RUBRICS, {"not": {}}).get("not") != {},
         is_spelt_exactly=is_spelt_exactly,
         has_full_gates="x-idle" not in content["definitions"]["entry"]["properties"]["required"],
         shown_by=tuple(facts.get("shown_by", ())),

@@ -101,7 +101,7 @@ def find_misshapen_lists(document: Document) -> Iterator[Blocker]:
 
 
 def _check_lists(path: Path, owner: dict[str, Any], kind: str) -> Iterator[Blocker]:
-    """Find the lists of assertions of a suite or a test that AgentV does not read beside another one, or never."""
+    """Find the lists of assertions of a suite or a test that AgentV does not read next to another one, or never."""
     execution = owner.get("execution")
     values: dict[tuple[str, ...], Any] = {(name,): owner[name] for name in ASSERTION_LISTS if name in owner}
     if isinstance(execution, dict):

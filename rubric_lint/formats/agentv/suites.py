@@ -219,7 +219,7 @@ def find_pass_mark(document: Document, path: Path, schema: str) -> PassMark | No
 
     One that the release of the schema does not read is returned if none is read, or if it differs and is no plain
     `threshold` of a suite: one in a test says what this test needs, and the others AgentV refuses, or the author means
-    another release. A plain one of a suite may stand there for another release that reads the file too.
+    another release. A plain one of a suite may be for another release that reads the file too.
     """
     release = next(release for release in RELEASES.values() if release.table == schema)
     holders = [path[:end] for end in range(len(path) - 1, 0, -1) if isinstance(path[end - 1], int)]

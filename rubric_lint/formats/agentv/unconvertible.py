@@ -91,5 +91,5 @@ def _find_unread_assertion(document: Document, path: Path, target: Release) -> I
 
 
 def _find_lost_list(path: Path, target: Release) -> Iterator[Blocker]:
-    if path[-2:-1] == ("execution",) and path[-1] != "evaluators" and target.reads_beside:
+    if path[-2:-1] == ("execution",) and path[-1] != "evaluators" and target.reads_both:
         yield Blocker(f"{target.title} does not read `execution.{path[-1]}`; move it up", path)

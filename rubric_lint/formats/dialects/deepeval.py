@@ -1,4 +1,4 @@
-"""Read rubrics of DeepEval in Python: lists of bands, and metrics that tell a judge what to score in words alone."""
+"""Read rubrics of DeepEval in Python: lists of bands, and metrics that describe in words alone what a judge scores."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ DEEPEVAL = Dialect("deepeval", "DeepEval", "deepeval/v1.json")
 # Of bands without their metric, nobody knows which scores pass.
 _LOOSE = replace(DEEPEVAL, without=frozenset({"split-band"}))
 
-# What is judged is told in words, and the judge gives one score from 0 to 10 for all of it.
+# Words say what is judged, and the judge gives one score from 0 to 10 for all of it.
 _IN_WORDS = replace(DEEPEVAL, without=frozenset({"split-band", "single-band", "not-self-contained"}))
 _TEN = JudgeQuestion("a score from 0 to 10", HIGHEST)
 _STEPS = "evaluation_steps"
@@ -336,7 +336,7 @@ _NAMED = re.compile(r"[\w.]+")
 def _are_computed(bands: Any) -> bool:
     """Return whether the bands of a metric, which are not read, are computed.
 
-    Those that have a name, or that stand as bands in a call or a comprehension, are found where they are.
+    Those that have a name, or that are bands in a call or a comprehension, are found where they are.
     """
     if not isinstance(bands, dict):
         return isinstance(bands, list)

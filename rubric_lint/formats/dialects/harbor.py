@@ -1,4 +1,4 @@
-"""Read rubrics of Harbor's rewardkit: the `[[criterion]]` tables of a judge TOML, and what is beside them."""
+"""Read rubrics of Harbor's rewardkit: the `[[criterion]]` tables of a judge TOML, and the tables around them."""
 
 import math
 import re
@@ -36,7 +36,7 @@ _SUMMED = replace(HARBOR, without=HARBOR.without | {"weight"})
 
 
 def find(document: Document) -> Iterator[View]:
-    """Find `[[criterion]]` tables with a `description`, beside a `[judge]` or without signs of another tool."""
+    """Find `[[criterion]]` tables with a `description`, next to a `[judge]` or without signs of another tool."""
     data = document.data
     items = data.get(_LIST)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

@@ -109,7 +109,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
     """Find the texts by which a model judges: together one checklist; a text with a scale is a rubric of its own."""
     draft = ViewBuilder(document, path)
     data: list[Any] = []
-    has_prompt = document.mentions(_PROMPT)  # it may stand for a `value`
+    has_prompt = document.mentions(_PROMPT)  # it may replace a `value`
     mark = _find_pass_mark(document, path[:-1])
     passes = read_threshold(document, mark) if mark else None
     problems: list[tuple[str, Problem]] = []
@@ -122,7 +122,7 @@ def _find_texts(document: Document, path: Path, assertions: list[Any]) -> Iterat
         if (value is None and has_prompt) or is_filled_in(text):
             continue
         if isinstance(value, list | dict) and (value or (value == [] and asked.highest == HIGHEST)):
-            continue  # read as a list, which `g-eval` may have empty; other empty ones tell a judge nothing
+            continue  # read as a list, which `g-eval` may have empty; other empty ones give a judge nothing
         scale = find_scale(text)
         if scale and asked.highest:
             yield _view_scale(document, place, scale, asked)

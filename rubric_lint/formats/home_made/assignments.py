@@ -5,7 +5,7 @@ tried first: they settle it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -138,13 +138,15 @@ class TableDraft:
     @cached_property
     def entries(self) -> list[Mapping[str, Any]]:
         """The criteria and their parts."""
-        format_table, found = FormatTable.from_table(self.table), list[Mapping[str, Any]]()
+        table = self.format_table
+        found: list[Mapping[str, Any]] = []
         for document in self.documents:
-            waiting = [document.value(path) for path, _ in expand(document.data, format_table.criteria)]
+            waiting = [document.value(path) for path, _ in expand(document.data, table.criteria)]
             while waiting:
                 entries = [entry for entry in parts_of(waiting.pop()) if isinstance(entry, dict)]
                 found += entries
-                waiting += [entry[name] for entry in entries for name in format_table.parts if name in entry]
+                for entry in entries:
+                    waiting += [entry[name] for name in table.parts if name in entry]
         return found
 
     @cached_property
@@ -165,18 +167,31 @@ class TableDraft:
 
     def find_key(self, name: str) -> str:
         """Return a key of criteria, or the pointer to one around them, as a table names it."""
-        parts = (part for entry in self.entries for value in entry.values() for part in parts_of(value))
-        inner = {key for part in parts if isinstance(part, dict) for key in part}
-        is_own = name in self.own or any(look(entry, name) is not None for entry in self.entries)
-        is_pattern = is_star(name) and any(re.search(star_pattern(name), key) for key in self.own)
-        leads = name.startswith("/") and any(any(expand(document.data, name)) for document in self.documents)
-        if is_own or is_pattern or leads or name in self.around or name in inner:
+        if name in self.own or name in self.around or self._leads_to_some(name) or name in self._inner:
             return name
         named = [place for place in self.around if split_pointer(place)[-1] == name]
         if len(named) == 1:
             return named[0]
-        listed = list_names([visible(key) for key in (*self.own, *self.around)], _MOST_KEYS)
+        listed = list_names([visible(key) for key in self.own + self.around], _MOST_KEYS)
         raise AssignmentError(f"the files have no key `{visible(name)}`; they have {listed}")
+
+    def _leads_to_some(self, name: str) -> bool:
+        """Return whether a way through mappings, a pattern or a pointer leads to some value."""
+        if any(look(entry, name) is not None for entry in self.entries):
+            return True
+        if is_star(name):
+            return any(re.search(star_pattern(name), key) for key in self.own)
+        return name.startswith("/") and any(any(expand(document.data, name)) for document in self.documents)
+
+    @property
+    def _inner(self) -> set[str]:
+        """The keys of the mappings in criteria, such as those of levels."""
+        keys: set[str] = set()
+        for entry in self.entries:
+            for value in entry.values():
+                for part in parts_of(value):
+                    keys.update(part if isinstance(part, dict) else ())
+        return keys
 
     def list_values(self, name: str) -> list[Any]:
         """Return the words, numbers and flags that criteria have under a key."""
@@ -192,8 +207,8 @@ class TableDraft:
         for answer in answers:
             self._put(table, answer, is_more=answer.role in roles)
             roles.add(answer.role)
-        order = (*KEYS, *table)
-        return replace(self, table={key: table[key] for key in dict.fromkeys(order) if key in table})
+        order = dict.fromkeys([*KEYS, *table])
+        return replace(self, table={key: table[key] for key in order if key in table})
 
     def _put(self, table: dict[str, Any], answer: Assignment, *, is_more: bool) -> None:
         role, value = answer.role, answer.value
@@ -203,7 +218,8 @@ class TableDraft:
             table[role] = value
         elif role in _WORDS:
             word, _, number = value.rpartition("=")
-            if not word or (amount := read_number(number)) is None:
+            amount = read_number(number)
+            if not word or amount is None:
                 raise AssignmentError(f"`{answer.text}` gives no word a number, such as `{role}=high=3`")
             table[role] = {**table.get(role, {}), word: amount}
         elif role == "scale" and read_scale(value) is not None:
@@ -232,10 +248,13 @@ class TableDraft:
             ends = join_words([f"`{visible(str(end))}`" for end in _as_list(stated)], "to")
             raise AssignmentError(f"`--scale {said['scale']}` contradicts the files, in which {ends} is the scale")
         mark = read_number(said.get("pass", ""))
-        for found in self._stated_marks if mark is not None and self.candidate else ():
+        stated_marks = self._stated_marks if mark is not None and self.candidate else []
+        for found in stated_marks:
             if found != mark:
                 raise AssignmentError(f"`--pass {said['pass']}` contradicts the files, in which {found} passes")
-        for view in self.views if said.get("better") == "higher" else ():
+        if said.get("better") != "higher":
+            return
+        for view in self.views:
             for found in self._list_unmapped(view):
                 if found.role is Role.DIRECTION and not left_out & {found.name, pointer(found.place)}:
                     raise AssignmentError(f"`--better higher` contradicts the files: {found.subject}")
@@ -249,8 +268,16 @@ class TableDraft:
     def _has_scale(self, text: str) -> bool:
         """Return whether the criteria are scored on a scale."""
         scale = read_scale(text)
-        found = {find_ends(entry) for view in self.views for entry in view.data if isinstance(entry, dict)}
+        found = {find_ends(entry) for entry in self._read_entries}
         return found == {tuple(scale)} if isinstance(scale, list) else found == {()}
+
+    @property
+    def _read_entries(self) -> list[dict[str, Any]]:
+        """The criteria that the table reads, in our words."""
+        entries: list[dict[str, Any]] = []
+        for view in self.views:
+            entries += [entry for entry in view.data if isinstance(entry, dict)]
+        return entries
 
     def _put_key(self, table: dict[str, Any], answer: Assignment, *, is_more: bool) -> None:
         role, key = answer.role, self.find_key(answer.value)
@@ -268,33 +295,37 @@ class TableDraft:
             table[role] = key
 
     def _put_mark(self, table: dict[str, Any], answer: Assignment) -> None:
-        key, mark, word = answer.value.partition("=")
+        """Put a field that marks criteria into a table: `gate=blocker`, or with one of its values `gate=type=hard`."""
+        name, has_word, word = answer.value.partition("=")
         value: Any = True
-        if answer.value in self.own or not mark:
+        if answer.value in self.own or not has_word:
             key = self.find_key(answer.value)
         else:
-            key = self.find_key(key)
-            there = {_write(value): value for value in self.list_values(key)}
-            if word not in there:
-                known = join_words([f"`{visible(word)}`" for word in there])
-                raise AssignmentError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
-            value = there[word]
+            key = self.find_key(name)
+            value = self._find_marking_value(key, word)
         if key.startswith("/") and not (answer.role == "gate" and value is True):
             raise AssignmentError(f"`{answer.text}` names a key around the criteria; `{answer.role}` is one of theirs")
         old = table.get(answer.role, {})
-        marks = dict(old) if isinstance(old, dict) else dict.fromkeys([old] if isinstance(old, str) else old, True)
-        words = _list_marking_words(table, key) if mark else {}
+        marks = dict(old) if isinstance(old, dict) else dict.fromkeys(_as_list(old), True)
+        words = _list_marking_words(table, key) if has_word else {}
         _remove(table, key)
         for role, others in words.items():
-            if role != answer.role and (rest := [other for other in others if other != value]):
+            rest = [other for other in others if other != value]
+            if rest and role != answer.role:
                 table[role] = {**table.get(role, {}), key: _shorten_marks(rest)}
-        said = [value] if key not in marks else _add(marks[key], value)
-        marks[key] = _shorten_marks(said)
-        if all(value is True for value in marks.values()):
-            names = list(marks)
-            table[answer.role] = names[0] if len(names) == 1 else names
-        else:
-            table[answer.role] = marks
+        values = _add(marks[key], value) if key in marks else [value]
+        marks[key] = _shorten_marks(values)
+        table[answer.role] = marks
+        if all(marking is True for marking in marks.values()):
+            table[answer.role] = _shorten_marks(list(marks))
+
+    def _find_marking_value(self, key: str, word: str) -> Any:
+        """Return the value that criteria have under a key, by the word for it; raise AssignmentError if none has it."""
+        values = {_write(value): value for value in self.list_values(key)}
+        if word not in values:
+            known = join_words([f"`{visible(other)}`" for other in values])
+            raise AssignmentError(f"no criterion has `{visible(key)}: {visible(word)}`; they have {known}")
+        return values[word]
 
     # The questions.
 
@@ -320,10 +351,13 @@ class TableDraft:
     @cached_property
     def used(self) -> set[str]:
         """The keys that the table reads, and the pointers to those around criteria."""
-        names = [name for role in (*_NAMES, *_MARKS, "scale", *_PLACES) for name in _as_list(self.table.get(role, ()))]
-        stars = [name for name in names if isinstance(name, str) and is_star(name)]
-        starred = [key for key in self.own if any(re.search(star_pattern(star), key) for star in stars)]
-        return {str(name).partition(".")[0] for name in names} | {*starred}
+        names: list[Any] = []
+        for role in [*_NAMES, *_MARKS, "scale", *_PLACES]:
+            names += _as_list(self.table.get(role, ()))
+        used = {str(name).partition(".")[0] for name in names}
+        for star in (name for name in names if isinstance(name, str) and is_star(name)):
+            used.update(key for key in self.own if re.search(star_pattern(star), key))
+        return used
 
     def _is_settled(self, question: Question, unused: set[str]) -> bool:
         role = question.role
@@ -331,18 +365,19 @@ class TableDraft:
 
     def list_suggestions(self, question: Question) -> Iterator[Suggestion]:
         """Yield what may be the answer to a question."""
+        if question.keys and question.role == "unused":
+            yield _leave_out(question.keys)
+            return
         if question.keys:
-            for key in question.keys if question.role != "unused" else ():
+            for key in question.keys:
                 others = [Assignment("unused", other) for other in question.keys if other != key]
                 yield Suggestion((Assignment(question.role, key), *others), f"`{visible(key)}` is the {question.role}")
-            if question.role == "unused":
-                yield _leave_out(question.keys)
             return
         view = question.view
         if view is None:
             return
         if question.reason == view.unscorable:
-            yield from map(_as_scale, _SCALES if not self._are_answered else _SCALES[::-1])
+            yield from map(_as_scale, _SCALES[::-1] if self._are_answered else _SCALES)
             return
         yield from self._list_marks(question, view)
         yield from self._list_words(view)
@@ -357,7 +392,9 @@ class TableDraft:
             if any(found.role is Role.NEGATIVE for found in self._list_unmapped(view)):
                 return True
         gates = self.candidate.columns.names(Role.GATE) if self.candidate else ()
-        flags = [value for name in gates for value in self.list_values(name)]
+        flags: list[Any] = []
+        for name in gates:
+            flags += self.list_values(name)
         return bool(flags) and all(isinstance(flag, bool) for flag in flags)
 
     def _list_marks(self, question: Question, view: View) -> Iterator[Suggestion]:
@@ -367,18 +404,22 @@ class TableDraft:
             return
         value = view.document.value(question.place)
         part = read_percent(value) or (None if finite_number(value) is None else Fraction(str(value)))
-        numbers = [number for entry in view.data if isinstance(entry, dict) for number in find_ends(entry)]
+        numbers: list[int] = []
+        for entry in view.data:
+            numbers += find_ends(entry) if isinstance(entry, dict) else ()
         low, high = min(numbers, default=0), max(numbers, default=1)
         if part is None:
             return
         if part > max(high, 1):
             yield Suggestion((Assignment("combine", "share"),), "scores are added up")
-        part = part / 100 if part > max(high, 1) else part
-        turned = self.table.get("better") == "lower"
-        marks = (high - part * (high - low) if turned else low + part * (high - low), part * high)
+            part /= 100
         is_stated = self.candidate is None or self.candidate.written.get("pass") == place
         others = () if is_stated else (Assignment("unused", place),)  # an earlier answer names the place
-        for mark in dict.fromkeys(marks) if part <= 1 else ():
+        if part > 1:
+            return
+        way = part * (high - low)
+        of_way = high - way if self.table.get("better") == "lower" else low + way
+        for mark in dict.fromkeys([of_way, part * high]):
             effect = f"an answer passes from {float(mark):g} on"
             yield Suggestion((Assignment("pass", f"{float(mark):g}"), *others), effect)
         if part == 1:
@@ -386,17 +427,11 @@ class TableDraft:
 
     def _list_words(self, view: View) -> Iterator[Suggestion]:
         """Yield the scores that levels with words may have, in their order."""
-        levels = [level for entry in view.data if isinstance(entry, dict) for level in entry.get("levels", ())]
-        if all(level["level"] is not None for level in levels):
+        if not _list_unnumbered(entry for entry in view.data if isinstance(entry, dict)):
             return
-        entries = [entry for view in self.views for entry in view.data if isinstance(entry, dict)]
-        names = dict.fromkeys(
-            str(level.get("name") or level.get("expected_outcome"))
-            for entry in entries
-            for level in entry.get("levels", ())
-            if level["level"] is None
-        )
-        for ordered in (list(names), list(names)[::-1]):
+        levels = _list_unnumbered(self._read_entries)
+        names = list(dict.fromkeys(str(level.get("name") or level.get("expected_outcome")) for level in levels))
+        for ordered in (names, names[::-1]):
             scores = tuple(Assignment("level-scores", f"{name}={number}") for number, name in enumerate(ordered))
             yield Suggestion(scores, f"`{shorten(ordered[0])}` is the worst and `{shorten(ordered[-1])}` the best")
 
@@ -406,31 +441,39 @@ class TableDraft:
         if not key:
             return
         role, value = self._find_role(question, view)
-        ways: list[Suggestion] = []
+        suggestions: list[Suggestion] = []
         if role is Role.DIRECTION:
             lower = Assignment("better", "lower")
             if question not in self.put([lower]).questions:  # all criteria say so
-                ways.append(Suggestion((lower, Assignment("unused", key)), "the lowest score is the best"))
+                suggestions.append(Suggestion((lower, Assignment("unused", key)), "the lowest score is the best"))
         elif is_around:
-            is_several = not is_amount(value)
-            is_mark = role in (Role.PASS, Role.VERDICT)
-            is_open = role in (None, Role.OPEN, Role.GATE) and self.table.get("pass") != key
-            gates = [*self._list_shared_gates(key, view)] if is_open or (is_mark and is_several) else []
-            may_pass = is_mark or (gates and role is not Role.GATE and "pass" not in self.table)
-            marks = [*self._list_pass_marks(key, view)] if may_pass else []
-            ways += [*marks, *gates] if is_mark else [*gates, *marks]
-        elif way := self._find_way(key, role, value):
-            ways.append(way)
+            suggestions += self._list_roles_around(key, role, value, view)
+        else:
+            suggestions += self._list_roles_inside(key, role, value)
         if key not in {*_as_list(self.table.get("levels", ())), *_as_list(self.table.get("outcome", ()))}:
             is_second = is_around and "pass" in self.table and role in (Role.PASS, Role.VERDICT)
-            ways.insert(0 if is_second else len(ways), _leave_out([key]))
-        yield from ways
+            suggestions.insert(0 if is_second else len(suggestions), _leave_out([key]))
+        yield from suggestions
+
+    def _list_roles_around(self, key: str, role: Role | None, value: Any, view: View) -> list[Suggestion]:
+        """Return the pass marks and the gates that a key around criteria may hold, the likelier ones first."""
+        if role in (Role.PASS, Role.VERDICT):
+            marks = list(self._list_pass_marks(key, view))
+            return marks if is_amount(value) else [*marks, *self._list_shared_gates(key, view)]
+        if role not in (None, Role.OPEN, Role.GATE) or self.table.get("pass") == key:
+            return []
+        gates = list(self._list_shared_gates(key, view))
+        if gates and role is not Role.GATE and "pass" not in self.table:
+            gates += self._list_pass_marks(key, view)
+        return gates
 
     def _list_numbers(self, key: str, view: View) -> Iterator[tuple[str, Any]]:
         """Yield the places of numbers at a key around criteria or in it, as a table names them, with the numbers."""
-        for mark in [key, *(place for place in self.around if place.startswith(f"{key}/"))]:
+        within = [place for place in self.around if place.startswith(f"{key}/")]
+        for mark in [key, *within]:
             values = [view.document.value(path) for path, _ in expand(view.document.data, mark)]
-            yield from ((mark, value) for value in values[:1] if is_amount(value))
+            if values and is_amount(values[0]):
+                yield mark, values[0]
 
     def _list_pass_marks(self, key: str, view: View) -> Iterator[Suggestion]:
         """Yield the pass marks at a key around criteria or in it, each in the place of the one that the table has."""
@@ -449,24 +492,29 @@ class TableDraft:
                 effect = f"each criterion must reach `{visible(mark.removeprefix('/'))}`, {value}"
                 yield Suggestion((Assignment("gate", mark),), effect)
 
-    def _find_way(self, key: str, role: Role | None, value: Any) -> Suggestion | None:
-        """Return what a key of criteria is if it is what it seems."""
+    def _list_roles_inside(self, key: str, role: Role | None, value: Any) -> Iterator[Suggestion]:
+        """Yield the suggestion that a key of criteria has the role that it seems to have, if a setting takes it."""
         shown = visible(key)
         if role is Role.WEIGHT and isinstance(value, str) and read_percent(value) is None:
             numbers = [Assignment("weights", f"{word}={NUMBER}") for word in self.list_values(key)]
             effect = f"`{shown}` is the weight, with your numbers in the place of {NUMBER}"
-            return Suggestion((Assignment("weight", key), *numbers), effect)
-        if role in (Role.WEIGHT, Role.LEVELS):
-            return Suggestion((Assignment(role.value, key),), f"`{shown}` has the {role.value}")
-        words = {value for value in self.list_values(key) if isinstance(value, str)}
-        if role not in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT) or len(words) > _MOST_WORDS:  # names
-            return None
+            yield Suggestion((Assignment("weight", key), *numbers), effect)
+        elif role in (Role.WEIGHT, Role.LEVELS):
+            yield Suggestion((Assignment(role.value, key),), f"`{shown}` has the {role.value}")
+        elif role in (Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT):
+            words = {word for word in self.list_values(key) if isinstance(word, str)}
+            if len(words) <= _MOST_WORDS:  # more are names
+                yield self._suggest_mark(key, role, value)
+
+    @staticmethod
+    def _suggest_mark(key: str, role: Role | None, value: Any) -> Suggestion:
+        """Return the suggestion that a key of criteria, or one of its values, marks gates or penalties."""
         setting = "negative" if role is Role.NEGATIVE else "gate"
         if setting == "gate" and is_amount(value):
-            return Suggestion((Assignment(setting, key),), f"a criterion must reach its `{shown}`")
+            return Suggestion((Assignment(setting, key),), f"a criterion must reach its `{visible(key)}`")
         word = f"{key}={_write(value)}" if isinstance(value, str) or value is False else key
-        what = "costs points" if setting == "negative" else "must be met"
-        return Suggestion((Assignment(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {what}")
+        meaning = "costs points" if setting == "negative" else "must be met"
+        return Suggestion((Assignment(setting, word),), f"what `{visible(word.replace('=', ': '))}` marks {meaning}")
 
     def _place(self, question: Question, view: View) -> tuple[str, bool]:
         """Return the key in the place of a question, and whether it stands around the criteria."""
@@ -479,13 +527,21 @@ class TableDraft:
         return next((way for way in ways if way in self.around), ""), True
 
     def _list_unmapped(self, view: View) -> list[UnmappedKey]:
-        """Return what the table does not read of a rubric and may decide its score, on any scale."""
+        """Return the keys of a rubric that the table does not read and that may decide its score, on any scale."""
         return list(UnmappedSearch(view.document, self.format_table, view.path, (), ANY_SCALE).find_all())
 
     def _find_role(self, question: Question, view: View) -> tuple[Role | None, Any]:
-        """Return what the key in the place of a question may be, None if nothing suggests it, with its value."""
+        """Return the role of the key in the place of a question, None if nothing suggests one, with its value."""
         found = next((unmapped for unmapped in self._list_unmapped(view) if unmapped.place == question.place), None)
         return (found.role, found.value) if found else (None, None)
+
+
+def _list_unnumbered(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the levels without a number of criteria in our words."""
+    levels: list[Mapping[str, Any]] = []
+    for entry in entries:
+        levels += [level for level in entry.get("levels", ()) if level["level"] is None]
+    return levels
 
 
 def _find_around(document: Document, path: Path) -> Iterator[Path]:
@@ -493,18 +549,19 @@ def _find_around(document: Document, path: Path) -> Iterator[Path]:
     for depth in range(len(path) + 1):
         holder = document.value(path[:depth])
         if isinstance(holder, dict):
-            within = [(key, value) for key, value in holder.items() if depth < len(path) or not isinstance(value, dict)]
-            for key, value in within:
+            for key, value in holder.items():
                 place = (*path[:depth], key)
-                if place != path[: depth + 1] or depth == len(path):
+                is_of_map = depth == len(path)  # whose criteria are mappings
+                if (is_of_map and not isinstance(value, dict)) or (not is_of_map and place != path[: depth + 1]):
                     yield place
                     yield from _find_within(place, value)
 
 
 def _find_within(place: Path, value: Any) -> Iterator[Path]:
-    for key, inner in value.items() if isinstance(value, dict) else ():
-        yield (*place, key)
-        yield from _find_within((*place, key), inner)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*place, key)
+            yield from _find_within((*place, key), inner)
 
 
 def _as_scale(scale: str) -> Suggestion:
@@ -515,7 +572,8 @@ def _as_scale(scale: str) -> Suggestion:
 
 def _leave_out(keys: Sequence[str]) -> Suggestion:
     verb = "does" if len(keys) == 1 else "do"
-    listed = join_words([f"`{visible(split_pointer(key)[-1] if key.startswith('/') else key)}`" for key in keys])
+    names = [split_pointer(key)[-1] if key.startswith("/") else key for key in keys]
+    listed = join_words([f"`{visible(name)}`" for name in names])
     return Suggestion(tuple(Assignment("unused", key) for key in keys), f"{listed} {verb} not count")
 
 
@@ -543,7 +601,7 @@ def _list_marking_words(table: Mapping[str, Any], key: str) -> dict[str, list[An
 
 def _remove(table: dict[str, Any], key: str) -> None:
     """Take a key out of all settings of a table."""
-    for role in (*_NAMES, *_MARKS, "scale", *_PLACES, "unused"):
+    for role in [*_NAMES, *_MARKS, "scale", *_PLACES, "unused"]:
         value = table.get(role)
         if isinstance(value, dict):
             table[role] = {name: marking for name, marking in value.items() if name != key}

@@ -20,7 +20,7 @@ from rubric_lint.source.path import Path
 
 
 def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
-    """Return what a table can describe in documents of which the user says that they hold criteria.
+    """Return the candidates that a table can describe, in documents of which the user says that they hold criteria.
 
     What looks like criteria comes before anything else; cases with what is expected of them are none.
     """
@@ -30,22 +30,20 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
 def _choose(candidates: Sequence[Candidate]) -> list[Candidate]:
     found = [candidate for candidate in candidates if not (candidate.is_apart or _asks_only(candidate))]
     with_text = [candidate for candidate in found if candidate.columns.has_text]
-    sure = [candidate for candidate in with_text if candidate.is_rubric or candidate.is_near] or choose_likely(
-        with_text
-    )
-    marked = [
-        candidate
-        for candidate in with_text
-        if candidate.groups[0].is_marked
-        or candidate.are_texts
-        or EvidenceKind.NAME in candidate.evidence
-        or is_container(candidate.groups[0].key)
-    ]
+    sure = [candidate for candidate in with_text if candidate.is_rubric or candidate.is_near]
     return (
         sure
-        or marked
+        or choose_likely(with_text)
+        or [candidate for candidate in with_text if _is_marked(candidate)]
         or [candidate for candidate in found if EvidenceKind.NAME in candidate.evidence or candidate.is_near]
     )
+
+
+def _is_marked(candidate: Candidate) -> bool:
+    """Return whether a mark, a name or the form of the items says that they are criteria."""
+    group = candidate.groups[0]
+    is_named = EvidenceKind.NAME in candidate.evidence or is_container(group.key)
+    return group.is_marked or candidate.are_texts or is_named
 
 
 def _asks_only(candidate: Candidate) -> bool:
@@ -64,8 +62,11 @@ def can_adopt(document: Document, path: Path) -> bool:
 def _find_adoptable(document: Document) -> frozenset[Path]:
     """Return the places of criteria that a table can describe, and those above them."""
     found = find_describable([document], Hints(asks=True))
-    places = [place for candidate in found if candidate.columns.has_text for place in candidate.paths]
-    return frozenset(place[:length] for place in places for length in range(len(place) + 1))
+    adoptable: set[Path] = set()
+    for candidate in found:
+        for place in candidate.paths if candidate.columns.has_text else []:
+            adoptable.update(place[:length] for length in range(len(place) + 1))
+    return frozenset(adoptable)
 
 
 def can_describe(view: View) -> bool:
@@ -82,19 +83,21 @@ def can_describe(view: View) -> bool:
 
 @lru_cache(maxsize=1)  # the rubrics of a file are asked about one after the other
 def _read_by_tables(document: Document) -> Mapping[Path, View]:
-    """Return what the tables for a document read, by its place: criteria with texts and marks."""
-    found = [
-        candidate for candidate in understand_all([document], Hints(YES_NO, asks=True)) if candidate.groups[0].is_marked
-    ]
-    able = {path for candidate in found if candidate.columns.has_text for path in candidate.paths}
-    return {view.path: view for candidate in found for view in candidate.views if view.path in able}
+    """Return the rubrics that the tables for a document read, by their place: criteria with texts and marks."""
+    candidates = understand_all([document], Hints(YES_NO, asks=True))
+    marked = [candidate for candidate in candidates if candidate.groups[0].is_marked]
+    able: set[Path] = set()
+    for candidate in marked:
+        if candidate.columns.has_text:
+            able.update(candidate.paths)
+    return {view.path: view for candidate in marked for view in candidate.views if view.path in able}
 
 
 def keeps(own: View, other: View) -> bool:
     """Return whether another reading has all criteria of a rubric, with their gates, signs, weights and levels."""
     if own.threshold not in (None, other.threshold):
         return False
-    before, after = (_list_criteria(view) for view in (own, other))
+    before, after = _list_criteria(own), _list_criteria(other)
     if len(before) != len(after) or len(before) != len(own.data):
         return False
     are_weighted = any(criterion.fields and "weight" in criterion.fields for criterion in before)
@@ -131,7 +134,6 @@ def _keeps_criterion(own: Criterion, other: Criterion) -> bool:
 def _list_scores(criterion: Criterion) -> list[tuple[Any, ...]]:
     """Return the scores of a criterion with their texts."""
     bands = criterion.scale.bands if criterion.scale else ()
-    return [
-        *((level.number, level.outcome or level.name) for level in criterion.levels or ()),
-        *((band.lower, band.upper, band.outcome) for band in bands),
-    ]
+    scores: list[tuple[Any, ...]] = [(level.number, level.outcome or level.name) for level in criterion.levels or ()]
+    scores += [(band.lower, band.upper, band.outcome) for band in bands]
+    return scores

@@ -1,7 +1,7 @@
 """The table that describes how a team writes its rubrics: where the criteria are, and what each field means."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -11,6 +11,7 @@ from typing import Any
 from rubric_lint.model.schema_files import BASE, add_schema
 from rubric_lint.model.view import Dialect
 from rubric_lint.source.path import Path, split_pointer
+from rubric_lint.source.tree import items_of
 
 Names = tuple[str, ...]
 """Names of a field, of which the first that an entry has counts: a key, keys with dots, or a pointer from the top."""
@@ -77,7 +78,9 @@ def dialect_of(table: FormatTable) -> Dialect:
     fields = {"id": table.id, "expected_outcome": table.outcome, "weight": table.weight, "levels": table.levels}
     gates = tuple(name for name, _ in table.gate)
     fields |= {"required_min_score": gates, "required_min_level": gates}
-    without = {"mixing", "not-self-contained", "score-in-text", *(() if table.id else ("missing-id",))}
+    without = {"mixing", "not-self-contained", "score-in-text"}
+    if not table.id:
+        without.add("missing-id")
     if table.is_turned:
         without |= {"inverted-scale", "idle-gate"}
     return Dialect(
@@ -98,19 +101,27 @@ def _as_names(value: str | list[str]) -> Names:
 def _as_marks(value: Any) -> Marks:
     if not isinstance(value, dict):
         return tuple((name, None) for name in _as_names(value))
-    pairs = ((name, values if isinstance(values, list) else [values]) for name, values in value.items())
-    return tuple((name, None if values == [True] else tuple(values)) for name, values in pairs)
+    marks: list[tuple[str, tuple[Any, ...] | None]] = []
+    for name, marking in value.items():
+        values = marking if isinstance(marking, list) else [marking]
+        marks.append((name, None if values == [True] else tuple(values)))
+    return tuple(marks)
+
+
+def _as_scores(words: Mapping[str, Any]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple((word, Decimal(str(number))) for word, number in words.items())
+
+
+def _as_scale(scale: Any) -> Any:
+    return tuple(scale) if isinstance(scale, list) else scale
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("files", "id", "outcome", "weight", "levels", "parts", "unused"), _as_names),
     **dict.fromkeys(("level-score", "level-text"), _as_names),
     **dict.fromkeys(("gate", "negative", "sums"), _as_marks),
-    **dict.fromkeys(
-        ("weights", "level-scores"),
-        lambda words: tuple((word, Decimal(str(number))) for word, number in words.items()),
-    ),
-    "scale": lambda scale: tuple(scale) if isinstance(scale, list) else scale,
+    **dict.fromkeys(("weights", "level-scores"), _as_scores),
+    "scale": _as_scale,
 }
 """How a setting becomes the field of the same name, where its value changes."""
 
@@ -146,28 +157,44 @@ SHARE = r"^\s*(\d{1,6}(?:\.\d{1,6})?)\s*%?\s*$"
 """A weight in a string, as people write a share of the whole: "40%", "0.4"."""
 
 
+def _write_fields(table: FormatTable) -> dict[str, dict[str, Any]]:
+    """Return the schemas of the fields of a criterion; a field with several uses has that of the last one here."""
+    weight: dict[str, Any] = {"type": ["number", "string"]}
+    if not table.weights:
+        weight |= {"pattern": SHARE, "x-expected": "a number"}
+    scale = table.scale if isinstance(table.scale, tuple) else (table.scale,)
+    ends = [end for end in scale if isinstance(end, str) and end != YES_NO]
+    marks = [name for name, _ in table.negative + table.sums]
+    gates = [name for name, _ in table.gate]
+    outcome = {"allOf": [{"$ref": "../v2/rubric.json#/definitions/outcome"}]}
+    parts = {"$ref": "#/definitions/rubrics"}
+    uses: list[tuple[Iterable[str], str, dict[str, Any], str]] = [
+        (ends, "The scale of the criterion.", {}, ""),
+        (table.unused, "A field that rubric-lint does not need.", {}, ""),
+        (marks, "A mark of a criterion.", {}, "weight"),
+        (gates, "What must be met.", {}, "required_min_score"),
+        (table.levels, "The texts of the scores.", {"additionalProperties": {}}, "levels"),
+        (table.parts, "The parts of a criterion, which are judged one by one.", parts, ""),
+        (table.weight, "How much the criterion counts.", weight, "weight"),
+        (table.outcome, "What is judged.", outcome, "expected_outcome"),
+        (table.id, "The name of the criterion.", {"type": ["string", "integer"]}, "id"),
+    ]
+    holders: dict[str, dict[str, Any]] = {}
+    fields: dict[str, dict[str, Any]] = {}
+    for names, description, schema, ours in uses:
+        for name in names:
+            if is_plain(name):
+                fields[name] = {"description": description, **schema}
+                if ours:
+                    fields[name]["x-reads-as"] = ours
+            elif "." in name and not name.startswith("/"):
+                holders[name.partition(".")[0]] = {"description": "What holds fields of the criterion."}
+    return holders | fields
+
+
 def _write_schema(table: FormatTable, source: str) -> dict[str, Any]:
     """Return the schema of a list of criteria: types that our words need, under the names of the table."""
-    outcome = {"$ref": "../v2/rubric.json#/definitions/outcome"}
-    words = {"type": ["number", "string"], **({} if table.weights else {"pattern": SHARE, "x-expected": "a number"})}
-    entries = {"$ref": "#/definitions/rubrics"}
-    ends = [end for end in ((table.scale,) if isinstance(table.scale, str) else table.scale or ()) if end != YES_NO]
-    known: dict[str, tuple[str, dict[str, Any], str]] = {
-        **dict.fromkeys((end for end in ends if isinstance(end, str)), ("The scale of the criterion.", {}, "")),
-        **dict.fromkeys(table.unused, ("A field that rubric-lint does not need.", {}, "")),
-        **dict.fromkeys((name for name, _ in (*table.negative, *table.sums)), ("A mark of a criterion.", {}, "weight")),
-        **dict.fromkeys((name for name, _ in table.gate), ("What must be met.", {}, "required_min_score")),
-        **dict.fromkeys(table.levels, ("The texts of the scores.", {"additionalProperties": {}}, "levels")),
-        **dict.fromkeys(table.parts, ("The parts of a criterion, which are judged one by one.", entries, "")),
-        **dict.fromkeys(table.weight, ("How much the criterion counts.", words, "weight")),
-        **dict.fromkeys(table.outcome, ("What is judged.", {"allOf": [outcome]}, "expected_outcome")),
-        **dict.fromkeys(table.id, ("The name of the criterion.", {"type": ["string", "integer"]}, "id")),
-    }
-    inner = (name.partition(".")[0] for name in known if "." in name and not name.startswith("/"))
-    fields: dict[str, Any] = {name: {"description": "What holds fields of the criterion."} for name in inner}
-    for name in filter(is_plain, known):
-        description, schema, ours = known[name]
-        fields[name] = {"description": description, **schema, **({"x-reads-as": ours} if ours else {})}
+    fields = _write_fields(table)
     entry = {"$ref": "#/definitions/entry"}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -201,20 +228,27 @@ def find_contradictions(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", "has neither `outcome` nor `levels`, so nothing says what a criterion asks for; name one of them"
     scale = table.get("scale")
     ends = [end for end in scale if not isinstance(end, str)] if isinstance(scale, list) else []
-    ends = ends if len(ends) == 2 else []
-    if ends and ends[0] >= ends[1]:
-        one, other = ", which is one score; write the lowest and the highest", "; write the lowest score first"
-        yield "scale", f"goes from {ends[0]} to {ends[1]}{one if ends[0] == ends[1] else other}"
+    if len(ends) < 2:
+        ends = []
+    elif ends[0] == ends[1]:
+        yield "scale", f"goes from {ends[0]} to {ends[1]}, which is one score; write the lowest and the highest"
+    elif ends[0] > ends[1]:
+        yield "scale", f"goes from {ends[0]} to {ends[1]}; write the lowest score first"
     yield from _find_in_marks(table, ends if ends and ends[0] < ends[1] else [])
-    needs = (("weights", "weight"), *((key, "levels") for key in ("level-score", "level-scores", "level-text", "sums")))
-    for key, need in needs:
+    of_levels = dict.fromkeys(("level-score", "level-scores", "level-text", "sums"), "levels")
+    for key, need in {"weights": "weight", **of_levels}.items():
         if key in table and need not in table:
             yield key, f"says how to read `{need}`, which is missing"
     yield from _find_shared(table)
+    yield from _find_in_pointers(table)
+
+
+def _find_in_pointers(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find pointers with more `*` than that to the criteria, and names where only a pointer can stand."""
     stars = table["criteria"].count("*")
     for key in ("rubric", "task", "scale", "gate", "pass", "total"):
-        parts = table.get(key) if isinstance(table.get(key), list) else [table.get(key)]
-        for part in parts or ():
+        value = table.get(key)
+        for part in value if isinstance(value, list) else [value]:
             if isinstance(part, str) and part.startswith("/") and part.count("*") > stars:
                 yield key, f'"{part}" has more `*` than `criteria`, which has {stars}'
             elif isinstance(part, str) and key not in ("scale", "gate") and not part.startswith("/"):
@@ -242,7 +276,9 @@ def _find_shared(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     gates = table.get("gate", ())  # words that mean a gate may stand in any field
     fields = {**table, "gate": () if isinstance(gates, dict) else gates}
     for key, others in (("weight", ("outcome", "levels")), ("gate", ("outcome", "levels", "weight"))):
-        known = {name: other for other in others for name in _as_names(fields.get(other, ()))}
+        known: dict[str, str] = {}
+        for other in others:
+            known |= dict.fromkeys(_as_names(fields.get(other, ())), other)
         for name in _as_names(fields.get(key, ())):
             if name in known:
                 yield key, f'"{name}" is the `{known[name]}` already; name the field with the {key}'
@@ -252,17 +288,19 @@ def expand(data: Any, pointer: str) -> Iterator[tuple[Path, tuple[str | int, ...
     """Find the places that a pointer leads to, each with what its `*` stand for there."""
     found: list[tuple[Path, tuple[str | int, ...], Any]] = [((), (), data)]
     for step in split_pointer(pointer):
-        found = [
-            ((*path, key), (*bound, key) if step == "*" else bound, value)
-            for path, bound, holder in found
-            for key, value in _children(holder, step)
-        ]
-    yield from ((path, bound) for path, bound, _ in found)
+        holders, found = found, []
+        for path, bound, holder in holders:
+            for key, value in _children(holder, step):
+                found.append(((*path, key), (*bound, key) if step == "*" else bound, value))
+    for path, bound, _ in found:
+        yield path, bound
 
 
 def _children(holder: Any, step: str) -> Iterator[tuple[str | int, Any]]:
-    if isinstance(holder, dict):
-        yield from holder.items() if step == "*" else ((step, holder[step]) for _ in (0,) if step in holder)
-    elif isinstance(holder, list):
-        items = enumerate(holder)
-        yield from ((at, item) for at, item in items if step == "*" or (re.fullmatch(r"\d+", step) and int(step) == at))
+    """Yield the parts of a mapping or a list that a step of a pointer leads to, each with its key or its index."""
+    if step == "*":
+        yield from items_of(holder)
+    elif isinstance(holder, dict) and step in holder:
+        yield step, holder[step]
+    elif isinstance(holder, list) and re.fullmatch(r"\d+", step) and int(step) < len(holder):
+        yield int(step), holder[int(step)]

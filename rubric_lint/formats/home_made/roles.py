@@ -49,10 +49,8 @@ class Role(StrEnum):
 
 
 BEARING = frozenset(
-    {
-        *(Role.WEIGHT, Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT, Role.COMBINE, Role.DIRECTION),
-        *(Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA, Role.JUDGED_BY),
-    }
+    {Role.WEIGHT, Role.GATE, Role.NEGATIVE, Role.PASS, Role.VERDICT, Role.COMBINE, Role.DIRECTION}
+    | {Role.LEFT_OUT, Role.CHANGE, Role.LEVELS, Role.CRITERIA, Role.JUDGED_BY}
 )
 """What decides a score or a verdict, so that it stops the score wherever it is not read."""
 
@@ -68,7 +66,7 @@ _RANGE = re.compile(r"[<>]?=?\d[\d.]*%?(?:(?:-|\u2013|to)\d[\d.]*%?|\+)?")
 
 
 def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: bool = False) -> Role:
-    """Return what a key may be: HARMLESS if it says nothing of a score, OPEN if nothing says what it is.
+    """Return the role that a key may have: HARMLESS if it says nothing of a score, OPEN if nothing says which.
 
     The key is one of a criterion or, with `is_around`, of what stands around criteria, which are scored on `scales`.
     """
@@ -76,12 +74,12 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
     if words & SETS["notes"]:
         return Role.HARMLESS
     flag = as_flag(value)
-    rules: RoleTests = ()
+    tests: RoleTests = ()
     if isinstance(flag, bool):
-        rules = _read_flag(key, words, flag=flag, is_around=is_around)
-    elif value and (not is_around or _is_telling(key) or (isinstance(value, str) and _names_gate(value))):
-        rules = _read_value(key, words, value, is_around=is_around)
-    for role, holds in rules:
+        tests = _read_flag(key, words, flag=flag, is_around=is_around)
+    elif value and (not is_around or _may_have_role(key) or (isinstance(value, str) and _names_gate(value))):
+        tests = _read_value(key, words, value, is_around=is_around)
+    for role, holds in tests:
         if holds:
             return role
     if is_reversed(key, value, scales):
@@ -95,8 +93,9 @@ def role_of(key: str, value: Any, scales: Collection[Ends] = (), *, is_around: b
 
 def as_flag(value: Any) -> Any:
     """Return true or false for a word that says so, else the value."""
-    is_short = isinstance(value, str) and len(value) <= _LONGEST_FLAG
-    return _FLAGS.get(value.strip().lower(), value) if is_short else value
+    if not isinstance(value, str) or len(value) > _LONGEST_FLAG:
+        return value
+    return _FLAGS.get(value.strip().lower(), value)
 
 
 def _names_gate(text: str) -> bool:
@@ -118,17 +117,16 @@ def _is_end(words: frozenset[str], value: Any, scales: Collection[Ends]) -> bool
     return is_end and any(value == (low if is_least else high) for low, high in scales)
 
 
-_TELLING = frozenset[str]().union(
+_ROLE_WORDS = frozenset({"scoring", "method", "passes", "sum"}).union(
     *(SETS[name] for name in ("weights", "changes", "penalty", "gate", "must", "mark", "less", "least", "of_scores")),
     *(SETS[name] for name in ("grades", "scales", "ways")),
-    ("scoring", "method", "passes", "sum"),
 )
 
 
-@lru_cache(maxsize=1 << 10)  # what stands around criteria repeats its keys, and few of them tell anything
-def _is_telling(key: str) -> bool:
+@lru_cache(maxsize=1 << 10)  # what stands around criteria repeats its keys, and few of them have a role
+def _may_have_role(key: str) -> bool:
     """Return whether a word of a key around criteria may give it a role."""
-    return _is_named(key, _TELLING)
+    return _is_named(key, _ROLE_WORDS)
 
 
 RoleTests = tuple[tuple[Role, Any], ...]
@@ -237,7 +235,7 @@ def is_gate(key: str) -> bool:
 
 
 _OF_MUST = frozenset({"is", "be", "to", "have", "pass", "passed", "meet", "met", "hard", "absolute"})
-"""Words beside those of what must be met."""
+"""Other words in the names of what must be met."""
 
 
 def is_bad(words: frozenset[str]) -> bool:
@@ -255,9 +253,8 @@ def is_good(text: str) -> bool:
 
 def says_penalty(key: str, value: Any) -> bool:
     """Return whether a field says that its criterion is a penalty: `type: penalty`, `kind: negative`."""
-    return (
-        isinstance(value, str) and bool(split_words(key) & SETS["kinds"]) and value.strip().lower() in SETS["penalty"]
-    )
+    is_kind = isinstance(value, str) and bool(split_words(key) & SETS["kinds"])
+    return is_kind and value.strip().lower() in SETS["penalty"]
 
 
 def says_sum(key: str, value: Any) -> bool:

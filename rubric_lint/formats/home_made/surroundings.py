@@ -1,4 +1,4 @@
-"""Find what stands beside criteria: a pass mark, a scale, a total, shared levels, and signs of other purposes."""
+"""Find what stands around criteria: a pass mark, a scale, a total, shared levels, and keys of other purposes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,12 +60,16 @@ def find_surroundings(parsed: ParsedValues, group: CriteriaGroup) -> Surrounding
     places: dict[Role, Path] = {}
     for path, mapping in reversed(holders):
         for role in reader.known:
-            found = () if role in places else parsed.once(role, mapping, partial(reader.find, role))
-            if found:
-                places[role] = (*path, *found)
+            if role not in places:
+                found = parsed.once(role, mapping, partial(reader.find, role))
+                if found:
+                    places[role] = path + found
     called = document.source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
-    foreign = [key for _, mapping in holders for key in parsed.once("foreign", mapping, _find_foreign)]
-    foreign += [called] if called in Foreign.around else []
+    foreign: list[str] = []
+    for _, mapping in holders:
+        foreign += parsed.once("foreign", mapping, _find_foreign)
+    if called in Foreign.around:
+        foreign.append(called)
     return Surroundings(
         places,
         holders,
@@ -85,7 +89,7 @@ def _find_foreign_fields(parsed: ParsedValues, group: CriteriaGroup) -> Iterator
     """Find the keys of most criteria that those of another purpose have; a text or an answer may be under any key."""
     entries = group.columns.entries
     answers = [key for key in group.columns.entries[0] if key.partition("_")[0] in SETS["answers"]] if entries else []
-    for key in (*Foreign.entry, *answers):
+    for key in [*Foreign.entry, *answers]:
         having = [entry[key] for entry in entries if key in entry]
         strange = [value for value in having if not (_is_answer(value) or (key in _TEXTS and is_prose(value)))]
         levels = [parsed.levels(value) for value in strange]
@@ -127,20 +131,24 @@ def _find_settings(mapping: CriterionFields) -> list[tuple[str, CriterionFields]
 def _find_in_map(document: Document, group: CriteriaGroup) -> Iterator[tuple[Path, CriterionFields]]:
     """Yield what stands between the criteria of a map: `{tone: {max: 2}, facts: {max: 2}, passing_threshold: 3}`."""
     value = document.value(group.path)
-    others = {key: entry for key, entry in value.items() if key not in group.items} if isinstance(value, dict) else {}
-    if others and not group.are_texts:
-        yield group.path, others
+    if isinstance(value, dict) and not group.are_texts:
+        others = {key: part for key, part in value.items() if key not in group.items}
+        if others:
+            yield group.path, others
 
 
 def _are_settings(part: CriterionFields) -> bool:
     """Return whether a mapping says how scores are read: one pass mark, a scale, or both of its ends."""
     marks = [key for key, value in part.items() if _is_like(Role.PASS, key, value) and not is_of_model(key, part)]
-    has_ends = all(any(name in part for name in names) for names in (SurroundingWords.lowest, SurroundingWords.highest))
+    has_lowest = any(name in part for name in SurroundingWords.lowest)
+    has_ends = has_lowest and any(name in part for name in SurroundingWords.highest)
     has_scale = any(read_ends(part.get(name)) is not None for name in SurroundingWords.scale)
     return (len(marks) == 1 or has_ends or has_scale) and not any(map(holds_mappings, part.values()))
 
 
 class _RoleFinder:
+    """Finds the keys with a role in the mappings around criteria."""
+
     def __init__(self, parsed: ParsedValues) -> None:
         self.parsed = parsed
         words = SurroundingWords
@@ -148,11 +156,11 @@ class _RoleFinder:
             Role.LEVELS: (words.levels, self._are_levels),
             Role.PASS: (words.passes, is_amount),
             Role.SCALE: (words.scale, self._is_scale),
-            Role.LOWEST: (words.lowest, lambda value: type(value) is int),
-            Role.HIGHEST: (words.highest, lambda value: type(value) is int),
-            Role.TOTAL: (words.total, lambda value: is_number(value) or read_percent(value) is not None),
-            Role.COMBINE: ((), lambda value: isinstance(value, str)),
-            Role.PERCENT: (words.scale, lambda value: type(value) is int and value == _PERCENT),
+            Role.LOWEST: (words.lowest, _is_integer),
+            Role.HIGHEST: (words.highest, _is_integer),
+            Role.TOTAL: (words.total, _is_total),
+            Role.COMBINE: ((), _is_text),
+            Role.PERCENT: (words.scale, _is_percent),
         }
         """The names of the keys with a role, and what their values are."""
 
@@ -171,7 +179,9 @@ class _RoleFinder:
         """Return the way to the texts of a scale: `scale: {min: 1, max: 5, meaning: {1: ..., 5: ...}}`."""
         for name in SurroundingWords.scale:
             scale = mapping.get(name)
-            inner = [key for key, value in scale.items() if self._are_levels(value)] if isinstance(scale, dict) else []
+            if not isinstance(scale, dict):
+                continue
+            inner = [key for key, value in scale.items() if self._are_levels(value)]
             if len(inner) == 1:
                 return name, inner[0]
         return ()
@@ -188,6 +198,23 @@ class _RoleFinder:
     def _are_levels(self, value: Any) -> bool:
         levels = self.parsed.levels(value)
         return levels is not None and not levels.words and levels.is_described
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_total(value: Any) -> bool:
+    return is_number(value) or read_percent(value) is not None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_percent(value: Any) -> bool:
+    """Return whether a value is the highest score of a scale in percent."""
+    return _is_integer(value) and value == _PERCENT
 
 
 def _is_like(role: Role, key: str, value: Any) -> bool:

@@ -41,7 +41,7 @@ def find_in_level(
 def find_around_in_suite(
     document: Document, path: Path, scales: tuple[Ends, ...], known: frozenset[str], *, is_grader: bool = False
 ) -> Sequence[UnmappedKey]:
-    """Return what stands around the rubrics at or below a path, in the suite or the test that holds them.
+    """Return the unmapped keys around the rubrics at or below a path, in the suite or the test that holds them.
 
     `known` are the keys that are read. What a test as a whole must do bears on no rubric, nor do its inputs; with
     `is_grader`, the holder judges by this rubric alone. What a mapping or a list says may be a part of the criteria.
@@ -89,9 +89,11 @@ def _list_around(document: Document, criteria: str, path: Path) -> list[tuple[st
 @lru_cache(maxsize=1 << 3)
 def _list_holding(document: Document, criteria: str) -> frozenset[Path]:
     """Return the paths to the rubrics of a table and to what holds them."""
-    paths = (path for path, _ in expand(document.data, criteria))
-    found = (path for path in paths if any(isinstance(part, str | dict) for part in parts_of(document.value(path))))
-    return frozenset(path[:length] for path in found for length in range(len(path) + 1))
+    holding: set[Path] = set()
+    for path, _ in expand(document.data, criteria):
+        if any(isinstance(part, str | dict) for part in parts_of(document.value(path))):
+            holding.update(path[:length] for length in range(len(path) + 1))
+    return frozenset(holding)
 
 
 class UnmappedSearch:
@@ -131,15 +133,16 @@ class UnmappedSearch:
     def known(self) -> set[str]:
         """The fields of criteria in which there is nothing else to find."""
         table = self.table
-        return _first_steps((*table.id, *table.weight, *table.levels, *table.parts, *table.unused))
+        return _first_steps(table.id + table.weight + table.levels + table.parts + table.unused)
 
     @cached_property
     def used(self) -> set[str]:
         """The fields of criteria that are read, but may say more."""
         table = self.table
         ends = table.scale if isinstance(table.scale, tuple) else (table.scale,)
-        marks = (name for name, _ in (*table.gate, *table.negative, *table.sums))
-        return _first_steps((*table.outcome, *marks, *(end for end in ends if isinstance(end, str))))
+        names = [name for name, _ in table.gate + table.negative + table.sums]
+        names += [end for end in ends if isinstance(end, str)]
+        return _first_steps([*table.outcome, *names])
 
     @cached_property
     def gates(self) -> set[str]:
@@ -150,11 +153,11 @@ class UnmappedSearch:
     def penalties(self) -> dict[str, Collection[Any] | None]:
         """The fields of criteria that mark penalties, with the values that a table names for penalties and gates."""
         gates = {name: values or () for name, values in self.table.gate}
-        return {
-            name: None if values is None else (*values, *gates.get(name, ()))
-            for name, values in self.table.negative
-            if name not in self.table.unused
-        }
+        penalties: dict[str, Collection[Any] | None] = {}
+        for name, values in self.table.negative:
+            if name not in self.table.unused:
+                penalties[name] = None if values is None else values + gates.get(name, ())
+        return penalties
 
     @cached_property
     def stars(self) -> list[str]:
@@ -192,10 +195,13 @@ class UnmappedSearch:
         for place, entry in entries:
             holders.setdefault(place[:-1], []).append(entry)
         weights = SETS["weights"] | {"score", "max"}
-        for rows in holders.values() if self.table.combine != "all" else ():
+        if self.table.combine == "all":
+            return
+        for rows in holders.values():
             columns: dict[str, list[Any]] = {}
-            for key, value in (pair for entry in rows for pair in entry.items()):
-                columns.setdefault(key, []).append(value)
+            for entry in rows:
+                for key, value in entry.items():
+                    columns.setdefault(key, []).append(value)
             if any(key in self.table.weight or (key in self.known and split_words(key) & weights) for key in columns):
                 continue
             for key, values in columns.items():
@@ -218,10 +224,13 @@ class UnmappedSearch:
                 continue
             else:
                 role = self._read_field(key, value, entry, is_share=key in shares)
-            yield from self._find_reversals(own, value) if role is None else [UnmappedKey(own, role, value)]
+            if role is None:
+                yield from self._find_reversals(own, value)
+            else:
+                yield UnmappedKey(own, role, value)
 
     def _read_field(self, key: str, value: Any, entry: Mapping[str, Any], *, is_share: bool) -> Role | None:
-        """Return what a field that is not read may be; None if it bears on no score."""
+        """Return the role that an unread field may have; None if it bears on no score."""
         role = role_of(key, value, self.scales)
         other_end = key.replace("min", "max")
         is_end = "min" in split_words(key) and other_end in entry and other_end not in self.known
@@ -255,7 +264,7 @@ class UnmappedSearch:
 
     def _may_be_best(self, key: str, value: Any, holder: Mapping[str, Any]) -> bool:
         """Return whether a field of a scale or a criterion may say that another score than the highest is the best."""
-        is_end = any(key in pair and all(end in holder for end in pair) for pair in ENDS)
+        is_end = any(key in (low, high) and low in holder and high in holder for low, high in ENDS)
         return is_below_top(value, self.scales) and not (is_end or split_words(key) & (SETS["least"] | {"worst"}))
 
     # What texts say.
@@ -268,7 +277,7 @@ class UnmappedSearch:
             for at, text in enumerate(value):
                 yield from self._find_reversal((*place, at), text, text)
         elif isinstance(value, dict) and not holds_mappings(value):
-            is_scale = any(all(end in value for end in pair) for pair in ENDS)
+            is_scale = any(low in value and high in value for low, high in ENDS)
             for key, text in value.items():
                 own, role = (*place, key), role_of(key, text, self.scales)
                 is_label = isinstance(text, str) and len(text.split()) < FEW and re.fullmatch(r"-?\d+", key)
@@ -321,20 +330,27 @@ class UnmappedSearch:
         elif isinstance(value, list | dict):
             found = list(self._find_in_settings(place, value))
             whole = None if found or is_known else self._read_items(key, value)
-            yield from self._join(found) if whole is None else [UnmappedKey(place, whole, value)]
+            if whole is None:
+                yield from self._join(found)
+            else:
+                yield UnmappedKey(place, whole, value)
         elif role is not Role.HARMLESS and len(place) == len(self.path) and self._may_count(key, value):
             is_of_whole = key == "weight" and self._have_weights  # among other rubrics
-            yield from () if is_of_whole else [UnmappedKey(place, Role.OPEN, value)]
+            if not is_of_whole:
+                yield UnmappedKey(place, Role.OPEN, value)
 
     def _join(self, found: Sequence[UnmappedKey]) -> Iterator[UnmappedKey]:
         """Yield what settings say, once for each role: at the key, or at the mapping of several."""
         for role in dict.fromkeys(key.role for key in found):
             same = [key for key in found if key.role is role]
-            place = _share([key.place for key in same])
-            yield same[0] if len(same) == 1 else UnmappedKey(place, role, self.document.value(place))
+            if len(same) == 1:
+                yield same[0]
+            else:
+                place = _find_common_start([key.place for key in same])
+                yield UnmappedKey(place, role, self.document.value(place))
 
     def _role_around(self, key: str, value: Any, scales: Collection[Ends] = ()) -> Role:
-        """Return what a key around criteria may be; where all of them must be met, one that says so changes nothing."""
+        """Return the role of a key around criteria; where all must be met, one that says so changes nothing."""
         role = role_of(key, value, scales, is_around=True)
         is_all = role is Role.COMBINE or (role is Role.GATE and not isinstance(value, list | dict))
         return Role.HARMLESS if is_all and self.table.combine == "all" else role
@@ -356,10 +372,13 @@ class UnmappedSearch:
                 role = self._read_items(key, part)
             if isinstance(part, dict) and any((*own, inner) in self.read for inner in part):
                 role = None  # some of it is read, and the rest is looked at
-            yield from self._find_in_settings(own, part) if role is None else [UnmappedKey(own, role, part)]
+            if role is None:
+                yield from self._find_in_settings(own, part)
+            else:
+                yield UnmappedKey(own, role, part)
 
     def _read_items(self, key: str, value: Any) -> Role | None:
-        """Return what a list or a mapping may be by its items or keys, whatever it is called."""
+        """Return the role that a list or a mapping may have by its items or keys, whatever it is called."""
         if not value or not isinstance(value, list | dict):
             return None
         words, weights = split_words(key), SETS["weights"]
@@ -367,28 +386,26 @@ class UnmappedSearch:
         is_of_criteria = all(isinstance(name, str) and name in self.ids for name in value)
         if (is_of_criteria or is_named) and all(map(is_amount, parts_of(value))):
             return Role.GATE if words & SETS["least"] else Role.WEIGHT
-        parts = list(value.values()) if isinstance(value, dict) else []
-        if not words & SETS["notes"] and (
-            self._is_criterion(value) or (self.table.files and self._are_criteria(value))
-        ):
+        is_criterion = self._is_criterion(value) or (self.table.files and self._are_criteria(value))
+        if is_criterion and not words & SETS["notes"]:
             return Role.CRITERIA
         are_rules = _are_rules(value) and not words & (SETS["notes"] | SETS["of_cases"])
         if are_rules or self._converts_scores(value):
             return Role.CHANGE
         if not is_of_criteria or role_of(key, value, is_around=True) is Role.HARMLESS:
             return None
-        is_some = any(map(_is_setting, parts)) if parts else len({*value}) < len(self.ids)
-        return Role.OPEN if is_some else None
+        is_open = len({*value}) < len(self.ids)
+        if isinstance(value, dict):
+            is_open = any(map(_is_setting, value.values()))
+        return Role.OPEN if is_open else None
 
     def _is_criterion(self, value: Any) -> bool:
-        """Return whether a mapping beside the criteria of a table is one more: it has their ids and their texts."""
-        names = self.table.id, self.table.outcome
-        return isinstance(value, dict) and all(
-            any(name in value for name in names_of_field) for names_of_field in names
-        )
+        """Return whether a mapping around the criteria of a table is one more: it has an id and a text as theirs."""
+        has_id = isinstance(value, dict) and any(name in value for name in self.table.id)
+        return has_id and any(name in value for name in self.table.outcome)
 
     def _are_criteria(self, value: Any) -> bool:
-        """Return whether what stands beside the criteria of a table has the fields of more: a text and another one."""
+        """Return whether what stands around the criteria of a table has the fields of more: a text and another one."""
         texts = {*self.table.outcome, *self.table.levels}
         known = texts.union(self.table.id, self.table.weight)
         entries = [part for part in parts_of(value) if isinstance(part, dict)]
@@ -397,14 +414,14 @@ class UnmappedSearch:
     def _converts_scores(self, value: Any) -> bool:
         """Return whether a value gives the scores of a scale other numbers: `{1: 0, 2: 0.2, 3: 1}`, `[0, 0.2, 1]`."""
         if isinstance(value, list):
-            is_other = len(value) > 1 and all(map(is_number, value))
-            return is_other and any(
-                high - low == len(value) - 1 and value != [*range(int(low), int(high) + 1)] for low, high in self.scales
-            )
+            as_many = [ends for ends in self.scales if ends[1] - ends[0] == len(value) - 1]
+            is_other = any(value != [*range(int(low), int(high) + 1)] for low, high in as_many)
+            return is_other and len(value) > 1 and all(map(is_number, value))
         if not isinstance(value, dict) or len(value) < 2 or not all(map(is_amount, value.values())):
             return False
-        scores = [read_score(key) for key in value]
-        return any(all(score is not None and low <= score <= high for score in scores) for low, high in self.scales)
+        scores = [score for score in map(read_score, value) if score is not None]
+        are_scores = len(scores) == len(value)
+        return are_scores and any(low <= min(scores) and max(scores) <= high for low, high in self.scales)
 
     @cached_property
     def _called(self) -> frozenset[str]:
@@ -418,9 +435,12 @@ class UnmappedSearch:
         holder = self.document.value(self.path)
         if isinstance(holder, dict):
             return frozenset(holder)
-        entries = [entry for entry in holder if isinstance(entry, dict)] if isinstance(holder, list) else []
-        names = (*self.table.id, "id", "name", "title", "label", "key")
-        return frozenset(str(entry[name]) for entry in entries for name in names if entry.get(name))
+        names = [*self.table.id, "id", "name", "title", "label", "key"]
+        ids: set[str] = set()
+        for entry in parts_of(holder):
+            if isinstance(entry, dict):
+                ids.update(str(entry[name]) for name in names if entry.get(name))
+        return frozenset(ids)
 
     @cached_property
     def _have_weights(self) -> bool:
@@ -429,10 +449,12 @@ class UnmappedSearch:
         return bool(self._entries) and not any(entry.keys().isdisjoint(names) for _, entry in self._entries)
 
     def _is_unused(self, place: Path) -> bool:
-        return any(
-            len(steps) == len(place) and all(own in ("*", str(step)) for own, step in zip(steps, place, strict=True))
-            for steps in self.unused
-        )
+        for steps in self.unused:
+            if len(steps) == len(place):
+                pairs = zip(steps, place, strict=True)
+                if all(own in ("*", str(step)) for own, step in pairs):
+                    return True
+        return False
 
 
 def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[PlacedCriterion]:
@@ -447,10 +469,12 @@ def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[Pl
 def _are_rules(value: Any) -> bool:
     """Return whether all parts of a value say in which case they hold: `{condition: ..., action: cap_points}`."""
     parts = parts_of(value)
-    return bool(parts) and all(
-        isinstance(part, dict) and any(split_words(key) & SETS["rules"] and isinstance(part[key], str) for key in part)
-        for part in parts
-    )
+    return bool(parts) and all(map(_is_rule, parts))
+
+
+def _is_rule(value: Any) -> bool:
+    fields = value.items() if isinstance(value, dict) else ()
+    return any(split_words(key) & SETS["rules"] and isinstance(part, str) for key, part in fields)
 
 
 def holds_mappings(value: Any) -> bool:
@@ -467,11 +491,12 @@ def is_text_of_words(value: str) -> bool:
     return len(value.split()) >= FEW or len(value) > _LABEL
 
 
-def _share(places: Sequence[Path]) -> Path:
+def _find_common_start(places: Sequence[Path]) -> Path:
     """Return the steps with which all of some places begin."""
-    first = min(places, key=len)
-    length = next((at for at, step in enumerate(first) if any(place[at] != step for place in places)), len(first))
-    return first[:length]
+    start = min(places, key=len)
+    while any(place[: len(start)] != start for place in places):
+        start = start[:-1]
+    return start
 
 
 def _first_steps(names: Iterable[str]) -> set[str]:
@@ -515,8 +540,9 @@ def _are_shares(values: Sequence[Any], count: int) -> bool:
 
 def _is_order(values: Sequence[Any]) -> bool:
     """Return whether the values of a field are the places of its criteria in their list: 1, 2, 3."""
-    rows = [[*range(1, len(values) + 1)], *([[*range(len(values))]] if len(values) > 2 else ())]
-    return len(values) > 1 and values in rows
+    count = len(values)
+    is_from_1 = count > 1 and values == [*range(1, count + 1)]
+    return is_from_1 or (count > 2 and values == [*range(count)])
 
 
 def _is_setting(value: Any) -> bool:

@@ -362,9 +362,8 @@ def _list_inner(view: View, entries: Sequence[PlacedCriterion]) -> list[list[Pla
     places = {place for place, _ in entries}
     ways = set[Path]()
     for depth in {len(place) for place in places}:
-        for source in view.sources:
-            if source[:depth] in places:
-                ways |= {source[depth:end] for end in range(depth + 1, len(source))}
+        for source in [source for source in view.sources if source[:depth] in places]:
+            ways |= {source[depth:end] for end in range(depth + 1, len(source))}
     groups: dict[Path, list[PlacedCriterion]] = {}
     for way in ways:
         kind = tuple("*" if isinstance(step, int) else step for step in way)

@@ -33,13 +33,13 @@ def can_describe(view: View) -> bool:
 
 def describe(view: View, scale: StatedScale) -> Candidate | None:
     """Return what describes a rubric alone as a table does; None if none reads it as its system does."""
-    read = _read(view)
-    return _write([view], [read], read.group.path, scale) if read else None
+    read = _read_criteria(view)
+    return _make_candidate([view], [read], read.group.path, scale) if read else None
 
 
 def describe_all(views: Sequence[View], scale: StatedScale) -> Candidate | None:
     """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
-    read = [criteria for criteria in map(_read, views) if criteria]
+    read = [criteria for criteria in map(_read_criteria, views) if criteria]
     paths = [criteria.group.path for criteria in read]
     if len({len(path) for path in paths}) != 1:
         return None
@@ -47,7 +47,7 @@ def describe_all(views: Sequence[View], scale: StatedScale) -> Candidate | None:
     for steps in zip(*paths, strict=True):
         is_same = len({*steps}) == 1 and isinstance(steps[0], str)
         at.append(steps[0] if is_same else "*")
-    return _write(views, read, tuple(at), scale)
+    return _make_candidate(views, read, tuple(at), scale)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ class _ReadCriteria:
     known: Collection[str]
 
 
-def _write(views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale: StatedScale) -> Candidate | None:
+def _make_candidate(
+    views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale: StatedScale
+) -> Candidate | None:
     """Return what describes rubrics with a table whose criteria are at a pointer; None if that reads them otherwise."""
     groups = [criteria.group for criteria in read]
     columns = _read_columns(read)
@@ -94,7 +96,7 @@ def _find_pass_mark(view: View, at: Path) -> Any:
     return pointer(generalize(place, at, view.path)) if is_written else view.threshold
 
 
-def _read(view: View) -> _ReadCriteria | None:
+def _read_criteria(view: View) -> _ReadCriteria | None:
     """Return the criteria of a rubric as a table can read them: the mappings of one list.
 
     None if they are elsewhere, have bands or levels, or are negated.

@@ -1,4 +1,4 @@
-"""Find the rubrics of systems that a table in the folder `dialects` beside this one describes, such as `rar.toml`."""
+"""Find the rubrics of systems that a table in the folder `dialects` describes, such as `rar.toml`."""
 
 import re
 import tomllib
@@ -115,7 +115,7 @@ def _is_rubric(document: Document, path: Path, found: Mapping[str, Any], *, is_n
 def _match(items: list[dict[str, Any]], found: Mapping[str, Any]) -> bool:
     """Return whether some item has a field that begins as each of the patterns of a table says."""
     for key, pattern in found.get("matches", {}).items():
-        if not any(re.match(pattern, str(_look(item, key)[0])) for item in items):
+        if not any(re.match(pattern, str(_find_field(item, key)[0])) for item in items):
             return False
     return True
 
@@ -144,14 +144,14 @@ def _is_criterion(item: dict[str, Any], found: Mapping[str, Any], *, is_named: b
         return False
     entries = found["entry"] if isinstance(found["entry"], list) else [found["entry"]]
     for entry in entries:
-        if all(_fits(_look(item, key)[0], kind) for key, kind in entry.items()):
+        if all(_is_of_kind(_find_field(item, key)[0], kind) for key, kind in entry.items()):
             names = {*entry, *found.get("or", ())}
             if is_named or "alone" not in found or all(key in names or find_near(key, names) for key in item):
                 return True
     return False
 
 
-def _fits(value: Any, kind: str | list[str]) -> bool:
+def _is_of_kind(value: Any, kind: str | list[str]) -> bool:
     """Return whether a value is of a kind: its type, or a mapping with a key that is nearly one of some."""
     if isinstance(kind, list):
         return isinstance(value, dict) and (not value or any(find_near(key, kind) for key in value))
@@ -159,7 +159,7 @@ def _fits(value: Any, kind: str | list[str]) -> bool:
     return value is not _ABSENT and not is_flag and isinstance(value, _KINDS[kind])
 
 
-def _look(item: Any, written: str) -> tuple[Any, Path]:
+def _find_field(item: Any, written: str) -> tuple[Any, Path]:
     """Return the first of some fields that a mapping has, and where; a name with dots leads into mappings: `a.b|c`."""
     for name in written.split("|"):
         value, steps = item, name.split(".")
@@ -180,7 +180,7 @@ def _are_like(steps: Sequence[Any], patterns: Sequence[str]) -> bool:
 def _find_mark(item: dict[str, Any], marks: Mapping[str, Any]) -> Path | None:
     """Return the place of a field with the value that marks a criterion, or a text like it; None if it has no mark."""
     for field, mark in marks.items():
-        value, place = _look(item, field)
+        value, place = _find_field(item, field)
         if value is mark or (isinstance(mark, str) and _are_like([value], [mark])):
             return place
     return None
@@ -277,7 +277,7 @@ def _read_marked(draft: ViewBuilder, table: DialectTable, items: list[Any]) -> l
 def _find_gate(item: dict[str, Any], view: Mapping[str, Any]) -> Path | None:
     """Return the place of the field that makes a criterion a gate, empty if it is one without a field; else None."""
     gates = view.get("gate", {})
-    if view.get("is_gated") and all(_look(item, field)[0] is _ABSENT for field in gates):
+    if view.get("is_gated") and all(_find_field(item, field)[0] is _ABSENT for field in gates):
         return ()
     return _find_mark(item, gates)
 

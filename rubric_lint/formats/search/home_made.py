@@ -132,7 +132,7 @@ def find_next_to(document: Document, rubrics: set[Path]) -> list[NearRubric]:
 
 
 def _is_likely(candidate: Candidate) -> bool:
-    """Return whether criteria have texts and scores, and no sign speaks against them."""
+    """Return whether criteria have texts and scores, and no sign is against them."""
     return candidate.columns.has_text and candidate.is_scored and not candidate.against
 
 

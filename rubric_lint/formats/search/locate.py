@@ -137,7 +137,7 @@ def _find_url(head: str) -> str:
 
 
 class Location(NamedTuple):
-    """A rubric: its path and version, for a dialect its view, and for our format what stands around it."""
+    """A rubric: its path and version, for a dialect its view, and for our format what is around it."""
 
     path: Path
     version: str
@@ -165,7 +165,7 @@ def may_be_missed(document: Document, found: Search) -> bool:
         or not found.rubrics
         or any(location.view or location.around.doubts for location in found.rubrics)
         or has_signs_of_forms(document)
-        or has_home_beside(document)
+        or has_home_next_to_it(document)
     )
 
 
@@ -175,8 +175,8 @@ def has_signs_of_forms(document: Document) -> bool:
     return any(map(text.__contains__, _SIGNS_OF_FORMS))
 
 
-def has_home_beside(document: Document) -> bool:
-    """Return whether a document that has rubrics may have home-made ones beside them."""
+def has_home_next_to_it(document: Document) -> bool:
+    """Return whether a document that has rubrics may have home-made ones next to them."""
     return isinstance(document.data, dict) and any(key in Containers.strong for key in document.data if key != FIELD)
 
 
@@ -275,17 +275,9 @@ def search(
     rubrics = [Location(path, follows) for path in found]
     views = _find_views(document, families) if families else []
     if views:
-        viewed = {view.path for view in views}
-        rubrics = _sort(document, [location for location in rubrics if location.path not in viewed] + views)
-        above = _list_ways(views)
-        inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
-        leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
+        rubrics, leftovers = _add_views(document, rubrics, leftovers, views)
     if leftovers and not is_claimed and find_intended_tools({document: rubrics}) == (True, False):
-        above = _list_ways(rubrics) - {location.path for location in rubrics}
-        placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
-        read = set(placed)
-        leftovers = [path for path in leftovers if list_prefixes([path]).isdisjoint(read)]
-        rubrics = _sort(document, rubrics + [Location(path, follows) for path in placed])
+        rubrics, leftovers = _add_placed(document, rubrics, leftovers, follows)
     if follows == VERSION_3:
         is_whole = claim.name == "rubric" if claim else claimed or version == VERSION_3
         rubrics = _read_version_3(document, rubrics, leftovers, may_be_whole=is_whole, is_claimed=claim is not None)
@@ -298,6 +290,27 @@ def search(
         leftovers = [path for path in leftovers if path not in above]
     rubrics = [_add_around(document, location, claim) for location in rubrics]
     return Search(rubrics, leftovers, is_claimed=is_claimed, is_foreign=is_other)
+
+
+def _add_views(
+    document: Document, rubrics: list[Location], leftovers: list[Path], views: list[Location]
+) -> tuple[list[Location], list[Path]]:
+    """Return the rubrics with those of dialects, which replace ours, and the leftovers that lead to none of them."""
+    viewed = {view.path for view in views}
+    above = _list_ways(views)
+    inside = {id(document.value(path)) for path in above} if document.has_aliases else set()
+    leftovers = [path for path in leftovers if path not in above and id(document.value(path)) not in inside]
+    return _sort(document, [location for location in rubrics if location.path not in viewed] + views), leftovers
+
+
+def _add_placed(
+    document: Document, rubrics: list[Location], leftovers: list[Path], version: str
+) -> tuple[list[Location], list[Path]]:
+    """Return the rubrics with the leftovers of which their place says that they are ours, and the other leftovers."""
+    above = _list_ways(rubrics) - {location.path for location in rubrics}
+    placed = [path for path in leftovers if path not in above and _is_placed(document, path)]
+    leftovers = [path for path in leftovers if list_prefixes([path]).isdisjoint(placed)]
+    return _sort(document, rubrics + [Location(path, version) for path in placed]), leftovers
 
 
 def _add_around(document: Document, location: Location, claim: Claim | None) -> Location:
@@ -474,19 +487,18 @@ def _find(
         if path[: len(last)] == last:
             continue
         for key in mapping:
-            if key[:1] not in ("r", "R") or not _resembles(key):
-                continue
-            is_found = key == FIELD
-            if is_found and not is_claimed:
-                like = (id(mapping[FIELD]), is_holder(path))
-                if like not in ours:
-                    ours[like] = is_ours(mapping[FIELD], path)
-                is_found = ours[like]
-            if is_found:
-                last = (*path, FIELD)
-                found[last] = None
-            else:
-                leftovers.append((*path, key))
+            if key[:1] in ("r", "R") and _resembles(key):
+                is_found = key == FIELD
+                if is_found and not is_claimed:
+                    like = (id(mapping[FIELD]), is_holder(path))
+                    if like not in ours:
+                        ours[like] = is_ours(mapping[FIELD], path)
+                    is_found = ours[like]
+                if is_found:
+                    last = (*path, FIELD)
+                    found[last] = None
+                else:
+                    leftovers.append((*path, key))
         if is_suite_of_3 and FIELD not in mapping and is_place(path, in_suite=True) and _has_criteria(mapping):
             leftovers.append((*path, CRITERIA))
         elif FIELD not in mapping and is_holder(path):

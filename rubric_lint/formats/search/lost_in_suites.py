@@ -144,7 +144,7 @@ def _find_misplaced(document: Document, path: Path, release: Release) -> Iterato
     assertion, field = document.value(path[:-1]), path[-1]
     kind = assertion.get("type") if isinstance(assertion, dict) else None
     wanted = CONTAINERS.get(kind) if isinstance(kind, str) else None
-    if field == FIELD and not isinstance(kind, str) and not release.reads_beside and path[-3:-2] == ("tests",):
+    if field == FIELD and not isinstance(kind, str) and not release.reads_both and path[-3:-2] == ("tests",):
         values = {"list": release.assertions, "wanted": release.criteria, "type": release.kind}
         yield Problem("agentv-5-test", path, Part.KEY, {"release": release.title, **values})
     if wanted is None or field in {wanted, "assert", "assertions"}:

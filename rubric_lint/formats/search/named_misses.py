@@ -1,4 +1,4 @@
-"""Name the systems whose criteria stand in a prompt, or in several places, and are not read."""
+"""Name the systems whose criteria are in a prompt, or in several places, and are not read."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -13,7 +13,7 @@ from rubric_lint.formats.search.locate import (
     Search,
     count_signs,
     find_claim,
-    has_home_beside,
+    has_home_next_to_it,
     has_signs_of_forms,
     has_signs_of_home,
     holds_criteria,
@@ -207,7 +207,7 @@ def _find_of_others(document: Document, found: Search) -> list[_UnreadPlace]:
 
 def _find_empty(document: Document) -> Iterator[_UnreadPlace]:
     """Find the containers of home-made criteria that are empty, in a file that is named for a rubric."""
-    if not count_signs(document.source.name) or not has_home_beside(document):
+    if not count_signs(document.source.name) or not has_home_next_to_it(document):
         return
     for key, value in document.data.items():
         if key in Containers.strong and value in (None, [], {}, ""):
@@ -305,8 +305,8 @@ def _find_leftovers(
 
 
 def _find_home(document: Document, rubrics: set[Path]) -> "list[NearRubric]":
-    """Find what is nearly a home-made rubric, or is one beside the rubrics at some paths."""
-    if not (has_home_beside(document) if rubrics else has_signs_of_home(document)):
+    """Find what is nearly a home-made rubric, or is one next to the rubrics at some paths."""
+    if not (has_home_next_to_it(document) if rubrics else has_signs_of_home(document)):
         return []
     from rubric_lint.formats.search import home_made  # noqa: PLC0415  (few files have the words)
 
@@ -582,7 +582,7 @@ def _find_outside(document: Document) -> Iterator[_UnreadPlace]:
         return
     for path, mapping in document.mappings:
         if not (_OF_CASES.isdisjoint(mapping) and has_distinctive_field(mapping) and all(map(may_be_ours, mapping))):
-            continue  # a case has an `expected_outcome` too, beside fields of its own
+            continue  # a case has an `expected_outcome` too, and fields of its own
         if all(isinstance(value, dict) for value in mapping.values()):
             continue  # the schema of a criterion
         siblings = document.value(path[:-1]) if path else None
@@ -647,5 +647,5 @@ def _find_unread_forms(
 
 
 def _is_reported(path: Path, lost: set[Path], reported: set[Path]) -> bool:
-    """Return whether a finding has said what is wrong with a value, with its list, or with the criteria beside it."""
+    """Return whether a finding has said what is wrong with a value, with its list, or with the criteria next to it."""
     return path in reported or path[:-1] in lost or (path[-1:] == ("type",) and path[:-1] in reported)

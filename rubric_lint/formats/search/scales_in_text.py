@@ -88,7 +88,7 @@ def find_labels(text: str) -> list[int]:
 def find_scale(text: str) -> WrittenScale | None:
     """Return the scale in a text: lines such as `1: ...`, `Score 2 - ...` or `0.8-1.0: ...`, in order, nothing twice.
 
-    Numbers without a word such as `score` count if there are three and the text speaks of a scale. Numbered lists
+    Numbers without a word such as `score` count if there are three and the text mentions a scale. Numbered lists
     (`1.`, `2)`) never do.
     """
     if "\n" not in text:

@@ -182,7 +182,7 @@ class _HeaderReader:
         # Words with one meaning come first, and those of our own before others.
         is_other = {column: fold(self.header.cell(column).text) not in WORDS for column in several}
         for column in sorted(several, key=lambda column: (len(several[column]), is_other[column])):
-            self._add(several[column], column)
+            self._set_field(several[column], column)
 
     def _find_meaning(self, column: int, word: str) -> tuple[list[str], ScaleStep | None]:
         """Return the fields that a column may hold, or the step that it is; raise TableError if --map names neither."""
@@ -222,7 +222,7 @@ class _HeaderReader:
     def _note(self, column: int, message: str) -> None:
         self.notes.append(TableNote(self.header.cell(column).place, message))
 
-    def _add(self, meanings: Sequence[str], column: int) -> None:
+    def _set_field(self, meanings: Sequence[str], column: int) -> None:
         """Give a column the first of its meanings that no other column has."""
         free = next((field for field in meanings if field not in self.fields), None)
         if free is None:
@@ -382,10 +382,10 @@ class _HeaderReader:
             may_be = "id" in _find_meanings(self.header.cell(column).text)
             may_be = may_be or (is_rated and not has_ids and not any(map(find_amount, names)))
             if may_be and len({*names}) == len(names) == len(self.rows):
-                self._take_ids(column)
+                self._set_ids(column)
                 return
 
-    def _take_ids(self, column: int) -> None:
+    def _set_ids(self, column: int) -> None:
         """Read a column as the ids, and not as anything else; the one that had them before is unknown."""
         former = self.fields.get("id", column)
         self.fields = {field: other for field, other in self.fields.items() if other != column}

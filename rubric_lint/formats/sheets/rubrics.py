@@ -206,7 +206,7 @@ class _TableReader:
         self._check_layout(rows)
         self._check_weights(rows)
         criteria = self._group(rows)
-        self._settle([row for criterion in criteria for row in criterion.scale])
+        self._choose_scale([row for criterion in criteria for row in criterion.scale])
         if self.columns.shared:
             lowest, highest = map(int, self.columns.shared)
             self._set_scale(lowest, highest, self.table.header.place)
@@ -320,7 +320,7 @@ class _TableReader:
 
     # Scales
 
-    def _settle(self, scale: list[ScaleRow]) -> None:
+    def _choose_scale(self, scale: list[ScaleRow]) -> None:
         """Decide for the whole table whether its scores are levels or bands, and of which scale."""
         if not scale:
             return

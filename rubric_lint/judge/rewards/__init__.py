@@ -1,1 +1,4 @@
-"""What reward functions share: options, counts, the judge that they ask."""
+"""Functions that reward completions: `options` and counts, `asking` the judge, `rewarding` by its outputs.
+
+`rubric_lint.rewards` offers them.
+"""

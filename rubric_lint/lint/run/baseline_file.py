@@ -102,8 +102,9 @@ def identify(result: Result, file: str) -> list[KnownFinding]:
     """Return the findings of a result as a baseline has them; `file` is the path from the folder of the baseline."""
     # Under this name, a file has the same fingerprints whatever the current folder is.
     name = str(Path(find_root(), file.replace("../", "__/")))
-    names = fingerprints(result._replace(source=result.source._replace(name=name)))
-    return [KnownFinding(file, finding.rule, name) for finding, name in zip(result.findings, names, strict=True)]
+    identities = fingerprints(result._replace(source=result.source._replace(name=name)))
+    rules = [finding.rule for finding in result.findings]
+    return [KnownFinding(file, rule, fingerprint) for rule, fingerprint in zip(rules, identities, strict=True)]
 
 
 def find_settled(known: Iterable[KnownFinding], result: Result, settings: FileSettings) -> Iterator[KnownFinding]:

@@ -79,11 +79,14 @@ class FileRun(ABC, Generic[Outcome]):
     def process_in_turn(self, files: Iterable[FoundFile]) -> Iterator[Done[Outcome]]:
         """Read files and work on them one by one."""
         for file in files:
-            outcome: Outcome | Unreadable | Exception
-            data = file if isinstance(file, Unreadable) else self._read(file)
-            if isinstance(file, Unreadable) or isinstance(data, Unreadable):
-                yield file, data  # type: ignore[misc]
+            if isinstance(file, Unreadable):
+                yield file, file
                 continue
+            data = self._read(file)
+            if isinstance(data, Unreadable):
+                yield file, data
+                continue
+            outcome: Outcome | Exception
             try:
                 outcome = self.work(look_at_stdin(file, data) if file.is_stdin else file, data)
             except Exception as fault:
