@@ -388,7 +388,7 @@ def report_faults(
     if not (settings.is_named or mentions_rubrics(source)):
         line, column, _ = source.position(faults[0].span.start)
         reason, signs = f"it cannot be read: {faults[0].message}", count_signs(source.name)
-        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, evidence=signs),))
+        return Result(source, (), unread=(Unread(reason, line, column, is_known=False, signs=signs),))
     severity = severity_of("syntax", settings)
     code = "encoding" if isinstance(faults[0], UndecodableError) else "unreadable"
     return Result(source, tuple(_make_fault(code, severity, fault.message, fault.span) for fault in faults))

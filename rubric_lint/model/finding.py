@@ -126,7 +126,7 @@ class NearMissStep(NamedTuple):
 class Unread(NamedTuple):
     """A near miss, which is skipped: the reason with what to do about it, and its place.
 
-    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool. `evidence`
+    `is_known`: it certainly is a rubric, in an unsupported form; otherwise it may belong to another tool. `signs`
     counts what else makes a rubric likely; reports list the likeliest first. `steps` say to a program what to do.
     """
 
@@ -134,13 +134,13 @@ class Unread(NamedTuple):
     line: int
     column: int
     is_known: bool
-    evidence: int = 0
+    signs: int = 0
     steps: tuple[NearMissStep, ...] = ()
 
     @property
     def rank(self) -> tuple[bool, int]:
         """The order in which to list near misses: the smallest is the likeliest rubric."""
-        return not self.is_known, -self.evidence
+        return not self.is_known, -self.signs
 
     def to_json(self, file: str) -> dict[str, Any]:
         """Return it as the JSON reports have it."""

@@ -61,7 +61,7 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
     name = source.name
     if name.endswith(NOTEBOOK):
         reason = f"this is a notebook; save its code as {name_successor(name)} to check its metrics"
-        return (Unread(reason, 1, 1, is_known=False, evidence=2),)
+        return (Unread(reason, 1, 1, is_known=False, signs=2),)
     try:
         count, line = count_criteria(source)
     except TableError as refusal:
@@ -73,12 +73,12 @@ def find_in_document(source: Source) -> tuple[Unread, ...]:
         advice = "it reads tables with columns such as `criterion`, `weight` and `description`"
         reason = f"`import` finds no rubric in this document: {refusal.message.partition(';')[0]}; {advice}"
         line, column = map(int, refusal.place.full.rsplit(":", 2)[1:])
-        return (Unread(reason, line, column, is_known=False, evidence=1),)
+        return (Unread(reason, line, column, is_known=False, signs=1),)
     command = suggest("import", name, output=name_successor(name))
     criteria = "its criterion is" if count == 1 else f"its {count} criteria are"
     kind = "plain text" if name.lower().endswith(".txt") else "Markdown"
     reason = f"{criteria} in {kind}, which is not checked; `{command}` writes a rubric file"
-    return (Unread(reason, line, 1, is_known=False, evidence=2, steps=(NearMissStep("run", "import"),)),)
+    return (Unread(reason, line, 1, is_known=False, signs=2, steps=(NearMissStep("run", "import"),)),)
 
 
 _ASKS = re.compile(

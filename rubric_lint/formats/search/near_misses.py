@@ -235,7 +235,7 @@ def _find_prompts(document: Document) -> Iterator[Unread]:
         else:
             continue
         line, column, _ = document.source.position(start)
-        yield Unread(str(advice), line, column, is_known=False, evidence=1, steps=advice.steps)
+        yield Unread(str(advice), line, column, is_known=False, signs=1, steps=advice.steps)
 
 
 def _find_texts_by_name(document: Document) -> Iterator[Unread]:
