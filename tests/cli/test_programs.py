@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-import said
 from cases import as_tuples, read_cases
-from found import marked
+from found import describe, marked
 from lint_command import call, folder  # noqa: F401 (a fixture)
 
 from rubric_lint.lint.engine import lint
@@ -33,7 +32,7 @@ GAP = "coverage {}"
 
 def found(text, name="metrics.py"):
     """The rule and the place of each finding, and what is not read."""
-    return [each.partition(": ")[0] if not each.startswith("not read") else each for each in said.found(text, name)]
+    return [each.partition(": ")[0] if not each.startswith("not read") else each for each in describe(text, name)]
 
 
 def places_unread(text):

@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import said
 from cases import as_tuples, read_cases
+from found import describe
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lint_command import call, folder  # noqa: F401 (a fixture)
@@ -106,7 +106,7 @@ description = "Names the next step"
 """
 
 
-found = partial(said.found, name="judge.toml")
+found = partial(describe, name="judge.toml")
 
 
 def test_huge_numbers_and_other_encodings_are_read():
