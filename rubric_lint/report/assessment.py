@@ -584,9 +584,9 @@ def _list_tests(found: Assessment) -> Iterator[str]:
         for rule in rules:
             quiet.setdefault(rule, []).append(name)
     for text, names in untested.items():
-        yield f"not tested yet: {list_names(list(names))}: {text}"
+        yield f"not tested yet: {_name_tested(names)}: {text}"
     for rule, of_criteria in quiet.items():
-        yield f"nothing found by {rule}: {list_names(of_criteria)}"
+        yield f"nothing found by {rule}: {_name_tested(of_criteria)}"
 
 
 def _format_evidence(evidence: Evidence) -> str:
@@ -596,6 +596,11 @@ def _format_evidence(evidence: Evidence) -> str:
 
 
 _WHOLE = "the rubric as a whole"
+
+
+def _name_tested(names: Collection[str]) -> str:
+    """List criteria as code, and the rubric as a whole in words."""
+    return list_names(names).replace(f"`{_WHOLE}`", _WHOLE)
 
 
 class AssessmentReport(NamedTuple):

@@ -17,7 +17,7 @@ from report_pictures import CHROMIUM, PICTURES, ROOT
 
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.lint.run.console import Progress
-from rubric_lint.report.html import HtmlReport, PageContent
+from rubric_lint.report.html import HtmlReport, PageContent, keep_options
 from rubric_lint.scoring.grading import JudgeOutput
 from rubric_lint.scoring.loading import load_rubrics
 from rubric_lint.scoring.output import reader_of
@@ -157,7 +157,7 @@ def test_the_page_says_where_invalid_outputs_count_and_a_part_is_never_all_or_no
     assert "| Invalid | 1 | 25% of all |" in text
     assert (
         "An invalid output has no score. It counts as an output, so it lowers the share of each verdict; means, "
-        "spreads, the distribution and the criteria leave it out."
+        "standard deviations, the distribution and the criteria leave it out."
     ) in text
     totals = Totals(RUBRICS.values())
     for answer, times in ((True, 99_999), (False, 1)):
@@ -354,6 +354,12 @@ def test_no_figure_is_cut_on_a_phone_or_a_wide_screen(tmp_path):
     shown = report_pictures.browse(page, tmp_path / "profile", "--dump-dom", "--virtual-time-budget=5000").stdout
     seen, cut = json.loads(unescape(re.search(r"<title>(.*?)</title>", shown)[1]))
     assert (seen > 200, cut) == (True, [])
+
+
+def test_an_option_of_a_command_is_kept_on_one_line():
+    assert keep_options("a --per-criterion, <b> x--y --n=2") == (
+        'a <span class="option">--per-criterion</span>, &lt;b&gt; x--y <span class="option">--n</span>=2'
+    )
 
 
 def test_the_page_asks_for_nothing_from_anywhere():

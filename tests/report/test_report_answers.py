@@ -695,8 +695,8 @@ def test_the_page_names_the_command_that_writes_all_results(folder, monkeypatch,
     Path("r.yaml").write_text(ONE)
     score = ["r.yaml", *arguments, "--report", "page.html", "--isolated"]
     commands.run("rubric-lint", "score", *score, "--format", "jsonl")
-    command = unescape(re.search(r'<code dir="auto">(rubric-lint .*?)</code>', Path("page.html").read_text("utf-8"))[1])
-    commands.run(*shlex.split(command))
+    command = re.search(r'<code dir="auto">(rubric-lint .*?)</code>', Path("page.html").read_text("utf-8"))[1]
+    commands.run(*shlex.split(unescape(re.sub("<.*?>", "", command))))
     written = "all-results.csv" if "results.csv" in arguments else "results.csv"
     assert len(Path(written).read_text().splitlines()) == 1 + 12 * (1 + ("two.jsonl" in arguments[:2]))
     assert f'<code dir="auto">{written}</code>' in Path("page.html").read_text("utf-8")

@@ -227,6 +227,7 @@ def test_the_site_is_built_without_a_fault_and_takes_the_playground_if_there_is_
     assert complete(tmp_path, playground, PAGES) == []
     pages = {page: (site / twins.twin_path(page)).with_name("index.html").read_text("utf-8") for page in PAGES}
     assert pages.pop("playground/index.md") == "<title>Playground</title>"
+    assert '<span class="option">--format</span>' in pages["guides/scoring.md"]
     assert [page for page, text in pages.items() if 'type="text/markdown" href="index.md"' not in text] == []
     heads = {
         page: (re.findall("<title>(.*?)</title>", text), re.findall('name="description" content="(.*?)"', text))

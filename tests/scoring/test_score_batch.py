@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_outputs import FENCES, LENGTH, RUBRICS, SUITE, TOWER, cases, load, spell
+from random_outputs import FENCES, LENGTH, RUBRICS, SUITE, TOWER, cases, load, spell, write_entry
 
 import rubric_lint
 from rubric_lint import (
@@ -229,7 +229,7 @@ def test_a_batch_gives_each_entry_the_result_that_it_has_alone(case, random, rat
     _, entries, output = case
     rubric = load(entries)
     rubrics = {rubric.name: rubric}
-    lines = [write_entry(output, random, rate) for _ in range(20)]
+    lines = [write_line(output, random, rate) for _ in range(20)]
     expected = one_by_one(rubrics, lines)
     batch = score_batch(rubric, lines)
     assert [*rows_in_short(batch)] == expected
@@ -249,19 +249,10 @@ def test_a_batch_gives_each_entry_the_result_that_it_has_alone(case, random, rat
     assert [*score_batch(rubric, values)] == [*score_batch(rubric, plain)]
 
 
-def write_entry(output, random, rate):
-    """A line with an output, which may be hostile, by itself or in a record."""
-    for check in output.get("checks", [output]):
-        check.pop("reasoning", None)
-        check.update(random.choice([{}, {"reasoning": 'So "it" is.'}]))
-    text = spell(output, random, rate)
-    if random.random() < 0.7:
-        text = text.replace("So ", random.choice(["So ", "<think> ", "</think> ", "```\\n"]))
-        held = text if random.random() < 0.5 else json.dumps(random.choice(FENCES).format(text))
-        fields = random.choice([{}, {}, {"answer": "Paris"}, {"answer": f"Say\n{text}."}, {"judge": {"model": "m"}}])
-        text = spell({"id": random.choice(["a", "ä", 7]), "output": None} | fields, random, rate).replace(
-            "null", held, 1
-        )
+def write_line(output, random, rate):
+    """A line with an output, some in a record with a model or another id."""
+    fields = random.choice([{}, {}, {}, {}, {"judge": {"model": "m"}}])
+    text = write_entry(output, random, rate, random.choice(["a", "ä", 7]), **fields)
     return f"{text}\r".encode("utf-8", "surrogatepass")
 
 

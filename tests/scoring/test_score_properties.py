@@ -8,7 +8,7 @@ import pytest
 from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
-from random_outputs import FENCES, cases, load, spell
+from random_outputs import cases, load, write_entry
 
 from rubric_lint.scoring import OutputError, score
 from rubric_lint.scoring.records.decoding import IS_INSTALLED
@@ -70,18 +70,7 @@ def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, 
     rubrics = {"r": load(entries)}
     fast, strict = Scorer(rubrics), Scorer(rubrics)
     for _ in range(20):  # one after the other, so that what was remembered has its part in it
-        for check in output.get("checks", [output]):
-            check.pop("reasoning", None)
-            check.update(random.choice([{}, {"reasoning": 'So "it" is.'}]))
-        text = spell(output, random, rate)
-        if random.random() < 0.7:
-            text = text.replace("So ", random.choice(["So ", "<think> ", "</think> ", "```\\n"]))
-            fence = random.choice(FENCES)
-            held = text if random.random() < 0.5 else json.dumps(fence.format(text))
-            fields = {"id": "a", "output": None, "n": 1.5, "m": [{"x": 2}, None]}
-            answer = random.choice([{}, {}, {"answer": "Paris"}, {"answer": f"Say\n{text}."}])
-            record = spell(fields | answer, random, rate)
-            text = record.replace("null", held, 1)
+        text = write_entry(output, random, rate, n=1.5, m=[{"x": 2}, None])
         entry = (random.choice([" {}", "{} {{}}", "\ufeff{}"]) if random.random() < rate else "{}\r").format(text)
         expected = tell_strictly(strict, entry.encode())
         outcome = fast.score(entry.encode(), 1)

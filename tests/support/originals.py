@@ -34,6 +34,27 @@ def fake_judge(score):
     return Judge()
 
 
+def ragas_judge(**reply):
+    """The list of what a judge of Ragas is asked, and the judge, which always gives this reply."""
+    from langchain_core.outputs import Generation, LLMResult
+    from ragas.llms import BaseRagasLLM
+
+    prompts = []
+
+    class Judge(BaseRagasLLM):
+        def generate_text(self, prompt, *_, **__):
+            prompts.append(prompt.to_string())
+            return LLMResult(generations=[[Generation(text=json.dumps(reply))]])
+
+        async def agenerate_text(self, prompt, *_, **__):
+            return self.generate_text(prompt)
+
+        def is_finished(self, _):
+            return True
+
+    return prompts, Judge()
+
+
 @original
 def geval(bands):
     """Whether GEval takes these ranges, and which it has then."""
@@ -118,27 +139,13 @@ def answer(source, is_met):
 @original
 def rubrics_score(rubrics, level):
     """What RubricsScore tells its judge, and what it returns for a judge that picks this level."""
-    from langchain_core.outputs import Generation, LLMResult
     from ragas import SingleTurnSample
-    from ragas.llms import BaseRagasLLM
     from ragas.metrics import RubricsScore
 
-    told = []
-
-    class Judge(BaseRagasLLM):
-        def generate_text(self, prompt, *_, **__):
-            told.append(prompt.to_string())
-            return LLMResult(generations=[[Generation(text=json.dumps({"feedback": "", "score": level}))]])
-
-        async def agenerate_text(self, prompt, *_, **__):
-            return self.generate_text(prompt)
-
-        def is_finished(self, _):
-            return True
-
-    metric = RubricsScore(name="n", rubrics=rubrics, llm=Judge())
+    prompts, judge = ragas_judge(feedback="", score=level)
+    metric = RubricsScore(name="n", rubrics=rubrics, llm=judge)
     score = asyncio.run(metric.single_turn_ascore(SingleTurnSample(user_input="i", response="o")))
-    return {"told": told[0], "score": score}
+    return {"told": prompts[0], "score": score}
 
 
 @original
@@ -174,28 +181,14 @@ def judged(text, answers):
 @original
 def aspect_critics(definitions, is_met):
     """What the AspectCritic of each definition tells its judge, and what it makes of this answer."""
-    from langchain_core.outputs import Generation, LLMResult
     from ragas import SingleTurnSample
-    from ragas.llms import BaseRagasLLM
     from ragas.metrics import AspectCritic
 
-    told = []
-
-    class Judge(BaseRagasLLM):
-        def generate_text(self, prompt, *_, **__):
-            told.append(prompt.to_string())
-            return LLMResult(generations=[[Generation(text=json.dumps({"reason": "", "verdict": int(is_met)}))]])
-
-        async def agenerate_text(self, prompt, *_, **__):
-            return self.generate_text(prompt)
-
-        def is_finished(self, _):
-            return True
-
+    prompts, judge = ragas_judge(reason="", verdict=int(is_met))
     sample = SingleTurnSample(user_input="i", response="o")
-    metrics = [AspectCritic(name=name, definition=text, llm=Judge()) for name, text in definitions.items()]
+    metrics = [AspectCritic(name=name, definition=text, llm=judge) for name, text in definitions.items()]
     scores = {metric.name: asyncio.run(metric.single_turn_ascore(sample)) for metric in metrics}
-    return {"told": told, "scores": scores}
+    return {"told": prompts, "scores": scores}
 
 
 @original

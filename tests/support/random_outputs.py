@@ -80,6 +80,20 @@ FENCES = [
 """What models write around their JSON."""
 
 
+def write_entry(output, random, rate, name="a", **fields):
+    """An output as text, which may be hostile, by itself or in a record with this id and these fields."""
+    for check in output.get("checks", [output]):
+        check.pop("reasoning", None)
+        check.update(random.choice([{}, {"reasoning": 'So "it" is.'}]))
+    text = spell(output, random, rate)
+    if random.random() < 0.3:
+        return text
+    text = text.replace("So ", random.choice(["So ", "<think> ", "</think> ", "```\\n"]))
+    written = text if random.random() < 0.5 else json.dumps(random.choice(FENCES).format(text))
+    answer = random.choice([{}, {}, {"answer": "Paris"}, {"answer": f"Say\n{text}."}])
+    return spell({"id": name, "output": None} | fields | answer, random, rate).replace("null", written, 1)
+
+
 def make_outputs(rows, *, seed=1):
     """Outputs of every shape, some of them invalid: records with ids that tell them apart."""
     chance = random.Random(seed)  # noqa: S311 (the same outputs every time)

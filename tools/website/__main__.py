@@ -3,6 +3,7 @@
 The playground is taken from `build/playground`, where `make playground` puts it; without one, its page says so.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from website.sources import ROOT, find_sections, page_url, rule_url
 from website.twins import write_twins
 
 BUILD = ROOT / "build"
+
+_OPTION = re.compile(r"(?<=<span class=\"w\"> </span>)--[a-z][a-z-]*")
+"""An option of a command in a console, as Pygments writes it."""
 
 
 def build(folder: Path, playground: Path) -> list[str]:
@@ -43,6 +47,8 @@ def build(folder: Path, playground: Path) -> list[str]:
 def complete(folder: Path, playground: Path, pages: Mapping[str, str]) -> list[str]:
     """Add to the site what Zensical does not build, and return what is wrong in it."""
     site = folder / "site"
+    for page in site.rglob("*.html"):  # browsers break a line behind `--`, so an option is kept together
+        page.write_text(_OPTION.sub(r'<span class="option">\g<0></span>', page.read_text("utf-8")), "utf-8")
     for name, text in published_schemas().items():
         target = site / name
         target.parent.mkdir(parents=True, exist_ok=True)
