@@ -88,8 +88,8 @@ def _name_step(column: JudgedColumn, step: int) -> str:
     """Say what an answer got: a check, a band, a level or a score."""
     if column.is_check:
         return "met it" if step else "missed it"
-    kind = "band" if column.bands else str(column.measure.scale.kind)
-    return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
+    scale = (column.bands or column.measure).scale
+    return f"got the {scale.kind} {scale.show(step)}"
 
 
 def _list_few(
