@@ -110,9 +110,8 @@ def verifiers_reward(
         RubricError: as `trl_reward`.
         SettingsError: as `trl_reward`.
     """
-    options = RewardOptions.choose(
-        {**locals(), "patience": None}
-    )  # each invalid output is an error of its rollout already
+    # Without patience: each invalid output is an error of its rollout already.
+    options = RewardOptions.choose({**locals(), "patience": None})
     from rubric_lint.judge.rewards.rewarding import VerifiersReward  # noqa: PLC0415  (loads the scorer)
 
     return VerifiersReward(rubrics, judge, outputs, options, view)
@@ -129,6 +128,7 @@ def verifiers_reward(
     retries=int,
     rpm=(float, NONE),
     tpm=(float, NONE),
+    max_requests=(int, NONE),
 )
 def endpoint_judge(
     model: str,
@@ -174,7 +174,7 @@ def endpoint_judge(
 
     if response_format not in RESPONSE_FORMATS:
         raise ValueError(f"response_format is {response_format!r}; expected one of {', '.join(RESPONSE_FORMATS)}")
-    for name, number in {"temperature": temperature, "retries": retries}.items():
+    for name, number in {"temperature": temperature, "retries": retries, "max_requests": max_requests}.items():
         if number is not None and number < 0:
             raise ValueError(f"{name} is {number!r}; expected a number of at least 0")
     for name, number in {"max_tokens": max_tokens, "timeout": timeout, "rpm": rpm, "tpm": tpm}.items():

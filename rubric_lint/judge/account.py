@@ -218,7 +218,7 @@ class Account:
         if most == least or others_may_give_back or not self._has_room(requests, least - own_amount):
             return None
         most_output = int((self._find_rest() + own_amount - least) * ceiling / (most - least))
-        longest = max(self.spending.find_most_output(need.model) for need in needs)
+        longest = max(self.spending.longest[need.model] for need in needs)
         return most_output if most_output >= (longest or _LEAST_OUTPUT) else None
 
     def _promise(self, requests: int, amount: Fraction) -> None:
@@ -270,6 +270,7 @@ class Account:
                 reservation.is_waiting = False
 
     def _require_no_fault(self) -> None:
+        """Refuse any request after one that was billed for more than was asked for, as no limit can be kept then."""
         if self.fault:
             self.stop = self.fault
             raise LimitError(self.fault)

@@ -22,7 +22,6 @@ from rubric_lint.scoring.records.reply import ReplyError, find_fault, read_reply
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 """The endpoint of Anthropic's batches, if no other is named."""
 
-
 _OF_PARAMS = frozenset({"system", "output_config"})
 """The parameters of Anthropic's messages that hold the rubric and its schema; `judge` itself refuses the others."""
 
@@ -116,19 +115,16 @@ def check_batch_format(name: str, calls: Iterable[Call]) -> None:
     for call in calls:
         if call.headers:
             raise BatchError("a batch has no headers for its requests; remove --header")
-        if name == "anthropic":
-            _check_anthropic(call)
-
-
-def _check_anthropic(call: Call) -> None:
-    if call.max_tokens is None:
-        raise BatchError("Anthropic requires --max-tokens")
-    if call.seed is not None:
-        raise BatchError("Anthropic takes no --seed")
-    if call.response_format == "json_object":
-        raise BatchError("Anthropic has no --response-format json_object; use json_schema or text")
-    for field in sorted(_OF_PARAMS & call.extra_body.keys()):
-        raise BatchError(f"--extra-body cannot set `{field}` for Anthropic; the rubric and the options set it")
+        if name != "anthropic":
+            continue
+        if call.max_tokens is None:
+            raise BatchError("Anthropic requires --max-tokens")
+        if call.seed is not None:
+            raise BatchError("Anthropic takes no --seed")
+        if call.response_format == "json_object":
+            raise BatchError("Anthropic has no --response-format json_object; use json_schema or text")
+        for field in sorted(_OF_PARAMS & call.extra_body.keys()):
+            raise BatchError(f"--extra-body cannot set `{field}` for Anthropic; the rubric and the options set it")
 
 
 def make_params(request: Request) -> Mapping[str, Any]:

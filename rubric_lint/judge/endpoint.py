@@ -336,8 +336,10 @@ class Endpoint(AbstractAsyncContextManager[Any]):
                     return await self._try(body, charge)
                 except _TryAgainError as fault:
                     reason = fault.message
-                    tried += not fault.is_refusal
-                    refused += fault.is_refusal
+                    if fault.is_refusal:
+                        refused += 1
+                    else:
+                        tried += 1
                     if refused > _MOST_REFUSALS:
                         raise UnansweredError(f"{reason} (refused {refused} times)") from None
                     if tried > self.call.retries:
@@ -468,7 +470,11 @@ class Endpoint(AbstractAsyncContextManager[Any]):
 
 
 def _pause(pace: Pace, sent: float, fault: _TryAgainError) -> None:
-    """Pause all requests because the one that was sent at this moment was refused."""
+    """Pause all requests because the one that was sent at this moment was refused.
+
+    Raises:
+        UnansweredError: if the pause would be so long, or there were so many, that the run has to end.
+    """
     if fault.wait and fault.wait > _LONGEST_WAIT:
         wait = f"wait {fault.wait:.0f} s"
         message = f"{fault.message}; the endpoint asks to {wait}: run the same command again after that"

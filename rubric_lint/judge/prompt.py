@@ -173,6 +173,7 @@ def _introduce(rubric: ScoringRubric) -> str:
     for criterion in model.criteria:
         are_described = [bool(level.outcome or level.name) for level in criterion.levels or ()]
         has_texts = has_texts or any(are_described)
+        # A criterion of ours of which no number is described has a bare scale: there are none to be between.
         has_gaps = has_gaps or (not all(are_described) and (any(are_described) or not is_own))
     task = _TASKS[rubric.shape]
     if rubric.shape is Shape.LEVELS and not has_texts:

@@ -315,7 +315,7 @@ class JudgeRun:
             StoppedError: when no request can succeed, or `_IN_A_ROW` answers got no reply.
             OSError: when the results file cannot be written.
         """
-        waiting = iter(self._skip_judged(answers))
+        waiting = iter(answers)
         try:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(self._options.concurrency):
@@ -326,18 +326,14 @@ class JudgeRun:
                 fault = fault.exceptions[0]
             raise fault from None
 
-    def _skip_judged(self, answers: Iterable[Answer]) -> Iterator[Answer]:
-        for answer in answers:
-            if answer.key in self._journal.judged:
-                self.tally.skipped += 1
-            else:
-                yield answer
-
     async def _work(self, waiting: Iterator[Answer]) -> None:
-        """Judge one answer after the other, until none is left or a limit is reached."""
+        """Judge one answer after the other, until none is left or a limit is reached; workers share the iterator."""
         calls = [endpoint.call for endpoint in self.panel.endpoints]
         account = self.panel.account
         for answer in waiting:
+            if answer.key in self._journal.judged:
+                self.tally.skipped += 1
+                continue
             needs = list_needs(answer, calls, self._options) if account.limit.is_set else []
             try:
                 with await account.reserve(needs) as reserved:
@@ -351,15 +347,18 @@ class JudgeRun:
                 self._keep(answer, panel_samples)
 
     def _note_limit(self, answer: Answer, limit: LimitError) -> None:
+        """Count an answer that a limit left unjudged, if a request for it had failed before: others were not begun."""
         self.tally.is_limited = True
-        if limit.reason:
-            if limit.is_invalid:
-                self.tally.unfinished += 1
-            else:
-                self.tally.unanswered += 1
-            self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
+        if not limit.reason:
+            return
+        if limit.is_invalid:
+            self.tally.unfinished += 1
+        else:
+            self.tally.unanswered += 1
+        self._watch(answer.key, f"not judged: {limit.reason}; no other try ({limit})")
 
     def _note_loss(self, answer: Answer, fault: UnansweredError) -> None:
+        """Count an answer without a reply; raise StoppedError if the others would not get one either."""
         self.tally.unanswered += 1
         # An answer that is too long would stop every later run at the same place.
         if not fault.of_answer:

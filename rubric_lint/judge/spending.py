@@ -81,6 +81,7 @@ class Spending:
 
     `requests` are those that were sent, `unusable` those of them without a reply that has a text to read, `uncounted`
     those that may be billed and whose token counts are missing. The uncounted cost at most `more`, None if unknown.
+    `longest` has the output tokens of the longest counted reply of each model that was asked.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class Spending:
         self.more: Decimal | None = Decimal(0)
         self._tokens: dict[tuple[str, str | None], Tokens] = {}
         self._counted: Counter[tuple[str, str | None]] = Counter()
-        self._most_output: Counter[str] = Counter()
+        self.longest: Counter[str] = Counter()
 
     def add(self, asked: str, tokens: Tokens, answered: str | None, most: Decimal | None = None) -> None:
         """Count the tokens of a request; if a count is missing, it costs at most `most`."""
@@ -103,11 +104,7 @@ class Spending:
         cached = min(tokens.cached or 0, tokens.input)
         self._tokens[key] = self._tokens.get(key, Tokens()).plus(tokens._replace(cached=cached))
         self._counted[key] += 1
-        self._most_output[asked] = max(self._most_output[asked], tokens.output)
-
-    def find_most_output(self, model: str) -> int:
-        """Return the output tokens of the longest counted reply of a model so far."""
-        return self._most_output[model]
+        self.longest[asked] = max(self.longest[asked], tokens.output)
 
     def find_cost(self, prices: Prices) -> Cost:
         """Return the exact cost: by the price of the model that answered, else of the model that was asked."""

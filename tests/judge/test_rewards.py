@@ -482,6 +482,8 @@ REFUSED = {
     "an odd key": lambda: endpoint_judge("m", api_key_env="ODD_KEY"),
     "no address": lambda: endpoint_judge("m", base_url="localhost:8000/v1"),
     "no price": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", max_cost=1),
+    "a number of requests as a text": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", max_requests="3"),
+    "fewer than no requests": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", max_requests=-1),
     "no format": lambda: endpoint_judge("m", base_url="http://127.0.0.1:1", response_format="xml"),
 }
 

@@ -32,7 +32,7 @@ def test_the_extension_takes_a_server_of_this_version():
 
 def test_its_settings_are_those_of_the_server_with_the_same_defaults():
     options = pytest.importorskip("rubric_lint.editor.server.workspace")
-    fields = options.Options._field_defaults
+    fields = options.EditorOptions._field_defaults
     ours = {f"{options.SECTION}.{options.setting_name(field)}": default for field, default in fields.items()}
     theirs = {name: setting["default"] for name, setting in SETTINGS.items() if name not in CLIENT_ONLY}
     assert ours == theirs

@@ -12,7 +12,14 @@ from hypothesis import given as draw
 from hypothesis import strategies as st
 from random_3 import random_rubric
 
-from rubric_lint.scoring.grading import JudgeOutput, NothingAppliesError, Prospects, VaryingPointsError, Verdict
+from rubric_lint.scoring.grading import (
+    JudgeOutput,
+    NothingAppliesError,
+    Prospect,
+    Prospects,
+    VaryingPointsError,
+    Verdict,
+)
 from rubric_lint.scoring.loading import load_rubrics
 
 RUBRICS = read_cases(__file__)["RUBRICS"]
@@ -81,7 +88,8 @@ def check_all_outputs(rubric):
                 continue
             found = reached[number, grade.answer]
             verdicts = sorted((verdict for _, verdict in found), key=ORDER.index)
-            assert prospects.find(number, grade) == (verdicts[0], verdicts[-1], max(score for score, _ in found))
+            expected = Prospect(verdicts[0], verdicts[-1], max(score for score, _ in found))
+            assert prospects.find(number, grade) == expected
 
 
 @draw(st.integers(0, 10**9))

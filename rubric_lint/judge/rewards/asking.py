@@ -75,7 +75,7 @@ def run(coroutine: Coroutine[Any, Any, Value]) -> Value:
 
 
 def read_output(item: Completion, output: Any) -> RecordResult:
-    """Read an output, raw text or an object.
+    """Read the output of a judge for a completion: raw text or an object, with nothing around it.
 
     Raises:
         OutputError: if it is not valid.
@@ -83,9 +83,8 @@ def read_output(item: Completion, output: Any) -> RecordResult:
     if not isinstance(output, str | Mapping):
         found = "no output" if output is None else f"an output of the type {type(output).__name__}"
         raise OutputError(f"{found}; expected a string or an object")
-    return reader_of(item.rubric).make_result(
-        parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
-    )
+    parsed = parse_output(item.rubric, output, answer=read_quotable(*item.case), extract="whole")
+    return reader_of(item.rubric).make_result(parsed)
 
 
 class JudgeCaller:
@@ -98,7 +97,8 @@ class JudgeCaller:
         self._options = options
         self._is_async = is_async(judge)
         self._takes_schema = "schema" in inspect.signature(judge).parameters
-        self._gates = PerLoop(lambda: asyncio.Semaphore(options.concurrency))  # calls at the same time share it
+        # Calls of a reward function that run at the same time in one loop share its semaphore.
+        self._semaphores = PerLoop(lambda: asyncio.Semaphore(options.concurrency))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return JudgeCaller, (self._judge, self._options)
@@ -136,7 +136,7 @@ class JudgeCaller:
                 raise output
             return read_output(item, output)
 
-        async with self._gates.get():
+        async with self._semaphores.get():
             found = await converse(write_prompt(item.rubric, item.case), send, read, _write, self._options.attempts)
         if found.output is not None:
             return found.output
