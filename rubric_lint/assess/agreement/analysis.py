@@ -515,7 +515,6 @@ class Breach(NamedTuple):
     reason: str | None
 
     def __str__(self) -> str:
-        """Return the breach in words."""
         about = f"{self.rubric}: {self.criterion}: {self.statistic} of {' and '.join(self.raters)}"
         if self.value is None:
             return f"{about} is undefined ({self.reason}), so it does not reach {self.limit:g}"
@@ -523,16 +522,12 @@ class Breach(NamedTuple):
         return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
 
 
-def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[AgreementLimit]) -> list[Breach]:
-    """Return each value that breaks a condition.
+def find_breaches(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
+    """Yield each value that breaks a condition.
 
-    Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
+    Where there are labels, only judges have to meet it, against the labels; else all comparisons do. An undefined value
     breaks it, and so does a condition that no value can meet.
     """
-    return [breach for condition in conditions for breach in _find_breaches_of(agreements, condition)]
-
-
-def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
     statistic, limit = condition.statistic, condition.limit
     for agreement in agreements:

@@ -203,7 +203,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
         lengths=[lengths.get(key) for key in keys],
         sampled=len(sampled),
         compared=_compare_with_people(ratings, columns, runs, line),
-        bare=_count_bare(middle, people),
+        bare=_count_verdicts_alone(middle, people),
         sampled_of=sampled_of,
         rubric=rubric,
     )
@@ -228,13 +228,13 @@ def _compare_with_people(
     return compared
 
 
-def _count_bare(middle: Judgements, people: Judgements) -> int:
-    """Count the answers with a label of the verdict for which the label, or the judge, has no answers to criteria."""
+def _count_verdicts_alone(judged: Judgements, labels: Judgements) -> int:
+    """Count the judged answers whose label has a verdict to compare, but no criterion: one side leaves criteria out."""
     count = 0
-    for key, judgement in middle.items():
-        answers, verdict = people[key].given if key in people else ((), None)
-        is_bare = None in judgement.given[0] or all(answer is None for answer in answers)
-        if verdict is not None and is_bare:
+    for key in judged.keys() & labels.keys():
+        by_judge, _ = judged[key].given
+        by_people, verdict = labels[key].given
+        if verdict is not None and (None in by_judge or all(answer is None for answer in by_people)):
             count += 1
     return count
 

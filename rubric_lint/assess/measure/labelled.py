@@ -62,10 +62,6 @@ class LabelledAnswers:
         """How many answers are near-copies of another one, with which they count as one."""
         return count_copies([answer.unit for answer in self.answers])
 
-    def count_class(self, n: int, *, is_bad: bool) -> str:
-        """Return a number of units of a class in words."""
-        return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
-
     def without_invalid(self) -> "LabelledAnswers":
         """Return them without invalid outputs, which say nothing of the wording."""
         kept = []

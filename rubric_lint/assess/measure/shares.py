@@ -229,11 +229,9 @@ def _bound_class(
 ) -> tuple[BoundedShare, Counts]:
     """Return the share of bad, or of good, answers that a judge gets right, and what its lower bound counts."""
     clear = [answer for answer in answers if answer.side is is_good]
-    disputed = (
-        []
-        if is_double
-        else [answer for answer in answers if answer.side is None and answer.labels.get(main) is is_good]
-    )
+    disputed: list[LabelledAnswer] = []
+    if not is_double:
+        disputed = [answer for answer in answers if answer.side is None and answer.labels.get(main) is is_good]
     against = [answer for answer in answers if not answer.labels and not answer.is_right(is_good)]
     lows, counts = sum_units([*clear, *disputed, *against], is_good=is_good), sum_units(clear, is_good=is_good)
     asked = [answer for answer in clear if answer.was_asked]
