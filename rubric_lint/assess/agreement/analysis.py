@@ -166,10 +166,11 @@ def _rank_differences(
             continue
         verdicts = left.given[1], right.given[1]
         is_lenient = verdicts[1] is Verdict.PASS is not verdicts[0]
-        is_bare = bool(left.given[0]) and all(answer is None for answer in left.given[0])
+        pairs = zip(left.given[0], right.given[0], strict=True)
+        is_bare = bool(left.given[0]) and not any(mine is not None and theirs is not None for mine, theirs in pairs)
         for number, measure in enumerate(measures):
             place, scale = measure.place, measure.scale.values
-            if (place is None) is not is_bare:  # the verdict counts where nothing else is given
+            if (place is None) is not is_bare:  # the verdict counts where no criterion can be compared
                 continue
             one_value, other = verdicts if place is None else (left.given[0][place], right.given[0][place])
             if one_value == other or one_value is None or other is None:

@@ -210,6 +210,8 @@ def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int
     answers = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
     if left_out:
         lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
+    elif not is_verdict:  # an output may have the verdict alone
+        lacking += " for it"
     return f"{shares.unscored:,} of {answers} {have} {lacking}"
 
 
