@@ -658,13 +658,13 @@ class RatingReader:
         self._settle_results()
         sources = [record.source for record in self._judges]
         sources += [source for failed in self._failed.values() for source in failed]
-        names = name_raters(sources)
-        self._settle_labels({*names.values(), LABEL})
-        panels = {name for source, name in names.items() if source.is_panel}
-        judges = self._collect(self._judges, names)
+        judge_names = name_raters(sources)
+        self._settle_labels({*judge_names.values(), LABEL})
+        panels = {name for source, name in judge_names.items() if source.is_panel}
+        judges = self._collect(self._judges, judge_names)
         for name, failed in self._failed.items():
             for source in failed:
-                judges.setdefault((names[source], name), {})
+                judges.setdefault((judge_names[source], name), {})
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
         _check_names([name for name, _ in judges], [name for name, _ in people], raters)
         named_panel = next((name for name in raters if name in panels), None)
@@ -685,7 +685,7 @@ class RatingReader:
             judged, labelled = of_rubric[name]
             together = {rater: judgements for rater, judgements in judged.items() if rater in panels and labelled}
             single = {rater: judgements for rater, judgements in judged.items() if rater not in panels}
-            of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+            of_judges = {judge_names[source]: failed for source, failed in self._failed[name].items()}
             refused = self._count_refused(name)
             ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
             ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
@@ -810,9 +810,7 @@ class RatingReader:
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
-        people: dict[str, dict[Key, Judgement]] = {
-            rater: dict(judgements) for rater, judgements in ratings.people.items()
-        }
+        people = {rater: dict(judgements) for rater, judgements in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         missing = {
@@ -826,17 +824,17 @@ class RatingReader:
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, judgements in ratings.people.items() if judged else ():
             for key in judgements:
-                name = name_key(key)
-                if key not in judged and name not in missing:
-                    reason = no_result
-                    if name in names:
-                        reason = OTHER_TYPE
-                    elif name in stripped:
-                        reason = NO_ZEROS
-                    if self._among and key not in self._among and not joins_none:
-                        del people[rater][key]
-                        reason = NO_ANSWER if reason is no_result else reason
-                    self._leave_out(reason, f"{name} by {rater}", "label")
+                name, reason = name_key(key), no_result
+                if key in judged or name in missing:
+                    continue
+                if name in names:
+                    reason = OTHER_TYPE
+                elif name in stripped:
+                    reason = NO_ZEROS
+                if self._among and key not in self._among and not joins_none:
+                    del people[rater][key]
+                    reason = NO_ANSWER if reason is no_result else reason
+                self._leave_out(reason, f"{name} by {rater}", "label")
         return {rater: given for rater, given in people.items() if given}
 
 

@@ -162,27 +162,26 @@ def find_inverse(table: JudgedTable) -> Outcomes:
         return
     tests = len(columns)
     correlations = correlate_with_rest(columns)
-    yield from _list_few(
-        rule, table, [(column, n) for column, (_, n) in zip(columns, correlations, strict=True)], _LEAST
-    )
+    sizes = [size for _, size in correlations]
+    yield from _list_few(rule, table, zip(columns, sizes, strict=True), _LEAST)
     # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
     # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
     quantile = NormalDist().inv_cdf(level_of(tests))
-    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, correlations, strict=True) if n >= _LEAST}
-    lowest, name = 0.0, ""
-    for candidate, (_, r, n) in hidden.items():
-        score = (1.0 if r is None else r) * math.sqrt(n - 1)
-        if not name or score < lowest:
-            lowest, name = score, candidate
+    tested = [(column, r, size) for column, (r, size) in zip(columns, correlations, strict=True) if size >= _LEAST]
+    lowest, found = 0.0, -1
+    for place, (_, r, size) in enumerate(tested):
+        score = (1.0 if r is None else r) * math.sqrt(size - 1)
+        if found < 0 or score < lowest:
+            lowest, found = score, place
     if lowest < quantile:
-        column, r, n = hidden.pop(name)
-        critical = quantile / math.sqrt(n - 1)
+        column, r, size = tested.pop(found)
+        critical = quantile / math.sqrt(size - 1)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        values = {"r": f"{r:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
+        values = {"r": f"{r:.2f}", "n": size, "chance": f"{critical:.2f}", "budget": corrected(tests)}
         code = "turned" if column.is_turned else "correlation"
         yield JudgedStatement(rule, RubricTarget(column.name), code, {**values, "advice": advice})
-    for n in dict.fromkeys(n for _, _, n in hidden.values()):
-        yield from _list_hidden([(column, r) for column, r, size in hidden.values() if size == n], n)
+    for size in dict.fromkeys(size for _, _, size in tested):
+        yield from _list_hidden([(column, r) for column, r, own in tested if own == size], size)
 
 
 def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) -> Iterator[Untested]:
