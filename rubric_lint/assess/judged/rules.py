@@ -122,8 +122,10 @@ def find_unstable(table: JudgedTable) -> Outcomes:
     for place, rate in table.flips.items():
         sampled = table.sampled_of.get(place, table.sampled)
         if sampled < _LEAST and place is not None:
-            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples to which it applies"
-            yield Untested("judged-unstable", (table.columns[place].name,), have, _LEAST, "answers with samples")
+            column = table.columns[place]
+            where = "to which it applies" if column.measure.may_not_apply else "that have a value for it"
+            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples {where}"
+            yield Untested("judged-unstable", (column.name,), have, _LEAST, "answers with samples")
             continue
         flipped = math.floor(rate * sampled)
         if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
