@@ -589,7 +589,7 @@ class Clash(NamedTuple):
 def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> None:
     """Reject a call with options that contradict each other or lack another one, by the first rule that is broken."""
     ctx = click.get_current_context()
-    dashes = 0
+    dashes = 0  # how many of the files to read are stdin
     for param in params:
         value = ctx.params.get(param.name) if param.name in _READ else None
         files = value if isinstance(value, tuple) else (value,)
@@ -599,6 +599,7 @@ def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> No
     names = {name: param for param in params if isinstance(param, Option) for name in param.opts}
 
     def is_given(name: str) -> bool:
+        """Return whether the command line has an option, or with `-`, a file that is stdin."""
         if name == STDIN:
             return dashes > 0 or STDIN in (ctx.params.get("paths") or ())
         source = ctx.get_parameter_source(names[name].name or "") if name in names else None

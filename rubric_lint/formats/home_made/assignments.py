@@ -199,7 +199,7 @@ class TableDraft:
     # The answers.
 
     def put(self, answers: Sequence[Assignment]) -> "TableDraft":
-        """Return the draft with some answers in its table; raise AnswerError if one does not fit."""
+        """Return the draft with some answers in its table; raise AssignmentError if one does not fit."""
         table, roles = dict(self.table), set[str]()
         self._refuse_other(answers)
         for answer in answers:
