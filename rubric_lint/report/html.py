@@ -332,8 +332,8 @@ class HtmlReport:
         alone = []
         for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there")):
             if count:
-                answers = "1 answer" if count == 1 else f"{count:,} answers"
-                alone.append((count, f"{answers} only in {run} run.", view))
+                number = "1 answer" if count == 1 else f"{count:,} answers"
+                alone.append((count, f"{number} only in {run} run.", view))
         return {
             "versions": _format_versions(other, rubrics),
             "figures": _list_figures_of_both(other, worse, better),
