@@ -191,7 +191,7 @@ fuzz: $(VENV)/installed-dev
 
 # Everything that repeats words or figures of the product: bundled schemas, what pages repeat from the code, snapshots,
 # what commands print on pages. Fails when a test that renews finds something wrong besides. Read the diff.
-# WORDS="words that a message loses" spares the snapshots that do not have them.
+# WORDS="words that a message loses" spares the pages and snapshots that do not have them.
 renew: $(VENV)/installed-dev
 	$(BIN)/python tools/bundle.py
 	PYTHONPATH=tools $(BIN)/python tools/docs.py
