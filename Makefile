@@ -195,7 +195,7 @@ fuzz: $(VENV)/installed-dev
 renew: $(VENV)/installed-dev
 	$(BIN)/python tools/bundle.py
 	PYTHONPATH=tools $(BIN)/python tools/docs.py
-	$(PYTEST) --renew $(if $(WORDS),--words "$(WORDS)") </dev/null
+	$(PYTEST) --renew $(if $(WORDS),--words "$$WORDS") </dev/null
 
 # The false alarms and the power of the rules on judged data, drawn at random, for docs/development/figures.md. Takes
 # six minutes.
