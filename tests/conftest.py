@@ -60,7 +60,7 @@ def pytest_addoption(parser):
         "--renew", action="store_true", help="run only the tests that keep words in files, and write those words anew"
     )
     parser.addoption(
-        "--words", help="with `--renew`: leave out the tests whose part of `snapshots/said/` does not have these words"
+        "--words", help="with `--renew`: leave out pages, and parts of `snapshots/said/`, that do not have these words"
     )
 
 
@@ -97,10 +97,13 @@ def pytest_collection_modifyitems(config, items):
 
 
 def may_say(item, words):
-    """Return whether a test keeps these words so far, or keeps its words elsewhere than in `snapshots/said/`."""
+    """Return whether the page or the snapshot of a test has these words so far; a whole file of `snapshots/` may."""
     import saying  # noqa: PLC0415  (its asserts are to show what differs)
 
-    return "said" not in item.fixturenames or saying.has(item.path.stem.removeprefix("test_"), item.name, words)
+    if "said" in item.fixturenames:
+        return saying.has(item.path.stem.removeprefix("test_"), item.name, words)
+    page = item.callspec.params.get("page") if hasattr(item, "callspec") else None
+    return page is None or words in (item.config.rootpath / page).read_text("utf-8")
 
 
 def forget_parts(items):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import commands
 import pytest
+import saying
 from documented import clone
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,10 @@ PARTS = (
     "README.md",
     "vscode/package.json",
 )
+
+
+ALL = None
+README = "test_the_commands_of_the_readme_write_what_it_shows"
 
 
 class Step(NamedTuple):
@@ -128,6 +133,37 @@ def test_an_example_touches_what_the_guide_says():
             "docs/development/interop.md",
         ],
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "words", "expected"),
+    [
+        ("tests/rules/test_bands.py", "scores", set()),
+        ("tests/report/test_snapshots.py", "no file has these words", ALL),
+        ("tests/repository/test_documented_commands.py", "no page has these words", {README}),
+        ("tests/model/test_naming.py", "no part has these words", set()),
+    ],
+)
+def test_words_leave_out_the_pages_and_snapshots_without_them(file, words, expected):
+    every, some = (collect_renewed(file, *option) for option in ([], ["--words", words]))
+    assert some == (every if expected is ALL else expected)
+
+
+@pytest.mark.slow
+def test_words_keep_the_tests_whose_part_has_them():
+    parts = saying.read(saying.FOLDER / "naming.txt")
+    words = min((text for text in parts.values() if text), key=len).strip()
+    names = {name for name, text in parts.items() if words in text}
+    kept = collect_renewed("tests/model/test_naming.py", "--words", words)
+    assert kept == {name.partition(" (")[0] for name in names} < collect_renewed("tests/model/test_naming.py")
+
+
+def collect_renewed(file, *options):
+    """Return the names of the tests in a file that `--renew` runs. With `-k` it deletes no parts of the snapshots."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    done = commands.run_process([*command, "--renew", "-k", "test", *options, file], cwd=ROOT, timeout=300)
+    return {line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line}
 
 
 @pytest.mark.slow
