@@ -121,7 +121,7 @@ def _format_undecided(probed: ProbeResult) -> str:
 
 def _head_probes(probes: RubricProbes) -> str:
     answers = counted(probes.answers, "answer") if probes.answers else "no answer"
-    parts = [f"RubricProbes: {answers} made worse on purpose"]
+    parts = [f"Probes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
