@@ -157,7 +157,7 @@ def test_the_page_says_where_invalid_outputs_count_and_a_part_is_never_all_or_no
     assert "| Invalid | 1 | 25% of all |" in text
     assert (
         "An invalid output has no score. It counts as an output, so it lowers the share of each verdict; means, "
-        "spreads, the distribution and the criteria leave it out."
+        "SDs, the distribution and the criteria leave it out."
     ) in text
     totals = Totals(RUBRICS.values())
     for answer, times in ((True, 99_999), (False, 1)):
