@@ -187,7 +187,7 @@ def _have_unnamed_rubrics(given: RunInputs) -> bool:
 
 def _list_fixes(found: Assessment) -> Iterator[NextStep]:
     if found.list(Standing.FIX) or any(is_against(evidence, found) for evidence in found.evidence):
-        yield NextStep("Fix what is listed above, then judge the answers again.")
+        yield NextStep("Fix what was found, then judge the answers again.")
 
 
 def _go_on(given: RunInputs, ending: LimitedRun) -> NextStep:
