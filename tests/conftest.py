@@ -59,6 +59,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--renew", action="store_true", help="run only the tests that keep words in files, and write those words anew"
     )
+    parser.addoption(
+        "--words", help="with `--renew`: leave out the tests whose part of `snapshots/said/` does not have these words"
+    )
 
 
 def pytest_configure(config):
@@ -87,8 +90,17 @@ def pytest_collection_modifyitems(config, items):
     if config.option.renew:
         config.hook.pytest_deselected(items=[item for item in items if "renews" not in item.fixturenames])
         items[:] = [item for item in items if "renews" in item.fixturenames]
-        if not (config.option.keyword or config.option.markexpr or any("::" in name for name in config.args)):
+        if words := config.option.words:
+            items[:] = [item for item in items if may_say(item, words)]
+        elif not (config.option.keyword or config.option.markexpr or any("::" in name for name in config.args)):
             forget_parts(items)
+
+
+def may_say(item, words):
+    """Return whether a test keeps these words so far, or keeps its words elsewhere than in `snapshots/said/`."""
+    import saying  # noqa: PLC0415  (its asserts are to show what differs)
+
+    return "said" not in item.fixturenames or saying.has(item.path.stem.removeprefix("test_"), item.name, words)
 
 
 def forget_parts(items):

@@ -65,7 +65,9 @@ def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> ToolAnswer
         ToolError: for whatever is wrong; no other exception, so that no call ends the server.
     """
     try:
-        tool = _find(name)
+        tool = BY_TOOL_NAME.get(name)
+        if tool is None:
+            raise ToolError(f"unknown tool `{name}`; {point_to_known(name, BY_TOOL_NAME)}")  # noqa: TRY301
         check_arguments(given, tool.schema)
         text, data = tool.answer(roots, given)
         # Escapes in files and names that are not UTF-8 may hold half characters, which cannot be sent.
@@ -83,12 +85,6 @@ def answer_call(roots: Roots, name: str, given: Mapping[str, Any]) -> ToolAnswer
     finally:
         gc.unfreeze()  # runs of the linter exempt from collection what they find, and this program does not end
     raise ToolError("\n".join(map(visible, message.split("\n"))))
-
-
-def _find(name: str) -> Tool:
-    if name not in BY_TOOL_NAME:
-        raise ToolError(f"unknown tool `{name}`; {point_to_known(name, BY_TOOL_NAME)}")
-    return BY_TOOL_NAME[name]
 
 
 INSTRUCTIONS = (
@@ -121,6 +117,7 @@ def _describe_tool(tool: Tool) -> types.Tool:
 
 
 async def _serve(roots: Roots) -> None:
+    """Run the protocol over stdin and stdout; calls run in a thread, one after the other."""
     one_at_a_time = anyio.CapacityLimiter(1)
     turn = threading.Lock()  # the limiter does not wait for the thread of a cancelled call
 

@@ -4,7 +4,6 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -185,12 +184,12 @@ def lint(roots: Roots, given: Arguments) -> ToolAnswer:
     reporter, progress = _JsonAndText(REPORTERS, "agent"), Progress(io.StringIO())
     paths, find, data = _CallFiles.of(roots, given, finder)
 
-    def lint_text(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
-        yield from ((file, lint_bytes(file, data or b"")) for file in files if isinstance(file, File))
+    def lint_all(files: Iterable[File | Unreadable]) -> Iterator[tuple[File | Unreadable, FileOutcome]]:
+        if data is None:  # in one process: workers would be forked from a program with threads
+            return lint_files(files, processes=1)
+        return ((file, lint_bytes(file, data)) for file in files if isinstance(file, File))
 
-    # One process: workers would be forked from a program with threads.
-    lint = partial(lint_files, processes=1) if data is None else lint_text
-    run = LintRun(reporter, progress, [Baselines(finder, None, renews=False)], find=find, lint=lint)
+    run = LintRun(reporter, progress, [Baselines(finder, None, renews=False)], find=find, lint=lint_all)
     summary = run.lint_all(paths, "", finder)
     reporter.failures.check(summary.files)
     reporter.end(summary)
@@ -211,14 +210,14 @@ def show(roots: Roots, given: Arguments) -> ToolAnswer:
 def fix(roots: Roots, given: Arguments) -> ToolAnswer:
     """Fix a text, or files; write files only with `write`."""
     finder, refused = _find_settings(given), _Refused()
-    wish = FixSelection(given.get("unsafe", False), tuple(given.get("choose", ())))
+    selection = FixSelection(given.get("unsafe", False), tuple(given.get("choose", ())))
     writes = given.get("write", False)
     files = _CallFiles.of(roots, given, finder)
     if writes and files.data is not None:
         raise ToolError("`write` needs `paths`; a text is returned fixed, and never written")
     outcomes: list[FixOutcome] = []
-    how = {**wish._asdict(), **files.hooks(refused)}
-    run = FixRun(outcomes.append, Progress(io.StringIO()), is_dry=not writes, **how)
+    options = {**selection._asdict(), **files.hooks(refused)}
+    run = FixRun(outcomes.append, Progress(io.StringIO()), is_dry=not writes, **options)
     totals = run.fix_all(files.paths, "", finder)
     refused.check(totals.files)
     changed = [outcome for outcome in outcomes if outcome.is_changed]

@@ -16,24 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rubric_lint.assess.agreement.label_scale import DoubtedLabels, LabelScales
 from rubric_lint.assess.agreement.ratings import Judgements, Ratings
 from rubric_lint.assess.agreement.reading import NO_OUTPUT
-from rubric_lint.assess.agreement.scales import measure_verdicts, measures_of_criteria
+from rubric_lint.assess.agreement.scales import measures_of_criteria
 from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.judged.review import NO_RESULTS, Review
 from rubric_lint.assess.judged.rules import TARGET
+from rubric_lint.assess.judged.table import JudgedTable
 from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_by_verdict
 from rubric_lint.assess.measure.decision import Reason, count_needed_units, decide_shares, lacks_outputs, list_against
 from rubric_lint.assess.measure.gates import GateMeasure, find_standard_of_criterion, measure_gate
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
-from rubric_lint.assess.measure.labelled import (
-    Cut,
-    InapplicableAnswers,
-    LabelledAnswers,
-    count_indistinct,
-    count_ungrouped,
-    find_units,
-    list_judges,
-    pair_with_labels,
-)
+from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, count_indistinct, count_ungrouped, list_judges
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.finding import Finding, Severity
@@ -338,8 +330,8 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, o
     source, start = loaded.document.source, loaded.document.span(loaded.rubric.path).start
     line = source.position(start).line
     assessment = Assessment(source.name, loaded.name, line, Trust.UNDECIDED, (), options, review)
-    if review.ratings is not None:
-        assessment = _add_measures(assessment, review.ratings)
+    if review.ratings is not None and review.table is not None:
+        assessment = _add_measures(assessment, review.ratings, review.table)
     criteria = tuple(_assess_criteria(loaded, evidence, assessment))
     ids = {criterion.id for criterion in criteria}
     others = tuple(item for item in evidence if item.criterion not in ids)
@@ -351,10 +343,10 @@ def assess(loaded: LoadedRubric, evidence: Sequence[Evidence], review: Review, o
     return assessment._replace(trust=trust, reasons=reasons, criteria=criteria, evidence=others, needed=needed)
 
 
-def _add_measures(assessment: Assessment, ratings: Ratings) -> Assessment:
+def _add_measures(assessment: Assessment, ratings: Ratings, table: JudgedTable) -> Assessment:
     """Return an assessment with all that the judged data show of the verdicts."""
-    options, table = assessment.asked, assessment.review.table
-    alike = table.answers if table and all(len(column.used) == 1 for column in table.columns) else 0
+    options = assessment.asked
+    alike = table.answers if all(len(column.used) == 1 for column in table.columns) else 0
     criteria = ratings.rubric.criteria if ratings.rubric else ()
     scales = measures_of_criteria(ratings.rubric) if ratings.rubric else []
     judges = list_judges(ratings)
@@ -364,11 +356,7 @@ def _add_measures(assessment: Assessment, ratings: Ratings) -> Assessment:
     assessment = assessment._replace(alike=alike, indistinct=indistinct, fields=fields, verdicts=verdicts)
     if not ratings.has_joined_labels:
         return assessment
-    measure, units = measure_verdicts("verdict", options.line), find_units(ratings)
-    labelled = dict[str, LabelledAnswers]()
-    for name in judges:
-        answers = pair_with_labels(ratings, name, measure, units, options.runs)
-        labelled[name] = answers or LabelledAnswers((), ())
+    labelled = {name: by_place[None] for name, by_place in table.compared.items()}
     level = find_level(options.look, len(judges))
     shares = [
         JudgeShares(name, measure_shares(answers.answers, level), answers.keys) for name, answers in labelled.items()

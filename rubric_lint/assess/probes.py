@@ -279,8 +279,7 @@ def decide_probe(
         return replace(result, outcome=ProbeOutcome.BETTER)
     if is_decided:
         return replace(result, outcome=ProbeOutcome.RESISTED if probe.adds else ProbeOutcome.UNNOTICED)
-    level = rose_at if probe.adds else levels.noticed
-    needed = [_count_deciding(count, way, level) for count in counts]
+    needed = [_count_deciding(count, way, rose_at) for count in counts]
     if Fraction(*share) < _HALF:
         needed.append(count_deciding(share, _HALF, levels.most))
     return replace(result, needed=min((number for number in needed if number is not None), default=None))

@@ -509,14 +509,17 @@ class DefaultGroup(Group):
         formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="       ")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, and the default command's options."""
+        """Write the default command's options, and the commands.
+
+        The first screen of `rubric-lint` has no options: it lists the first commands, and only names the others.
+        """
         if not ctx.meta.get(ALL) and FIRST_OF_MORE in self._late:
             names = [*self._late]
-            at = names.index(FIRST_OF_MORE)
-            commands = ((name, self.get_command(ctx, name)) for name in names[:at])
+            first_of_more = names.index(FIRST_OF_MORE)
+            commands = ((name, self.get_command(ctx, name)) for name in names[:first_of_more])
             with formatter.section("Commands"):
                 formatter.write_dl([(name, command.short_help or "") for name, command in commands if command])
-                formatter.write_dl([("more", ", ".join(names[at:]))])
+                formatter.write_dl([("more", ", ".join(names[first_of_more:]))])
             return
         self.default.format_options(ctx, formatter)
         if ctx.meta.get(ALL):

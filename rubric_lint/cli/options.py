@@ -129,7 +129,7 @@ Requests
     tpm <positive>  At most about N tokens per minute and endpoint.  [default: no limit]
 Output
     agent AGENT reads=lint.setup:read_agent  The coding agent to install it for.
-    cache-dir DIR  The folder of that cache.  [default: see `rubric-lint cache dir`]
+    cache-dir DIR  Folder of the cache of replies.  [default: see `rubric-lint cache dir`]
     check  Write nothing; exit with 1 if a file would change.
     color auto|always|never default=auto  When to use color.
     compact  Write JSON Lines without criteria and the records' other fields.
@@ -191,8 +191,8 @@ Input
     answers FILE  Print the requests for all answers of FILE instead.
     any-version  Also use results by another version of the rubric.
     chosen random|separate|by-verdict metavar=WAY  How labels were chosen that do not say it.
-    extract whole|last|only default=last  What of a raw text is the verdict: whole, all of it; last, an object at its
-        end; only, its only object.
+    extract whole|last|only default=last  Which part of a raw text is the verdict: whole, all of it; last, an object
+        at its end; only, its only object.
     extra-fields refuse|accept  Fields of a judge output that nobody asked for: refuse them, or score without reading
         them.  [default: refuse with --extract whole, else numbers and booleans only]
     grades LETTER=VALUE* reads=score.options:read_grades  What letter grades such as
@@ -283,14 +283,14 @@ Files
 Judge outputs
     judged FILE*  Also report what these judge outputs show about the rubrics. Can be repeated.
 Decision
-    by FIELD  Say it also for each value of a field of the answers, such as language.
+    by FIELD  Also report each value of this field of the answers, such as language.
     fail-on:line fail|borderline|never default=fail metavar=VERDICT  Verdict that makes an answer bad, as for `score`;
         worse ones do too, and never counts as fail.
     label-scale [PERSON=]LOW..HIGH* name=label_scales reads=score.options:read_label_scales  Scale of the labels, worst
         to best, such as 1..5, or of those of one person. Can be repeated.
         [default: the rubric's]
     look 1..10 default=1  How often you have looked at these data as they grew, this time included.
-    runs 1..99 default=1  Judge outputs on which a verdict rests when you use the rubric.
+    runs 1..99 default=1  Judge outputs that you combine into a verdict when you use the rubric.
     tries 0..20 default=3  Proposals of a model for one criterion.
 Format
     name NAME  What messages call the format.  [default: the file]
@@ -589,7 +589,7 @@ class Clash(NamedTuple):
 def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> None:
     """Reject a call with options that contradict each other or lack another one, by the first rule that is broken."""
     ctx = click.get_current_context()
-    dashes = 0
+    dashes = 0  # how many of the files to read are stdin
     for param in params:
         value = ctx.params.get(param.name) if param.name in _READ else None
         files = value if isinstance(value, tuple) else (value,)
@@ -599,6 +599,7 @@ def _check_call(params: Iterable[click.Parameter], rules: Iterable[Clash]) -> No
     names = {name: param for param in params if isinstance(param, Option) for name in param.opts}
 
     def is_given(name: str) -> bool:
+        """Return whether the command line has an option, or with `-`, a file that is stdin."""
         if name == STDIN:
             return dashes > 0 or STDIN in (ctx.params.get("paths") or ())
         source = ctx.get_parameter_source(names[name].name or "") if name in names else None

@@ -159,15 +159,15 @@ def _write(label: str, read: list[TableRubric], settings: FileSettings, watch: W
 
 def _examine(table: TableRubric, settings: FileSettings, rubrics: dict[str, Rubric]) -> Iterator[ImportMessage]:
     """Lint the rubric of a table, and add it to those that can be written."""
-    draft = write_json(table.entries)  # each of its lines has a place in the table
-    source = Source(_NAME, draft.text)
+    text, places = write_json(table.entries)
+    source = Source(_NAME, text)
     version = VERSION_3 if table.is_of_version_3 else CURRENT
     settings = settings._replace(claimed=True, is_rubric_file=True, is_test_file=False, version=version)
-    examined = examine(source, settings, name_line=lambda number: draft.places[number - 1].short)
+    examined = examine(source, settings, name_line=lambda number: places[number - 1].short)
     is_faulty = False
     for finding in examined.result.findings:
         is_faulty = is_faulty or finding.severity is Severity.ERROR
-        place = draft.places[source.position(finding.span.start).line - 1]
+        place = places[source.position(finding.span.start).line - 1]
         yield ImportMessage(place.full, str(finding.severity), finding.message, finding.rule)
     if table.name in rubrics:
         message = f"a second table is called `{table.name}`; choose one with --rubric"
@@ -184,7 +184,7 @@ def _examine(table: TableRubric, settings: FileSettings, rubrics: dict[str, Rubr
     try:
         rubrics[table.name], _ = make_sound(table.name, rubric, RUBRIC)
     except ExportError as refusal:
-        place = draft.places[source.position(document.span(refusal.path).start).line - 1]
+        place = places[source.position(document.span(refusal.path).start).line - 1]
         yield _error(place.full, refusal.message)
 
 

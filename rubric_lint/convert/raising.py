@@ -52,7 +52,9 @@ def raise_file(
     if fixed.doubt or before.result.is_stopped:
         return fixed
     if not raised:
-        return replace(fixed, notes=(*fixed.notes, *_note_others(name, before)))
+        has_others = any(rubric.dialect for _, rubric in before.rubrics)
+        note = Note(f"its rubrics are not in our format; `{suggest('convert', name, to='rubric')}` writes them so")
+        return replace(fixed, notes=(*fixed.notes, note)) if has_others else fixed
     obstacles = tuple(_find_obstacles(before, raised))
     if obstacles:
         return replace(fixed, unmet=obstacles)
@@ -71,21 +73,15 @@ def raise_file(
     applied = (*fixed.applied, Applied(VERSION_3, "raised to version 3"))
     notes = list(fixed.notes)
     if any(any(marks.values()) for _, marks in raised):
-        note = "its thresholds are in the file now: `pass` and `borderline` of the settings decide nothing there"
-        notes.append(Note(f"{note} any more"))
+        reason = "its thresholds are in the file now"
+        notes.append(Note(f"{reason}: `pass` and `borderline` of the settings decide nothing there any more"))
     return replace(fixed, result=result, applied=applied, notes=tuple(notes))
 
 
 def _leave(document: Document, path: Path, reason: str, span: Span | None = None) -> Left:
-    """Return what prevents raising a file: a value of a document, at its own place if there is no `span`."""
+    """Return the obstacle to raising a file: a value of a document, at its own place if there is no `span`."""
     place = document.span(path) if span is None else span
     return Left(Finding(VERSION_3, Severity.ERROR, reason, place, document.pointer(path)), reason)
-
-
-def _note_others(name: str, examined: Examined) -> Iterator[Note]:
-    """Say how rubrics that are not in our format become such."""
-    if any(rubric.dialect for _, rubric in examined.rubrics):
-        yield Note(f"its rubrics are not in our format; `{suggest('convert', name, to='rubric')}` writes them so")
 
 
 def _without_thresholds(settings: FileSettings) -> FileSettings:

@@ -439,7 +439,7 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
             if not (reports_unread_fields and rule == "unknown-field" and not schema.knows(str(problem.path[-1]))):
                 yield rule, problem
     if rubric.path[-1:] == (FIELD,) and not rubric.dialect:
-        yield from _find_beside(document, rubric)
+        yield from _find_misplaced(document, rubric)
     view = rubric.view
     if view is None or not view.dialect.name:
         return
@@ -456,17 +456,17 @@ def find_shape_problems(document: Document, rubric: Rubric) -> Iterator[tuple[st
         yield from _find_misspelt(around, around.whole, document, path, view)
 
 
-def _find_beside(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
+def _find_misplaced(document: Document, rubric: Rubric) -> Iterator[tuple[str, Problem]]:
     """Find what is wrong with the siblings of `rubrics` in a file that follows version 3, or says it follows 2."""
     holder = rubric.path[:-1]
     if rubric.version != VERSION_3 and (holder or _OF_VERSION_3.isdisjoint(document.data)):
         return
-    from rubric_lint.model.schema_problems import find_beside, format_claim  # noqa: PLC0415  (few files have any)
+    from rubric_lint.model.schema_problems import find_misplaced, format_claim  # noqa: PLC0415  (few files have any)
 
     claim = find_claim(document)
     if rubric.version == VERSION_3:
         in_suite = bool(holder) or (claim is not None and claim.name != "rubric")
-        found = find_beside(rubric.schema, document, rubric.path, in_suite=in_suite)
+        found = find_misplaced(rubric.schema, document, rubric.path, in_suite=in_suite)
         yield from (("schema", problem) for problem in found)
         return
     for name in document.data if claim and claim.name == "rubric" else ():

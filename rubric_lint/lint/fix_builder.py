@@ -68,7 +68,7 @@ class FixBuilder:
         for repair in (problem.repair, *problem.choices):
             if repair is None:
                 continue
-            fix = self._find_fix(document, aliases, repair)
+            fix = self._find_fix(aliases, repair)
             if isinstance(fix, ObstacleError):
                 obstacle = obstacle or str(fix)
                 continue
@@ -78,21 +78,25 @@ class FixBuilder:
                 choices.append(fix)
         return plain, "" if plain or choices else obstacle, tuple(choices)
 
-    def _find_fix(self, document: Document, aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
-        """Return the fix of a repair, which several findings of one scale may have, or why it cannot be made."""
-        key = (document, repair)
-        if key not in self._fixes:
-            self._fixes[key] = _make_or_refuse(aliases, repair)
-        return self._fixes[key]
+    def _find_fix(self, aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
+        """Return the fix of a repair, which several findings of one scale may have, or why it cannot be made.
 
-
-def _make_or_refuse(aliases: AliasGraph, repair: Repair) -> Fix | ObstacleError:
-    if aliases.is_plain and all(intent.is_sure(aliases) for intent in repair.intents) and _is_usual(aliases, repair):
-        return Fix(repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, aliases, repair))
-    try:
-        return _make_fix(aliases, repair)
-    except ObstacleError as found:
-        return found
+        The edits of a fix that surely can be made are left for later, as few reports show them.
+        """
+        key = (aliases.document, repair)
+        if key in self._fixes:
+            return self._fixes[key]
+        fix: Fix | ObstacleError
+        is_sure = aliases.is_plain and all(intent.is_sure(aliases) for intent in repair.intents)
+        if is_sure and _is_usual(aliases, repair):
+            fix = Fix(repair.title, None, repair.safe, choice=repair.choice, make=partial(_make_fix, aliases, repair))
+        else:
+            try:
+                fix = _make_fix(aliases, repair)
+            except ObstacleError as obstacle:
+                fix = obstacle
+        self._fixes[key] = fix
+        return fix
 
 
 def _is_usual(aliases: AliasGraph, repair: Repair) -> bool:

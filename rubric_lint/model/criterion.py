@@ -461,7 +461,7 @@ class Criterion(NamedTuple):
 
 @lru_cache(maxsize=1 << 10)  # several messages are about one criterion
 def _format_label(identifier: str) -> str:
-    """Return what messages call a criterion with an id; empty for an id that cannot be seen."""
+    """Return the name of a criterion in messages, by its id; empty for an id that cannot be seen."""
     words = " ".join(identifier.split())
     return f"criterion `{shorten(words)}`" if words else ""
 

@@ -114,6 +114,12 @@ def list_names(names: Collection[str], most: int = 5) -> str:
     return join_words([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
 
 
+def join_first(words: Sequence[str], most: int, conjunction: str = "and") -> str:
+    """Join the first words and the number of the others: `a, b and 3 more`."""
+    left = len(words) - most
+    return join_words([*words[:most], f"{left:,} more"] if left > 0 else words, conjunction)
+
+
 def percent(part: "Fraction") -> str:
     """Write a part of 1 in percent with one decimal, or none if that is exact: `66.7%`, `50%`."""
     return f"{float(part) * 100:.{int((part * 100).denominator > 1)}f}%"

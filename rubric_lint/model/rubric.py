@@ -272,7 +272,7 @@ class Rubric(_RubricFields):
         return tuple(scale for scale in self.scales if not scale.is_whole)
 
     def once(self, make: Callable[["Rubric"], Made]) -> Made:
-        """Return what a function makes of this rubric; it is called once, however many rules ask for it."""
+        """Return the result of a function for this rubric, called once, however many rules ask for it."""
         if make not in self._made:
             self._made[make] = make(self)
         made: Made = self._made[make]

@@ -70,7 +70,7 @@ class Verdicts:
     turns_at: int | None = None
 
     def of(self, score: int) -> str:
-        """Return what a score comes to."""
+        """Return the verdict of a score, or whether it meets the gate where the verdict depends on more."""
         score = score if self.turns_at is None else self.turns_at - score
         if self.pass_from is None or self.borderline_from is None:
             return "gate missed" if self.gate is not None and score < self.gate else "gate met"
@@ -84,7 +84,7 @@ class Verdicts:
 
 
 def find_verdicts(rubric: Rubric, scale: Scale) -> Verdicts:
-    """Return what the scores of a scale of a rubric come to."""
+    """Return the gate of a scale of a rubric, and the thresholds if this scale alone decides the verdict."""
     if rubric.refusal or (not scale.is_whole and looks_like_levels(scale)):  # no score in a band decides anything
         return Verdicts(None)
     lowest, highest = rubric.find_ends(scale)
@@ -469,9 +469,12 @@ class ScalePlan:
         return title, changes
 
     def _insert(self, answer: _SoundScale, *, is_sorted: bool) -> list[Intent] | None:
-        """Return what adds bands between the others; None if there is no band with an outcome to copy."""
+        """Return the intents that add bands between the others; None if that cannot be written.
+
+        A band of a list is added as a copy of the one below it, or else above it, with a placeholder as its outcome.
+        """
         intents = list[Intent]()
-        by_place = dict[int, list[range]]()
+        by_place = dict[int, list[range]]()  # the scores of the new bands, by how many bands are below them
         for start, end in answer.added:
             number = sum(first < start for first, _ in answer.bands)
             by_place.setdefault(number, []).append(range(start, end + 1))
@@ -487,11 +490,10 @@ class ScalePlan:
                 else:  # the last field of the text is not the last one of the sorted scale
                     return None
                 continue
-            like = preceding
-            if like is None or like.outcome is None:
-                like = following
-            if like is None or like.outcome is None:
+            neighbors = [band for band in (preceding, following) if band is not None and band.outcome is not None]
+            if not neighbors:
                 return None
+            like = neighbors[0]
             copies = tuple(_copy(like, scores) for scores in ranges)
             place = None if is_sorted else number
             intents.append(InsertItems(like.path[:-1], copies, before=like is following, at=place))
@@ -503,7 +505,7 @@ def _name_bands(bands: Iterable[tuple[int, int]]) -> str:
 
 
 def _copy(band: Band, scores: range) -> tuple[tuple[Path, str], ...]:
-    """Return what a copy of a band says instead: other scores, and a text as the outcome."""
+    """Return the scalars in which a copy of a band differs, by their paths: its bounds, and a placeholder."""
     field = str(band.path[-1])
     outcome = band.outcome_path[len(band.path) - 1 :]
     return (((field, 0), str(scores[0])), ((field, 1), str(scores[-1])), (outcome, _write_placeholder(scores)))

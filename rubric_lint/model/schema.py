@@ -254,7 +254,7 @@ class RubricSchema:
         return self.fields_of(self.item)
 
     @cache  # noqa: B019 (schemas are few and live as long as the process)
-    def list_beside(self, name: str) -> frozenset[str]:
+    def list_siblings(self, name: str) -> frozenset[str]:
         """Return the names of the fields of the mappings that may have a field, which holds criteria."""
         siblings: set[str] = set()
         for holder in [self.joined, *self.joined["definitions"].values()]:
@@ -333,13 +333,14 @@ class RubricSchema:
 
     def find_rivals(self, mapping: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
         """Find pairs of a deprecated field and an unknown one in a mapping that may both mean the field `name`."""
-        for old, replacement in self.replacements.items() if name not in mapping else ():
-            if replacement.name != name or old not in mapping or not replacement.covers(mapping[old]):
-                continue
-            if replacement.value_for(mapping[old]) is not None:
-                yield from (
-                    (old, key) for key in mapping if key not in self.entry_fields and self.suggest(key, (name,))
-                )
+        if name in mapping:
+            return
+        for old, replacement in self.replacements.items():
+            may_mean_it = replacement.name == name and old in mapping and replacement.covers(mapping[old])
+            if may_mean_it and replacement.value_for(mapping[old]) is not None:
+                for key in mapping:
+                    if key not in self.entry_fields and self.suggest(key, (name,)):
+                        yield old, key
 
     def knows(self, name: str) -> bool:
         """Return whether a name is a field of an entry, or may mean one."""

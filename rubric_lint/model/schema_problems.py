@@ -46,7 +46,7 @@ def find_violations(
                 yield from _make_problems(schema, fault, document, path)
 
 
-def find_beside(schema: RubricSchema, document: Document, path: Path, *, in_suite: bool) -> Iterator[Problem]:
+def find_misplaced(schema: RubricSchema, document: Document, path: Path, *, in_suite: bool) -> Iterator[Problem]:
     """Find the fields of a rubric of version 3 that stand around the one at a path, where nothing reads them.
 
     In a suite, only those are a slip that mean nothing else, or whose value is right in a rubric.

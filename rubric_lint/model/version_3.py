@@ -47,7 +47,7 @@ _MOST_CRITERIA = 10_000
 """The most criteria of a rubric with groups, of which aliases can make billions in a few lines."""
 
 _TOO_MANY = f"it has more than {_MOST_CRITERIA:,} criteria, with those that aliases repeat"
-_FAULT = JudgeQuestion("yes or no", 0, is_negated=True)
+_NO_IS_BETTER = JudgeQuestion("yes or no", 0, is_negated=True)
 _SHARE = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)(?:%|/([0-9]{1,30}(?:\.[0-9]{1,30})?))")
 _DECIMAL_KEY = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?")
 
@@ -250,7 +250,7 @@ class _RubricReader:
         return Group("", path, ONE, None, "", "", tuple(members))
 
     def _read_given(self, node: Mapping[str, Any], path: Path, outer: _Inherited) -> _Inherited:
-        """Return what a node gives to what is in it: its own scale drops the levels that are given to it."""
+        """Return the scale and the levels of the criteria in a node: with a scale of its own, levels around it end."""
         own = _Inherited(self._read_scale(node, path)) if "scale" in node else outer
         return own._replace(levels=node["levels"], levels_path=(*path, "levels")) if "levels" in node else own
 
@@ -349,7 +349,7 @@ class _RubricReader:
         own_id = fields.get("id")
         self.ids.append(own_id if isinstance(own_id, str) else name)
         self.weights.append(Decimal(0))
-        self.data.append(fields | {"weight": 0, "required_min_score": HIGHEST, ASKED: _FAULT, FAILURE: True})
+        self.data.append(fields | {"weight": 0, "required_min_score": HIGHEST, ASKED: _NO_IS_BETTER, FAILURE: True})
 
     def _spread(self, index: int, scale: _Scale, given: _Inherited) -> list[Mapping[str, Any]]:
         """Return one level for each answer of a scale, of which some are described."""
@@ -417,11 +417,14 @@ class _RubricReader:
         self.draft.put((index, "required_min_level"), (*at, field))
 
     def _read_check_gate(self, fields: dict[str, Any], index: int, at: Path, scale: _Scale | None) -> None:
-        """Read the gate of a yes or no: 1 on a scale of 0 to 1, 0 on one of 1 to 0, where no is better, else 10."""
+        """Read the gate of a yes or no, which version 2 has on a scale of 0 to 10.
+
+        On a scale of 0 to 1 the gate 1 becomes 10, and so does 0 on one of 1 to 0, where no is the better answer.
+        """
         if scale:
             fields[SPAN] = (scale.worst, scale.best)
             if scale.worst > scale.best:
-                fields[ASKED] = _FAULT
+                fields[ASKED] = _NO_IS_BETTER
         if "required_min_level" in fields and not scale:
             values = {"field": "required_min_level", "reason": "the gate of a yes or no is `required_min_score`"}
             self._report("schema", "misplaced", (*at, "required_min_level"), Part.KEY, values)

@@ -184,7 +184,7 @@ class View:
             obstacle = problem.obstacle
         elif not self.document.kind.is_program:
             repair = None
-            choices = tuple(choice for choice in choices if _moves_only_items(choice))
+            choices = tuple([one for one in choices if all(isinstance(intent, MoveItems) for intent in one.intents)])
         return problem._replace(
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
@@ -264,10 +264,6 @@ class View:
         return place if place and not is_key else None
 
 
-def _moves_only_items(repair: Repair) -> bool:
-    return all(isinstance(intent, MoveItems) for intent in repair.intents)
-
-
 _ABSENT = object()
 
 
@@ -309,7 +305,7 @@ class ViewBuilder:
                 self.put((*own, name), (*source, *steps))
         return found
 
-    def rename_each(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
+    def rename_items(self, items: list[Any], names: Mapping[str, str], own: Path = ()) -> list[Any]:
         """Rename the fields of each mapping in a list; other items stay the same."""
         return [
             self.rename(item, names, (*own, index)) if isinstance(item, dict) else item

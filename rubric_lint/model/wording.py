@@ -64,7 +64,7 @@ ACTIONS_OR_THINGS = frozenset("address check list name note offer outline point 
 
 
 def third_person(verb: str) -> str:
-    """Return what an answer does in the words of a statement: "classifies" for "classify"."""
+    """Return a verb in the third person: "classifies" for "classify"."""
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return f"{verb[:-1]}ies"
     return f"{verb}es" if verb.endswith(("s", "sh", "ch", "x", "z")) else f"{verb}s"

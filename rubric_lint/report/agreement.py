@@ -189,15 +189,11 @@ def _compare(comparison: RaterComparison, chosen: LabelSelection | None) -> Sect
 
 
 def _count_caught(measures: Sequence[ScaleComparison], runs: int) -> Section:
+    """Return how many bad answers a judge catches and good ones it passes, by each criterion and by the verdict."""
     gates = [compared.pair.gate for compared in measures if compared.pair and compared.pair.gate]
     names = [compared.measure.name for compared in measures]
-    columns = [
-        TextColumn("criterion", names),
-        TextColumn("bad caught", [_bounded(gate.shares.bad_caught) for gate in gates]),
-        TextColumn(INTERVAL, ["" if gate.is_void else _bounds(gate.shares.bad_caught) for gate in gates], 1),
-        TextColumn("good passed", [_bounded(gate.shares.good_passed) for gate in gates]),
-        TextColumn(INTERVAL, ["" if gate.is_void else _bounds(gate.shares.good_passed) for gate in gates], 2),
-    ]
+    bounded = [None if gate.is_void else gate.shares for gate in gates]
+    columns = [TextColumn("criterion", names), *_list_share_columns([gate.shares for gate in gates], bounded)]
     reasons: dict[str, list[str]] = {}
     for name, gate in zip(names, gates, strict=True):
         for note in [gate.reason, *_format_gate(gate)]:
@@ -240,16 +236,23 @@ def _format_labels(shares: Shares, runs: int) -> Iterator[str]:
         yield f"Verdict: {slip}: upper bounds leave out up to {shares.slips:,} of each class."
 
 
+def _list_share_columns(several: Sequence[Shares], bounded: Sequence[Shares | None]) -> list[TextColumn]:
+    """Return the columns of bad answers caught and good ones passed; only those that are `bounded` have an interval."""
+    return [
+        TextColumn("bad caught", [_bounded(shares.bad_caught) for shares in several]),
+        TextColumn(INTERVAL, [_bounds(shares.bad_caught) if shares else "" for shares in bounded], 1),
+        TextColumn("good passed", [_bounded(shares.good_passed) for shares in several]),
+        TextColumn(INTERVAL, [_bounds(shares.good_passed) if shares else "" for shares in bounded], 2),
+    ]
+
+
 def _show_groups(groups: Sequence[JudgeShares], ungrouped: str) -> Section:
     """Return how judges treat the answers of each group, by the verdict."""
-    caught, passed = [group.shares.bad_caught for group in groups], [group.shares.good_passed for group in groups]
+    shares = [group.shares for group in groups]
     columns = [
         TextColumn("group", [str(group.group) for group in groups]),
         TextColumn("judge", [shorten_name(group.judge, 20) for group in groups]),
-        TextColumn("bad caught", list(map(_bounded, caught))),
-        TextColumn(INTERVAL, list(map(_bounds, caught)), 1),
-        TextColumn("good passed", list(map(_bounded, passed))),
-        TextColumn(INTERVAL, list(map(_bounds, passed)), 2),
+        *_list_share_columns(shares, shares),
     ]
     title = "Verdicts by group; all groups share 5%"
     return Section(title, columns if groups else (), [ungrouped] if ungrouped else ())
@@ -300,7 +303,8 @@ def _show_rates(rate: PassRate) -> Section:
     title = f"Pass rate by {judge}: {_percent(rate.judged)} of {count_answers(rate.judged.n)}"
     alone = f"- ({rate.labels_reason})"
     if labels:
-        alone = f"{_percent(labels)} {_limits(labels)} of {count_answers(labels.n)}"
+        bounds = f"[{labels.interval[0]:.1%}, {labels.interval[1]:.1%}]" if labels.interval else ""
+        alone = f"{_percent(labels)} {bounds} of {count_answers(labels.n)}"
     value, low, high, method, reason = rate.corrected
     corrected = f"- ({reason})"
     if value is not None:
@@ -394,10 +398,6 @@ def _counted_share(share: Share) -> str:
     return f"{share.x:,} of {share.n:,}" if share.n else "none"
 
 
-def _limits(share: Share) -> str:
-    return f"[{share.interval[0]:.1%}, {share.interval[1]:.1%}]" if share.interval else ""
-
-
 class AgreementReport(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
@@ -431,7 +431,7 @@ def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator
         yield from wrap(describe(agreement), columns)
         for section in sections_of(agreement):
             yield ""
-            yield from _list_lines(section, columns)
+            yield from _write_section(section, columns)
         if agreement.rubric:
             yield ""
             yield from _show_disagreements(agreement.disagreements, columns, most)
@@ -444,7 +444,7 @@ def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator
         yield from wrap(line, columns)
 
 
-def _list_lines(section: Section, columns: int) -> Iterator[str]:
+def _write_section(section: Section, columns: int) -> Iterator[str]:
     if section.title:
         yield from wrap(section.title, columns)
     if section.columns:

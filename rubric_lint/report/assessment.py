@@ -19,13 +19,11 @@ from rubric_lint.assess.assess import (
     is_against,
 )
 from rubric_lint.assess.assess import AssessedCriterion as Criterion
-from rubric_lint.assess.judged.outcomes import Untested
 from rubric_lint.assess.measure.decision import Reason
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares
 from rubric_lint.assess.measure.labelled import count_units
 from rubric_lint.assess.measure.needed import MOST_LABELS, count_to_least, find_rare, is_beyond
 from rubric_lint.assess.probes import PROBES, ProbeOutcome, ProbeResult, RubricProbes, format_most, name_measures
-from rubric_lint.judge.account import LimitedRun
 from rubric_lint.model.finding import Severity
 from rubric_lint.model.messages import counted, join_words, list_names, render_report, visible
 from rubric_lint.model.suggest import Value, suggest
@@ -121,7 +119,7 @@ def _format_undecided(probed: ProbeResult) -> str:
 
 def _head_probes(probes: RubricProbes) -> str:
     answers = counted(probes.answers, "answer") if probes.answers else "no answer"
-    parts = [f"RubricProbes: {answers} made worse on purpose"]
+    parts = [f"Probes: {answers} made worse on purpose"]
     for count, noun, why in (
         (probes.unjudged, "answer", "without a valid output to compare with"),
         (probes.unchanged, "answer", "that cannot be changed, as in messages or without a letter"),
@@ -130,13 +128,6 @@ def _head_probes(probes: RubricProbes) -> str:
         if count:
             parts.append(f"not counted: {counted(count, noun)} {why}")
     return "; ".join(parts)
-
-
-def _format_untested(untested: Untested, found: Assessment) -> str:
-    unit = _UNITS.get(untested.unit, untested.unit)
-    if untested.unit == "answers":
-        unit += f" (now {found.review.answers})"
-    return f"{untested.needed} {unit} would show {find_row(untested.rule).shows}"
 
 
 _UNITS = {
@@ -151,6 +142,7 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
     """Yield what to do next."""
     review, reasons = found.review, set(found.reasons)
     again = _repeat(found, given)
+    has_unnamed = any(records.rubric is None for records in given.unmatched if records.file in given.results)
     if Reason.ERRORS in reasons:
         errors = [evidence for evidence in list_evidence(found) if evidence.severity is Severity.ERROR]
         tests = dict.fromkeys(error.file for error in errors if error.rule == "unmet-expectation")
@@ -159,9 +151,14 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
     elif Reason.INVALID in reasons and given.results:
         yield _ask_again(given)
     elif given.ending:
-        yield _go_on(given, given.ending)
+        # The first answers of a file are no random sample to label.
+        if given.ending.goes_on:
+            text = "Have the answers judged that are left, with the same command, before people label any."
+            yield NextStep(text, given.again)
+        else:
+            yield NextStep("Have the answers judged that are left: it says above what has to change first.")
         yield from _list_fixes(found)
-    elif Reason.NOT_JUDGED in reasons and _have_unnamed_rubrics(given):
+    elif Reason.NOT_JUDGED in reasons and has_unnamed:
         text = "Say in `rubric` of each record which rubric of the file it is of, then run this again."
         yield NextStep(text, suggest("assess", given.rubric, given.answers, **again, labels=given.labels))
     elif {Reason.NOT_JUDGED, Reason.INVALID} & reasons:
@@ -180,23 +177,9 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
         yield from _list_steps_by_group(found, given, again)
 
 
-def _have_unnamed_rubrics(given: RunInputs) -> bool:
-    """Return whether a result says nowhere of which rubric it is."""
-    return any(records.rubric is None for records in given.unmatched if records.file in given.results)
-
-
 def _list_fixes(found: Assessment) -> Iterator[NextStep]:
     if found.list(Standing.FIX) or any(is_against(evidence, found) for evidence in found.evidence):
         yield NextStep("Fix what was found, then judge the answers again.")
-
-
-def _go_on(given: RunInputs, ending: LimitedRun) -> NextStep:
-    """Return the step to judge what a limit left: the first answers of a file are no random sample to label."""
-    if ending.goes_on:
-        return NextStep(
-            "Have the answers judged that are left, with the same command, before people label any.", given.again
-        )
-    return NextStep("Have the answers judged that are left: it says above what has to change first.")
 
 
 def _format_unasked(found: Assessment, worst: JudgeShares, given: RunInputs) -> str:
@@ -258,7 +241,9 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
         yield NextStep(text, suggest("agree", given.rubric, *given.results, **compared, worst=str(count)))
     elif {Reason.MISSES_BAD, Reason.FAILS_GOOD, Reason.BELOW_IN_GROUP} & reasons and worst:
         yield from _list_steps_where_differing(worst, suggest("agree", given.rubric, *given.results, **compared))
-    if Reason.NO_LABELS in reasons and _has_unusable_labels(found, given):
+    unused = {record.file for record in found.review.invalid} | {record.file for record in given.unmatched}
+    are_unusable = bool(given.labels) and (bool(found.review.left_out) or not unused.isdisjoint(given.labels))
+    if Reason.NO_LABELS in reasons and are_unusable:
         text = "No label could be used: correct the labels, then run this again."
         yield NextStep(text, suggest("assess", *files, **labelled))
     elif {Reason.NO_LABELS, Reason.BY_VERDICT, Reason.SEPARATE} & reasons:
@@ -268,11 +253,6 @@ def _list_steps_of_labels(found: Assessment, given: RunInputs, again: Mapping[st
         yield NextStep("Run this again with the labels.", "" if _is_undrawable(found, given) else command)
     elif Reason.FEW_LABELS in reasons:
         yield from _list_steps_to_more(found, given, labelled)
-
-
-def _has_unusable_labels(found: Assessment, given: RunInputs) -> bool:
-    unused = {record.file for record in found.review.invalid} | {record.file for record in given.unmatched}
-    return bool(given.labels) and (bool(found.review.left_out) or not unused.isdisjoint(given.labels))
 
 
 def _list_steps_where_differing(worst: JudgeShares, command: str) -> Iterator[NextStep]:
@@ -300,12 +280,8 @@ def _list_steps_to_more(found: Assessment, given: RunInputs, labelled: Mapping[s
         text = f"Fill in the empty cells of {counted(without_verdict, 'label')}, then run this again."
         yield NextStep(text, command if look <= MOST_LOOKS else "")
         return
-    if not found.lacks_outputs:
-        yield from _list_steps_to_others(found, given, labelled)
-
-
-def _list_steps_to_others(found: Assessment, given: RunInputs, labelled: Mapping[str, Value]) -> Iterator[NextStep]:
-    """Yield the steps to more labels: those of answers that are judged first."""
+    if found.lacks_outputs:
+        return
     more = count_more(found)
     if more is None and found.worst:
         bad, good = found.worst.shares.bad_caught.n, found.worst.shares.good_passed.n
@@ -329,9 +305,10 @@ def _list_steps_to_label(
     found: Assessment, given: RunInputs, labelled: Mapping[str, Value], more: int
 ) -> Iterator[NextStep]:
     """Yield the steps to `more` labels: first of judged answers without one, then of new answers."""
-    look = found.asked.look + 1
-    unlabelled = _count_unlabelled(found)
-    command = ""
+    look, ratings, command = found.asked.look + 1, found.review.ratings, ""
+    unlabelled = found.review.answers
+    if ratings:
+        unlabelled -= len(ratings.judged & set[Key]().union(*ratings.people.values()))
     if unlabelled > 0:
         yield _draw(found, given, min(more, unlabelled), "more answer")
         if not _is_undrawable(found, given):
@@ -345,14 +322,6 @@ def _list_steps_to_label(
             what += " besides"
         yield NextStep(f"Collect {what}{_format_rarer(found)}, and have all of them judged and labelled.")
     yield NextStep(f"Run this again with all labels and --look {look}, as these data were seen before.", command)
-
-
-def _count_unlabelled(found: Assessment) -> int:
-    """Return the number of judged answers without a label."""
-    ratings = found.review.ratings
-    if ratings is None:
-        return found.review.answers
-    return found.review.answers - len(ratings.judged & set[Key]().union(*ratings.people.values()))
 
 
 def _format_rarer(found: Assessment) -> str:
@@ -579,7 +548,10 @@ def _list_tests(found: Assessment) -> Iterator[str]:
     tested += [(_WHOLE, review.untested, review.quiet) for review in found.review.criteria if review.criterion is None]
     for name, lacks, rules in tested:
         for lack in lacks:
-            text = f"{lack.reason}; {_format_untested(lack, found)} ({lack.rule})"
+            unit = _UNITS.get(lack.unit, lack.unit)
+            if lack.unit == "answers":
+                unit += f" (now {found.review.answers})"
+            text = f"{lack.reason}; {lack.needed} {unit} would show {find_row(lack.rule).shows} ({lack.rule})"
             untested.setdefault(text, {})[name] = None
         for rule in rules:
             quiet.setdefault(rule, []).append(name)
@@ -659,7 +631,9 @@ def _quote(text: str) -> str:
 _MARKS = {Trust.TRUSTED: "✅", Trust.NOT_TRUSTED: "❌", Trust.UNDECIDED: "❔"}
 
 
-def as_markdown(several: Sequence[Assessment], given: RunInputs, _look: Style, write: Write) -> None:
+def as_markdown(  # noqa: C901 (one section after the other)
+    several: Sequence[Assessment], given: RunInputs, _look: Style, write: Write
+) -> None:
     """Write a comment for a pull request."""
     for found in several:
         write(f"### {_MARKS[found.trust]} {_quote(found.rubric)}: {found.trust}\n\n")
@@ -671,7 +645,10 @@ def as_markdown(several: Sequence[Assessment], given: RunInputs, _look: Style, w
             for criterion in found.list(standing):
                 place = f"{_quote(criterion.id)} (line {criterion.line})"
                 write(f"| {standing} | {place} | {_quote(_why(criterion, found))} |\n")
-        _write_more(found, write)
+        if found.probes:
+            write(f"\n{_head_probes(found.probes)}\n\n| probe | shows |\n|---|---|\n")
+            for kind, text in format_probes(found):
+                write(f"| {kind} | {_quote(text)} |\n")
         for step in list_steps(found, given):
             write(f"\n{_quote(step.text)}\n")
             if step.command:
@@ -682,14 +659,6 @@ def as_markdown(several: Sequence[Assessment], given: RunInputs, _look: Style, w
         for record in given.records:
             write(f"- {_quote(record)}\n")
         write("\n</details>\n")
-
-
-def _write_more(found: Assessment, write: Write) -> None:
-    """Write what was asked for beside the assessment."""
-    if found.probes:
-        write(f"\n{_head_probes(found.probes)}\n\n| probe | shows |\n|---|---|\n")
-        for kind, text in format_probes(found):
-            write(f"| {kind} | {_quote(text)} |\n")
 
 
 def _why(criterion: Criterion, found: Assessment) -> str:

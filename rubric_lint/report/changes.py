@@ -13,7 +13,7 @@ from rubric_lint.assess.agreement.reading import LeftOut
 from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
 from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangedValue, ChangeKind, OutputEffect, OutputEffects
 from rubric_lint.model.finding import Finding
-from rubric_lint.model.messages import counted, escape, join_words, name_scores, percent, table, to_data
+from rubric_lint.model.messages import counted, escape, join_first, join_words, name_scores, percent, table, to_data
 from rubric_lint.report.terminal import name_answer, visible
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.source.source import Source
@@ -76,14 +76,7 @@ def _shares(side: ChangedValue) -> str:
     figures = [_share(share) for share in shares]
     if len(figures) > 1 and len(set(figures)) == 1:
         return f"{figures[0]} each"
-    return _first([f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)])
-
-
-def _first(items: Sequence[str]) -> str:
-    listed = list(items[:_LISTED])
-    if len(items) > _LISTED:
-        listed.append(f"{len(items) - _LISTED} more")
-    return join_words(listed)
+    return join_first([f"{share['id']} {figure}" for share, figure in zip(shares, figures, strict=True)], _LISTED)
 
 
 _LISTED = 5
@@ -143,7 +136,7 @@ _WORDS: Mapping[ChangeKind, tuple[str, Callable[[ChangedValue], str]]] = {
     ChangeKind.RENAMED: ("id", lambda side: str(side["id"])),
     ChangeKind.OUTCOME: ("outcome", _outcome),
     ChangeKind.FIELD: ("field", lambda side: str(side["text"])),
-    ChangeKind.MOVED: ("ids made from places", lambda side: _first(side["ids"])),
+    ChangeKind.MOVED: ("ids made from places", lambda side: join_first(side["ids"], _LISTED)),
     ChangeKind.SHARE: ("share", _shares),
     ChangeKind.GATE: ("gate", _gate),
     ChangeKind.SCORES: ("scores", _outcome),
@@ -162,10 +155,11 @@ def as_text(comparison: DiffReport, *, color: bool = False) -> Iterator[str]:
         yield ""
         yield _summary(comparison.effects)
         for effect in comparison.effects.changed[:MOST]:
-            yield f"  {_name(effect)}: {_side(effect, 'old')} -> {_side(effect, 'new')}{_reason(effect)}"
+            name, old, new = _describe_effect(effect)
+            yield f"  {name}: {old} -> {new}"
         if len(comparison.effects.changed) > MOST:
             yield f"  and {len(comparison.effects.changed) - MOST} more; --format json lists all"
-        yield from (f"  {line}" for line in _format_left_out(comparison.effects))
+        yield from (f"  {line}" for line in format_left_out(comparison.effects.count_to_json()["left_out"], _VERSIONS))
     for title, found in _list_findings(comparison):
         yield ""
         yield _paint(title, color, bold=True)
@@ -252,36 +246,21 @@ def _summary(effects: OutputEffects) -> str:
 _ORDER = (*Verdict, None)
 
 
-def _format_left_out(effects: OutputEffects) -> Iterator[str]:
-    """Yield the lines on the outputs that are invalid by a version."""
-    return format_left_out(effects.count_to_json()["left_out"], _VERSIONS)
-
-
 _VERSIONS = {BEFORE: "the old version", NOW: "the new version", BOTH: "both versions"}
 
 
-def _name(effect: OutputEffect) -> str:
-    return visible(effect.name)
-
-
-def _side(effect: OutputEffect, which: str) -> str:
-    return format_result(effect.to_json()[which])
-
-
-def _verdict(effect: OutputEffect, which: str) -> str:
-    verdict: str = effect.to_json()[which]["verdict"]
-    return verdict
+def _describe_effect(effect: OutputEffect) -> tuple[str, str, str]:
+    """Return the name of an output, and its result by the old and the new version with the reason for none."""
+    data = effect.to_json()
+    fault = effect.new.error or effect.old.error
+    reason = f" ({visible(fault.message)})" if fault else ""
+    return visible(effect.name), format_result(data["old"]), format_result(data["new"]) + reason
 
 
 def format_result(data: Mapping[str, Any]) -> str:
     """Return the verdict and the score of a result as in the JSON report."""
     score = "" if data["score"] is None else f" {data['score']:.3f}"
     return f"{data['verdict']}{score}"
-
-
-def _reason(effect: OutputEffect) -> str:
-    fault = effect.new.error or effect.old.error
-    return f" ({visible(fault.message)})" if fault else ""
 
 
 def as_markdown(comparison: DiffReport) -> Iterator[str]:
@@ -312,15 +291,15 @@ def _write_effects(effects: OutputEffects, *, is_branch: bool) -> Iterator[str]:
     yield escape(_summary(effects))
     changed = effects.changed
     if is_branch:  # where the score alone changes, nobody has to look
-        changed = [effect for effect in changed if _verdict(effect, "old") != _verdict(effect, "new")]
+        described = [(effect, effect.to_json()) for effect in changed]
+        changed = [effect for effect, data in described if data["old"]["verdict"] != data["new"]["verdict"]]
     if changed:
-        rows = [(_name(effect), _side(effect, "old"), _side(effect, "new") + _reason(effect)) for effect in changed]
         yield ""
-        yield from table(("output", "before", "after"), rows[:MOST])
+        yield from table(("output", "before", "after"), map(_describe_effect, changed[:MOST]))
     if len(changed) > MOST:
         yield ""
         yield f"And {len(changed) - MOST} more; `--format json` lists all."
-    for line in _format_left_out(effects):
+    for line in format_left_out(effects.count_to_json()["left_out"], _VERSIONS):
         yield from ["", f"{escape(line)}."]
 
 
@@ -346,15 +325,14 @@ def as_json(comparison: DiffReport) -> str:
     }
     if comparison.is_branch:
         for name, found in (("findings", comparison.findings), ("tests", comparison.tests)):
-            report[name] = [_as_data(source, finding) for source, finding in found]
+            report[name] = []
+            for source, finding in found:
+                line, column, _ = source.position(finding.span.start)
+                place = {"file": _whole(source.name), "line": line, "column": column}
+                kind = {"severity": str(finding.severity), "rule": finding.rule}
+                report[name].append({**place, **kind, "message": finding.message})
         report["skipped"] = [_whole(line) for line in comparison.skipped]
     return json.dumps(to_data(report), indent=1) + "\n"
-
-
-def _as_data(source: Source, finding: Finding) -> dict[str, Any]:
-    line, column, _ = source.position(finding.span.start)
-    place = {"file": _whole(source.name), "line": line, "column": column}
-    return {**place, "severity": str(finding.severity), "rule": finding.rule, "message": finding.message}
 
 
 def _whole(name: str) -> str:

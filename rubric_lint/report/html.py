@@ -28,7 +28,7 @@ from rubric_lint.assess.agreement.reading import LABEL_FIELDS
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import format_gate
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import join_first, join_words
 from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
 from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
@@ -246,6 +246,9 @@ class HtmlReport:
         self._answers.finish()
         if self._other:
             self._other.settle()
+        data: dict[str, Any] = {"rubrics": [_describe_rubric(rubric) for rubric in self._rubrics.values()]}
+        if self._other:
+            data["other"] = extras.other
         page = _render(
             "scores.html",
             script=(_TEMPLATES / "report.js").read_text("utf-8"),
@@ -258,7 +261,7 @@ class HtmlReport:
             comparison=self._describe_comparison(),
             answers=self._answers,
             most_text=MOST_TEXT >> 20,
-            data=map(Markup, self._answers.write(self._describe_rubrics(extras))),
+            data=map(Markup, self._answers.write(data)),
             **self._describe_run(totals, extras),
         )
         for part in page:
@@ -288,8 +291,13 @@ class HtmlReport:
             ("invalid", "Invalid outputs", self._invalid),
             ("answers", "Answers", True),
         ]
+        facts = [*_list_facts(totals, self._origin, extras.made)]
+        facts += [("AgentV", line) for line in extras.agentv]
+        facts += [("Outputs", line) for line in totals.reading.format_lines()]
+        if self._other:
+            facts.append(("Compared with", extras.other))
         return {
-            "facts": self._list_facts(totals, extras),
+            "facts": facts,
             "parts": [(anchor, title) for anchor, title, is_there in sections if is_there],
             "figures": [*_list_figures(totals)],
             "shares": _list_shares(totals),
@@ -304,14 +312,6 @@ class HtmlReport:
             "invalid": self._invalid,
             "first": [*self._answers.list_first(_MOST_FIRST)],
         }
-
-    def _list_facts(self, totals: Totals, extras: PageContent) -> list[tuple[str, str]]:
-        facts = [*_list_facts(totals, self._origin, extras.made)]
-        facts += [("AgentV", line) for line in extras.agentv]
-        facts += [("Outputs", line) for line in totals.reading.format_lines()]
-        if self._other:
-            facts.append(("Compared with", extras.other))
-        return facts
 
     def _describe_comparison(self) -> dict[str, Any] | None:
         """Return the values of the template that are about the other run."""
@@ -332,7 +332,8 @@ class HtmlReport:
         alone = []
         for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there")):
             if count:
-                alone.append((count, f"{_count(count, 'answer')} only in {run} run.", view))
+                answers = "1 answer" if count == 1 else f"{count:,} answers"
+                alone.append((count, f"{answers} only in {run} run.", view))
         return {
             "versions": _format_versions(other, rubrics),
             "figures": _list_figures_of_both(other, worse, better),
@@ -344,13 +345,6 @@ class HtmlReport:
             "not_compared": [f"{line[:1].upper()}{line[1:]}." for line in other.format_left_out(_MOST_NAMES)],
             "alone": alone,
         }
-
-    def _describe_rubrics(self, extras: PageContent) -> dict[str, Any]:
-        """Return the data that the script needs besides the answers."""
-        data: dict[str, Any] = {"rubrics": [_describe_rubric(rubric) for rubric in self._rubrics.values()]}
-        if self._other:
-            data["other"] = extras.other
-        return data
 
 
 def _describe_rubric(rubric: ScoringRubric) -> dict[str, Any]:
@@ -630,10 +624,8 @@ def _format_versions(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> str:
     if not theirs:
         return f"{text} No record of the other run has a score, so nothing can be compared."
     if strange:
-        hashes = strange[:3]
-        if len(strange) > 3:
-            hashes.append(f"{len(strange) - 3:,} more")
-        return f"{text} The other run was scored by another version of the rubric: rubric hash {join_words(hashes)}."
+        hashes = join_first(strange, 3)
+        return f"{text} The other run was scored by another version of the rubric: rubric hash {hashes}."
     if "" in theirs:
         return f"{text} The results of the other run do not say which version of the rubric they used."
     return f"{text} Both were scored by the same version of the rubric."
@@ -662,7 +654,3 @@ def _compare_criteria(other: OtherRun, rubrics: Sequence[ScoringRubric]) -> Iter
             is_gated = bool(criterion.gate is not None or pair.missed_was)
             shown = {"pair": pair, "at": f"{place}.{number}", "name": name}
             yield {**shown, "versions": ", ".join(changes), "is_gated": is_gated}
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

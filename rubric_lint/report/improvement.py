@@ -36,7 +36,7 @@ class ImprovementPage(NamedTuple):
     again: str = ""
 
     @property
-    def could_say(self) -> bool:
+    def has_enough_answers(self) -> bool:
         """Whether every rubric has answers enough to find something to fix."""
         return all(improvement.assessment.review.answers >= NEEDED for improvement in self.several)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from rubric_lint.assess.diff.compare_runs import OtherAnswer, OtherRun
 from rubric_lint.report.terminal import name_answer
-from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
+from rubric_lint.scoring.grading import AnswerValue, Scored, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
 
@@ -135,7 +135,10 @@ class PageAnswers:
         self._texts, self._other_texts = RecordTexts(), RecordTexts() if other_texts is None else other_texts
         self._rubrics = rubrics
         self._places = {rubric.name: place for place, rubric in enumerate(rubrics)}
-        self._grades = [[_number_grades(criterion) for criterion in rubric.criteria] for rubric in rubrics]
+        self._grades: list[list[dict[AnswerValue, int]]] = []
+        for rubric in rubrics:
+            listed = [enumerate(criterion.all_grades) for criterion in rubric.criteria]
+            self._grades.append([{grade.answer: place for place, grade in grades} for grades in listed])
         self._most, self._most_text = most, most_text
         self._most_sampled = most // 5
         self._draw = Random(0).random  # noqa: S311 (the same input gives the same page)
@@ -200,8 +203,12 @@ class PageAnswers:
 
     def finish(self) -> None:
         """Choose the answers; those that only the other run has are among them, in the order of that run."""
-        if self._other:
-            self._add_unmatched(self._other)
+        for name, before in self._other.unmatched() if self._other else ():
+            # None of them takes the place of the last one of this run.
+            interest = _CHANGED_SCORE if self.count > self._most else _LEAST
+            data = {"id": name, "verdict": "absent", "was": self._describe_before(before, None)}
+            self._compete(_PageAnswer(self.count + self.only_there, interest, self._draw(), data, None, before.record))
+            self.only_there += 1
         kept = [answer for *_, answer in [*self._sample, *self._notable]]
         self._answers = sorted(kept, key=lambda answer: answer.number)
         self.listed = sum(answer.number < self.count for answer in kept)
@@ -210,13 +217,6 @@ class PageAnswers:
             for *_, answer in self._sample:
                 answer.data["sampled"] = True
         self._choose_texts()
-
-    def _add_unmatched(self, other: OtherRun) -> None:
-        interest = _CHANGED_SCORE if self.count > self._most else _LEAST  # none takes the place of this run's last one
-        for name, before in other.unmatched():
-            data = {"id": name, "verdict": "absent", "was": self._describe_before(before, None)}
-            self._compete(_PageAnswer(self.count + self.only_there, interest, self._draw(), data, None, before.record))
-            self.only_there += 1
 
     def _choose_texts(self) -> None:
         """Take away the records that are too large together, first of the answers that readers look for least."""
@@ -271,10 +271,6 @@ class PageAnswers:
         """Remove the temporary files."""
         self._texts.close()
         self._other_texts.close()
-
-
-def _number_grades(criterion: ScoringCriterion) -> dict[AnswerValue, int]:
-    return {grade.answer: place for place, grade in enumerate(criterion.all_grades)}
 
 
 def _push(heap: Heap, most: int, entry: tuple[float, float, int, _PageAnswer]) -> _PageAnswer | None:

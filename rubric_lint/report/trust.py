@@ -19,7 +19,6 @@ from rubric_lint.assess.assess import (
 from rubric_lint.assess.judged.outcomes import at_least, at_most
 from rubric_lint.assess.judged.review import Review, UnmatchedRecords
 from rubric_lint.assess.judged.rules import TARGET, explain_missing_labels, explain_unmeasured
-from rubric_lint.assess.judged.table import JudgedColumn
 from rubric_lint.assess.measure.bounds import BoundedShare
 from rubric_lint.assess.measure.decision import (
     OF_INVALID,
@@ -183,7 +182,10 @@ def format_shares(found: Assessment) -> Iterator[str]:
         yield f"{words[0].upper()}{words[1:]}."
     if found.worst is None or find_void(found) or not found.worst.shares.people.labelled:
         return
-    yield f"Bad are answers that people {_format_stopped(found.asked.line)}; {_format_verdicts(found)}."
+    people = "fail, not borderline ones"
+    if stops(Verdict.BORDERLINE, found.asked.line):
+        people = "fail or call borderline"
+    yield f"Bad are answers that people {people}; {_format_verdicts(found)}."
     several = len(found.judges) > 1
     if several:
         yield f"Each of {counted(len(found.judges), 'judge')} is assessed by itself, and the worst one decides."
@@ -203,8 +205,8 @@ def format_shares(found: Assessment) -> Iterator[str]:
         yield ungrouped
     runs = "one run" if found.asked.runs == 1 else f"{found.asked.runs} runs together"
     see = "sees" if len(found.review.people) == 1 else "see"
-    people = f"{list_names(found.review.people, 3)} {see} them"
-    yield f"This is about {runs} of the judge and answers like these, drawn at random, as {people}."
+    seen = f"{list_names(found.review.people, 3)} {see} them"
+    yield f"This is about {runs} of the judge and answers like these, drawn at random, as {seen}."
 
 
 def _format_share(found: Assessment, share: BoundedShare, judge: str, *, is_bad: bool) -> str:
@@ -247,10 +249,6 @@ def _format_group(found: Assessment, group: JudgeShares) -> str:
 def find_least_of(found: Assessment, look: int | None = None) -> int:
     """Return the fewest units of a class that can reach the target that is asked for, at this look or another one."""
     return find_least_units(found.asked.target, find_level(look or found.asked.look, max(len(found.judges), 1)))
-
-
-def _format_stopped(line: Verdict) -> str:
-    return "fail or call borderline" if stops(Verdict.BORDERLINE, line) else "fail, not borderline ones"
 
 
 def _format_verdicts(found: Assessment) -> str:
@@ -405,14 +403,14 @@ def _format_empty(found: Assessment) -> Iterator[str]:
         shares = criterion.shares
         if shares and shares.people.labelled and shares.open:
             parts.append(f"{shares.open:,} of `{criterion.id}`")
-    if len(parts) > _NAMED:
-        parts[_NAMED:] = [f"some of {counted(len(parts) - _NAMED, 'other criterion', 'other criteria')}"]
+    if len(parts) > _MOST_NAMED:
+        parts[_MOST_NAMED:] = [f"some of {counted(len(parts) - _MOST_NAMED, 'other criterion', 'other criteria')}"]
     if parts:
         what = "Labelled answers without a value for a criterion, which its lower bounds count against the judge"
         yield f"{what}: {join_words(parts)}."
 
 
-_NAMED = 3
+_MOST_NAMED = 3
 """The most criteria that a note names."""
 
 
@@ -433,7 +431,9 @@ def _is_copy(found: Assessment) -> bool:
 
 def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
     labelled, least = worst.shares.people.labelled - worst.shares.people.tied, find_least_of(found)
-    bare = _count_bare(found, worst)
+    abouts = found.review.ratings.about if found.review.ratings else {}
+    known = [abouts.get(key, AnswerContext()) for key in worst.keys]
+    bare = sum(answer.question is None and answer.answer is None for answer in known)
     if bare:
         answers = counted(bare, "labelled answer")
         yield f"Neither text nor question of {answers} is known: each counts by itself, whatever its question."
@@ -450,13 +450,6 @@ def _format_units(found: Assessment, worst: JudgeShares) -> Iterator[str]:
         of = counted(worst.shares.people.labelled, "labelled answer")
         how = "which differ from others in digits or a few words and count with them"
         yield f"Near-copies: {found.copies} of {of}, {how}."
-
-
-def _count_bare(found: Assessment, worst: JudgeShares) -> int:
-    """Return of how many labelled answers nobody knows which belong together."""
-    abouts = found.review.ratings.about if found.review.ratings else {}
-    known = [abouts.get(key, AnswerContext()) for key in worst.keys]
-    return sum(answer.question is None and answer.answer is None for answer in known)
 
 
 def _format_chosen(found: Assessment) -> Iterator[str]:
@@ -515,6 +508,7 @@ def format_faults(evidence: Iterable[Evidence]) -> str:
     return "; ".join(dict.fromkeys(finding.plain for finding in evidence if finding.is_blocking))
 
 
+# Why no labels are compared with the judge at all.
 _VOID = {
     Reason.NO_LABELS: "no human labels",
     Reason.BY_VERDICT: "labels were chosen by the judge's verdict",
@@ -525,7 +519,7 @@ _VOID = {
 }
 
 
-def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:
+def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:  # noqa: PLR0911 (one return a reason)
     """Return why nothing is known of a criterion yet, and what would decide."""
     void, shares = find_void(found), criterion.shares
     if not found.review.answers:
@@ -534,23 +528,22 @@ def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:
         return "the wording cannot be judged with this model"
     if void is not None:
         return _VOID[void]
-    column = _find_column(found, criterion.id)
+    columns = found.review.table.columns if found.review.table else ()
+    column = next((column for column in columns if column.name == criterion.id), None)
     missing = explain_missing_labels(column) if column else ""
-    if missing or shares is None:
-        return missing or (explain_unmeasured(column) if column else _VOID[Reason.NO_LABELS])
+    if missing:
+        return missing
+    if shares is None:
+        return explain_unmeasured(column) if column else _VOID[Reason.NO_LABELS]
     if criterion.is_silenced:
         return "the judge and people differ on it, but that finding is ignored"
-    return (
-        "people disagree on it" if shares.people.disagree(TARGET) else _format_lack_of_labels(criterion, shares, found)
-    )
-
-
-def _find_column(found: Assessment, criterion: str) -> JudgedColumn | None:
-    columns = found.review.table.columns if found.review.table else ()
-    return next((column for column in columns if column.name == criterion), None)
+    if shares.people.disagree(TARGET):
+        return "people disagree on it"
+    return _format_lack_of_labels(criterion, shares, found)
 
 
 def _format_lack_of_labels(criterion: AssessedCriterion, shares: Shares, found: Assessment) -> str:
+    """Return what the labels of a criterion do not decide yet, and how many more would."""
     if shares.open:
         return format_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):

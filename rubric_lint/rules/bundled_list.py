@@ -27,18 +27,24 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     """Find "all of the following" and the like, with a list behind it."""
     for criterion in rubric.criteria:
         text = criterion.outcome
-        found = _BUNDLE.search(text) if text and criterion.is_check else None
-        if text and found:
-            listed = text[found.end() :].strip()
-            if len([item for item in _ITEMS.split(listed) if item and item.strip(" :.")]) >= _FEWEST:
-                said = " ".join(found["said"].split())
-                parts = () if criterion.is_penalty else tuple(_part(text, found))
-                choices = tuple(split_outcome(rubric, criterion, parts)) if len(parts) > 1 else ()
-                yield Problem("list", criterion.outcome_path, values={"said": said}, choices=choices)
+        if not text or not criterion.is_check:
+            continue
+        found = _BUNDLE.search(text)
+        if found is None:
+            continue
+        items = [item for item in _ITEMS.split(text[found.end() :].strip()) if item and item.strip(" :.")]
+        if len(items) >= _FEWEST:
+            said = " ".join(found["said"].split())
+            parts = () if criterion.is_penalty else tuple(_split_list(text, found))
+            choices = tuple(split_outcome(rubric, criterion, parts)) if len(parts) > 1 else ()
+            yield Problem("list", criterion.outcome_path, values={"said": said}, choices=choices)
 
 
-def _part(text: str, found: re.Match[str]) -> Iterator[str]:
-    """Yield what each item of "all of the following" asks for; nothing unless the items are unmistakable."""
+def _split_list(text: str, found: re.Match[str]) -> Iterator[str]:
+    """Yield an outcome for each item of "all of the following"; nothing unless the items are unmistakable.
+
+    Each has the words before the list, so that it can be a criterion of its own.
+    """
     lead, behind = text[: found.start()].rstrip(), text[found.end() :]
     opens = min((at for at in (behind.find(":"), behind.find("\n")) if at >= 0), default=-1)
     listed = behind[opens + 1 :].strip().removesuffix(".")

@@ -82,10 +82,10 @@ def _find_fall(steps: list[_ScaleStep]) -> tuple[_ScaleStep, _ScaleStep] | None:
         lowest, highest = graded[0], graded[-1]
     elif len(ranks) > 1 or len(steps) < 2:
         return None
-    elif _begins_with_failure(steps[-1].outcome) and not _has_failure(steps[0].outcome):
-        lowest, highest = steps[0], steps[-1]
     else:
-        return None
+        lowest, highest = steps[0], steps[-1]
+        if not _begins_with_failure(highest.outcome) or _has_failure(lowest.outcome):
+            return None
     return (lowest, highest) if lowest.number < highest.number else None
 
 

@@ -10,7 +10,7 @@ from rubric_lint.rules.rule import Rule
 def check(rubric: Rubric) -> Iterator[Problem]:
     """Report each penalty for missing what another criterion gives points for."""
     for penalty, criterion in rubric.mirrors:
-        if penalty.place_in_groups != criterion.place_in_groups:
+        if penalty.place_in_groups != criterion.place_in_groups:  # then it does not repeat the other
             continue
         place = RelatedPlace("the other one", criterion.outcome_path)
         values = {"weight": penalty.weight, "other": criterion.label, "other_weight": criterion.weight}

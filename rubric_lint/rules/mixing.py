@@ -67,7 +67,7 @@ def _is_whole(bands: Iterable[Criterion]) -> bool:
 def _has_shape_field(entry: Criterion) -> bool:
     """Return whether the field that decides the shape of an entry is present and spelt right."""
     fields = entry.fields
-    if fields is None:
+    if fields is None:  # a text, which is a checklist criterion
         return True
     if "score_range" in fields and looks_like_bands(fields["score_range"]):
         return False  # the author meant `score_ranges`

@@ -27,9 +27,8 @@ def _find_repeated(scale: Scale) -> Iterator[Problem]:
         other = first.setdefault(band.lower, band)
         if other is not band and band.part is Part.KEY and band.lower is not None:
             values = {"key": band.path[-1], "other": other.path[-1]}
-            yield Problem(
-                "repeated-key", band.path, band.part, values, (RelatedPlace("the first one", other.path, other.part),)
-            )
+            related = (RelatedPlace("the first one", other.path, other.part),)
+            yield Problem("repeated-key", band.path, band.part, values, related)
 
 
 def _is_ascending(scale: Scale) -> bool:

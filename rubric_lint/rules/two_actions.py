@@ -108,7 +108,7 @@ def _find_form(first: re.Match[str]) -> frozenset[str] | None:
 
 
 def _find_second(text: str, first: re.Match[str], verbs: frozenset[str]) -> re.Match[str] | None:
-    """Return what asks for a second thing; two verbs side by side have one object, and are one thing."""
+    """Find the verb that asks for a second thing; two verbs side by side have one object, and are one thing."""
     start = first.end("verb")
     ending = (_END if verbs is STATED else _END_OF_ORDER).search(text, start)
     end = ending.start() if ending else len(text)

@@ -20,8 +20,8 @@ def check(rubric: Rubric) -> Iterator[Problem]:
         if isinstance(value, float) and (math.isnan(value) or value == math.inf or (may_deduct and math.isinf(value))):
             values = {"field": rubric.format_field("weight"), "found": describe_infinite(value), "least": least}
             yield Problem("infinite", criterion.path_of("weight"), values=values)
-    is_told = rubric.view is not None and not rubric.dialect  # by each group
-    if rubric.criteria and weigh_nothing(rubric.criteria) and not is_told:
+    is_by_group = rubric.view is not None and not rubric.dialect  # which `model/version_3.py` looks at
+    if rubric.criteria and weigh_nothing(rubric.criteria) and not is_by_group:
         places = tuple(RelatedPlace("weighs nothing", criterion.path_of("weight")) for criterion in rubric.criteria[:3])
         yield Problem("all-zero", rubric.path, Part.KEY, related=places)
 

@@ -12,7 +12,7 @@ from rubric_lint.model.criterion import Hundredth, Shape
 from rubric_lint.model.messages import find_near, list_names
 from rubric_lint.scoring.form import describe_answer, write_check
 from rubric_lint.scoring.grading import NOT_APPLICABLE, AnswerValue, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.records.decoding import OutputError, shorten
+from rubric_lint.scoring.records.decoding import OutputError, quote_start
 from rubric_lint.scoring.records.mapping import CRITERION, RECORD_FIELDS, RESULT_FIELDS, SHEET, fold_column
 from rubric_lint.source.path import pointer
 
@@ -360,6 +360,6 @@ def _refuse(record: Mapping[str, Any], name: str, text: str, criterion: ScoringC
         why = "; a percentage is not on this scale"
     elif _FRACTION.fullmatch(text):
         why = "; only hundredths count" if criterion and criterion.has_hundredths else "; only whole numbers count"
-    shown = shorten(text) if isinstance(record[name], str) else text
+    shown = quote_start(text) if isinstance(record[name], str) else text
     where = f"{sheet}column `{name.removeprefix(CRITERION)}`"
     return OutputError(f"{where}: {shown} is not allowed; expected {expected}{why}")

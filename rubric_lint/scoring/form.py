@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from rubric_lint.model.criterion import HIGHEST, LOWEST, Shape
-from rubric_lint.model.messages import describe, find_near, join_words
+from rubric_lint.model.messages import counted, describe, find_near, join_words
 from rubric_lint.model.schema import open_validator
 from rubric_lint.model.schema_files import CURRENT, join
 from rubric_lint.scoring.grading import (
@@ -131,7 +131,8 @@ class OutputForm:
         `ids` are those of the criteria: an object with an answer to each of them is a second verdict.
         """
         for path, value in extra:
-            name, deciding = str(path[-1]), self._deciding_field(path)
+            name = str(path[-1])
+            deciding = self._output.required[-1] if len(path) == 1 else self.field or "the answer"
             second = self._find_second(path, value, ids)
             if _fold_key(name) in self._deciding:
                 message = f"`{name}` beside `{deciding}`: unclear which one counts; remove one"
@@ -140,12 +141,6 @@ class OutputForm:
                 yield OutputError(f"a second `{second[-1]}`, inside `{name}`; expected one verdict", pointer(second))
             elif reading.refuses(value):
                 yield self._refuse_extra(path, value, reading)
-
-    def _deciding_field(self, path: Path) -> str:
-        """Return the field that decides where a path leads: of the output, or of a check."""
-        if len(path) < 2:
-            return self._output.required[-1]
-        return self.field or "the answer"
 
     def _find_second(self, path: Path, value: Any, ids: Sequence[str]) -> Path | None:
         """Return the place of the first field inside a value that decides, as in an object of this form, or None."""
@@ -400,36 +395,39 @@ def _find_wrong_ids(checks: Iterable[tuple[int, Any]], known: Collection[str], f
 
 def _count_others(fault: OutputError, value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> OutputError:
     """Return the error with the number of others in its message: at most one for each check, so none counts twice."""
-    others = {*_find_wrong(value, faults, rubric)} - {_name_check(fault.path)}
+    others = {*_find_wrong_checks(value, faults, rubric)} - {_find_check(fault.path)}
     if not others:
         return fault
-    noun = "error" if len(others) == 1 else "errors"
-    message = f"{fault.message} (and {len(others)} more {noun})"
+    message = f"{fault.message} (and {counted(len(others), 'more error')})"
     return OutputError(message, fault.path, fault.line, fault.offset)
 
 
-def _name_check(path: str) -> str:
-    """Return the part of a JSON Pointer that names a check, such as `/checks/2`; empty outside the checks."""
+def _find_check(path: str) -> str:
+    """Return the JSON Pointer to the check that a path leads into, such as `/checks/2`; empty outside the checks."""
     return "/".join(path.split("/")[:3]) if path.startswith("/checks") else ""
 
 
-def _find_wrong(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> Iterator[str]:
-    """Yield the part of a JSON Pointer that names the check of each error; `faults` are those that break the schema."""
-    refused = {_name_check(fault.path) for fault in faults}
+def _find_wrong_checks(value: Any, faults: Sequence[OutputError], rubric: ScoringRubric) -> Iterator[str]:
+    """Yield the JSON Pointer to the check of each error; `/checks` if one is missing, empty outside the checks.
+
+    `faults` are the errors by the schema; what depends on the rubric is found here: ids, and the answers to criteria.
+    """
+    refused = {_find_check(fault.path) for fault in faults}
     yield from refused
     checks = value.get("checks") if isinstance(value, Mapping) else None
     if rubric.shape is Shape.HOLISTIC or not isinstance(checks, list | tuple):
         return
     criteria = {criterion.id: criterion for criterion in rubric.criteria}
-    named = [
+    with_ids = [
         (at, check) for at, check in enumerate(checks) if isinstance(check, Mapping) and type(check.get("id")) is str
     ]
-    found: dict[str, int] = {}
-    wrong = [f"/checks/{place}" for place in _find_wrong_ids(named, criteria, found)]
-    yield from wrong
-    if len(criteria) - len(found) > len(wrong) + len(checks) - len(named):  # a misspelt id explains a missing one
+    places: dict[str, int] = {}
+    wrong_ids = [f"/checks/{place}" for place in _find_wrong_ids(with_ids, criteria, places)]
+    yield from wrong_ids
+    # A check with a wrong id, or without one, may be meant for a criterion that has none.
+    if len(criteria) - len(places) > len(wrong_ids) + len(checks) - len(with_ids):
         yield "/checks"
-    for name, place in found.items():
+    for name, place in places.items():
         check = f"/checks/{place}"
         if check in refused:
             continue
@@ -456,12 +454,6 @@ def _quote(names: Iterable[str]) -> str:
 
 def _fold(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold().strip()
-
-
-def _as_answer(value: Any) -> AnswerValue:
-    """Return an answer that has the form: true, false, an integer such as 7 or 7.0, or another number."""
-    answer: AnswerValue = value
-    return int(value) if type(value) is float and value.is_integer() else answer
 
 
 def _refuse_outside(value: Any, path: Path) -> OutputError:
@@ -515,7 +507,7 @@ def _read_answer(output: Mapping[str, Any], criterion: ScoringCriterion, path: P
     """
     field = criterion.field
     value, path = output[field], (*path, field)
-    answer = _as_answer(value)
+    answer: AnswerValue = int(value) if type(value) is float and value.is_integer() else value
     grade = None if isinstance(value, Fractional) else criterion.grade(answer)
     if grade:
         return grade.answer

@@ -11,7 +11,7 @@ from rubric_lint.model.criterion import Shape
 from rubric_lint.model.messages import list_names
 from rubric_lint.scoring.form import describe_answer
 from rubric_lint.scoring.grading import AnswerValue, ScoringCriterion, ScoringRubric, Verdict
-from rubric_lint.scoring.records.decoding import OutputError, line_of, shorten
+from rubric_lint.scoring.records.decoding import OutputError, line_of, quote_start
 from rubric_lint.scoring.records.graders import EXPECTATIONS, fold, is_verdict, name_criterion
 from rubric_lint.scoring.records.parse_options import Extract, ExtraFields, ParseOptions
 from rubric_lint.scoring.records.thoughts import BLANK, blank_thoughts, strip_turn
@@ -111,7 +111,7 @@ def _find_criterion(item: Mapping[str, Any], rubric: ScoringRubric, path: Path, 
     if not found and not texts:
         raise OutputError("the item has neither a text nor the id of a criterion", pointer(path))
     if not found:
-        raise OutputError(f"no criterion of the rubric has the text {shorten(texts[0])}", pointer(path))
+        raise OutputError(f"no criterion of the rubric has the text {quote_start(texts[0])}", pointer(path))
     return found[0]
 
 
@@ -192,7 +192,7 @@ def find_grade(text: str, reading: ParseOptions) -> tuple[str, str] | None:
     if reading.extract is not Extract.ONLY and (after or not is_own_line):
         raise OutputError("the grade is not on a line of its own at the end of the text", line=line)
     if reading.extract is Extract.WHOLE and before.strip(BLANK + _MARKS):
-        raise OutputError(f"expected a grade and nothing else, found {shorten(rest[begin:end])}")
+        raise OutputError(f"expected a grade and nothing else, found {quote_start(rest[begin:end])}")
     return last[1].upper(), before.strip(BLANK + _MARKS)
 
 

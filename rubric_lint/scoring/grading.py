@@ -517,16 +517,14 @@ class ScoringRubric:
 
     def grade(self, output: JudgeOutput) -> Scored:
         """Return the score and verdict of a valid output."""
-        grades = [criterion.grade(answer) for criterion, answer in zip(self.criteria, output.answers, strict=True)]
-        graded = tuple(
-            CriterionResult(criterion, grade, reason)
-            for criterion, grade, reason in zip(self.criteria, grades, output.reasons, strict=True)
-            if grade is not None
-        )
-        if len(graded) < len(grades):
-            raise ValueError("an answer that the rubric does not allow")
-        weighed = self.weigh(result.grade for result in graded)
-        return Scored(self, weighed.score, weighed.verdict, graded, output.reasoning, groups=weighed.groups)
+        results = []
+        for criterion, answer, reason in zip(self.criteria, output.answers, output.reasons, strict=True):
+            grade = criterion.grade(answer)
+            if grade is None:
+                raise ValueError("an answer that the rubric does not allow")
+            results.append(CriterionResult(criterion, grade, reason))
+        weighed = self.weigh(result.grade for result in results)
+        return Scored(self, weighed.score, weighed.verdict, tuple(results), output.reasoning, groups=weighed.groups)
 
     def decide_output(self, output: JudgeOutput) -> Verdict | None:
         """Return the verdict of a valid output; None if it has no score, as nothing applies."""
@@ -557,7 +555,7 @@ def combine_samples(samples: Sequence[Scored]) -> Scored:
     if len(samples) == 1:
         return samples[0]
     verdict = find_middle_verdict([sample.verdict for sample in samples])
-    score = _find_median([sample.score for sample in samples])
+    score = find_median([sample.score for sample in samples])
     criteria = []
     for results in zip(*[sample.criteria for sample in samples], strict=True):
         answers = [result.grade.answer for result in results]
@@ -579,10 +577,10 @@ def _combine_group(results: Sequence[GroupResult]) -> GroupResult:
     """Return the median of a group's results; None if more than half of the samples say that it does not apply."""
     applying = [result.score for result in results if result.score is not None]
     is_left_out = 2 * len(applying) < len(results)
-    return GroupResult(results[0].group, None if is_left_out else _find_median(applying))
+    return GroupResult(results[0].group, None if is_left_out else find_median(applying))
 
 
-def _find_median(scores: Sequence[Fraction]) -> Fraction:
+def find_median(scores: Sequence[Fraction]) -> Fraction:
     """Return the median: of two in the middle, what is halfway between them."""
     ordered = sorted(scores)
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
@@ -624,7 +622,7 @@ class Prospects:
         if self._tree:
             require_rising_gates(rubric.name, self._tree)
             self._ranges = [_find_range(grades) for grades in allowed]
-            self._meeting = [_find_range(filter(_meets_gate, grades)) for grades in allowed]
+            self._meeting = [_find_range(grade for grade in grades if grade.gate_met) for grades in allowed]
         self._highest: list[int] = []
         self._lowest: list[int] = []
         self._never_met: list[bool] = []
@@ -672,10 +670,6 @@ class Prospects:
         decide = self._rubric.decide
         worst = decide(lowest, gates_met=must_meet)
         return Prospect(worst, decide(best or lowest, gates_met=can_meet and best is not None), highest)
-
-
-def _meets_gate(grade: Grade) -> bool:
-    return grade.gate_met
 
 
 def _find_range(grades: Iterable[Grade]) -> ScoreBounds:

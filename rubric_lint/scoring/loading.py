@@ -292,20 +292,10 @@ def _as_integers(weights: Sequence[Decimal]) -> list[int]:
     return [weight // divisor for weight in whole]
 
 
-DECIDING = frozenset(
-    {
-        "bounds",
-        "conflicting-field",
-        "duplicate-id",
-        "duplicate-key",
-        "levels",
-        "mixing",
-        "overlap",
-        "schema",
-        "syntax",
-        "weight",
-    }
-)
+DECIDING = frozenset({
+    "bounds", "conflicting-field", "duplicate-id", "duplicate-key", "levels", "mixing", "overlap", "schema", "syntax",
+    "weight",
+})  # fmt: skip
 """The rules whose errors make a score ambiguous."""
 
 

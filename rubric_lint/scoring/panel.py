@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rubric_lint.model.messages import join_words
+from rubric_lint.model.messages import counted, join_words
 from rubric_lint.scoring.records.decoding import OutputError
 
 
@@ -68,10 +68,8 @@ def refuse_missing_votes(panel: tuple[PanelMember, ...], outputs: int, path: str
         return
     expected = sum(member.outputs for member in panel)
     if expected != outputs:
-        have = "1 output" if outputs == 1 else f"{outputs} outputs"
-        raise OutputError(
-            f"the record has {have}, but its panel gave {expected}; remove this record and judge its answer again", path
-        )
+        have = f"the record has {counted(outputs, 'output')}, but its panel gave {expected}"
+        raise OutputError(f"{have}; remove this record and judge its answer again", path)
     silent = [f"`{member.name}`" for member in panel if not member.outputs]
     if silent:
         raise OutputError(f"no output by {join_words(silent)}; remove this record and judge its answer again", path)

@@ -32,7 +32,6 @@ from rubric_lint.scoring.grading import (
     Scored,
     ScoringCriterion,
     ScoringRubric,
-    Verdict,
     combine_samples,
 )
 from rubric_lint.scoring.output import (
@@ -134,11 +133,6 @@ def _read_check(written: Mapping[str, Any], criterion: ScoringCriterion | None, 
 _OF_VERSION_3 = frozenset({"rubric_score", "rubric_grade"})
 
 
-def _are_groups(value: Any) -> bool:
-    """Return whether a field of a result has the results of groups, of whichever version of the rubric."""
-    return isinstance(value, list) and any(isinstance(item, dict) and "gate_met" in item for item in value)
-
-
 _PLAIN = frozenset({"id", "rubric", "output", *INPUT_FIELDS})
 """The fields of a record that is in the expected form."""
 
@@ -164,8 +158,11 @@ def _score_row(value: dict[str, Any], reader: OutputReader, reading: ParseOption
         own = OVERWRITING_FIELDS | OF_TABLE | _OF_VERSION_3
         others = {name: item for name, item in others.items() if name not in own}
     form_of(rubric.form).check_record(others, is_single=len(rubric.criteria) == 1)
-    if reading.extra_fields is not ExtraFields.ACCEPT:
-        _refuse_other_flag(value, row, known.verdict)
+    flag = None if reading.extra_fields is ExtraFields.ACCEPT else find_other_flag(row, value, known.verdict)
+    if flag is not None:
+        found = f"`{flag}` is {read_cell(value[flag])}, but the criteria come to {known.verdict}"
+        advice = "remove the wrong one; `score --extra-fields accept` passes over it"
+        raise OutputError(f"{found}: {advice}", pointer((flag,)))
     extra = list_values(others)
     if extra and reading.extra_fields is ExtraFields.REFUSE:
         raise OutputError(f"unknown field `{extra[0]}` is a number or a boolean", pointer((extra[0],)))
@@ -189,19 +186,6 @@ def _refuse_unjudged(record: Mapping[str, Any], row: SheetRow, *, is_result: boo
     fault = _find_fault(record)
     if fault:
         raise OutputError(f"invalid when it was judged: {fault}")
-
-
-def _refuse_other_flag(record: Mapping[str, Any], row: SheetRow, verdict: Verdict) -> None:
-    """Refuse a field such as `passed` that says the opposite of the verdict.
-
-    Raises:
-        OutputError: naming both.
-    """
-    flag = find_other_flag(row, record, verdict)
-    if flag is not None:
-        found = f"`{flag}` is {read_cell(record[flag])}, but the criteria come to {verdict}"
-        advice = "remove the wrong one; `score --extra-fields accept` passes over it"
-        raise OutputError(f"{found}: {advice}", pointer((flag,)))
 
 
 def _refuse_other_result(record: Mapping[str, Any], row: SheetRow, known: Scored, *, is_result: bool) -> None:
@@ -234,11 +218,6 @@ def _may_be_rounded(text: str, score: float) -> bool:
         return False
     step = 10.0 ** min(exponent, 0) / 2
     return any(math.isclose(found, score * full, abs_tol=min(step, full / 20) + 1e-9) for full in (1, 10, 100))
-
-
-def _list_filled(record: Mapping[str, Any]) -> list[str]:
-    """Return the fields of a record that have a value; in a table of several rubrics, the others are blank."""
-    return [name for name, value in record.items() if isinstance(name, str) and value not in ("", None)]
 
 
 class Scorer:
@@ -275,8 +254,8 @@ class Scorer:
                 return self._refuse(record, fault)
             return self._refuse(record, OutputError(f"{NOT_JUDGED}: {fault.message}", fault.path, fault.line))
 
-    def _score(self, value: dict[str, Any]) -> RecordResult:
-        """Score an entry that is decoded.
+    def _score(self, value: dict[str, Any]) -> RecordResult:  # noqa: C901 (a case for each form)
+        """Score a decoded entry by its form: a record, a result, a row with a field for each criterion, or an output.
 
         Raises:
             OutputError: if it is not valid.
@@ -293,12 +272,15 @@ class Scorer:
         is_record = not value.keys().isdisjoint({"id", "rubric"})
         has_judgement = any(key in value for key in JUDGEMENTS)
         if reader and ((is_record and "checks" not in value) or not has_judgement):
-            found = _score_row(value, reader, self._reading)
-            if found:
-                return found
+            result = _score_row(value, reader, self._reading)
+            if result:
+                return result
         refuse_failed(value)
-        if "rubric" not in value and self._criteria.intersection(map(fold_column, _list_filled(value))):
-            self._find_reader(value)  # refuses a judgement that may be of any of several rubrics
+        if "rubric" not in value:
+            # In a table of several rubrics, the columns of the others are blank.
+            filled = [name for name, item in value.items() if isinstance(name, str) and item not in ("", None)]
+            if not self._criteria.isdisjoint(map(fold_column, filled)):
+                self._find_reader(value)  # refuses a judgement that may be of any of several rubrics
         if is_record:
             names = ", ".join([*map(str, value)][:6])
             raise OutputError(
@@ -337,8 +319,9 @@ class Scorer:
             checks = [_read_check(result, known.get(str(result.get("id"))), is_table=is_table) for result in results]
             output = {"checks": checks}
         value = {name: item for name, item in value.items() if name not in rubric.own_fields | _OF_VERSION_3}
-        if _are_groups(value.get("groups")):
-            value.pop("groups")
+        groups = value.get("groups")
+        if isinstance(groups, list) and any(isinstance(group, dict) and "gate_met" in group for group in groups):
+            value.pop("groups")  # results of groups, of whichever version of the rubric
         dropped = RESULT_FIELDS - {"rubric", "rubric_hash"}
         if "shape" not in value:
             dropped |= OF_TABLE
@@ -396,18 +379,17 @@ class Scorer:
     def score_output(self, output: Any) -> RecordResult:
         """Score a raw text or a read output by the only rubric."""
         try:
-            return self._score_output(output)
+            reader = self._find_reader({})
+            if isinstance(output, str):
+                return reader.read(output, reading=self._reading)
+            if isinstance(output, JudgeOutput):
+                return RecordResult(reader.check_answers(output), output, rubric=reader.rubric.name)
         except OutputError as fault:
-            return RecordResult(rubric=self.only.rubric.name if self.only else None, error=fault.forget_frames())
-
-    def _score_output(self, output: Any) -> RecordResult:
-        reader = self._find_reader({})
-        if isinstance(output, str):
-            return reader.read(output, reading=self._reading)
-        if isinstance(output, JudgeOutput):
-            return RecordResult(reader.check_answers(output), output, rubric=reader.rubric.name)
-        found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
-        raise OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
+            error = fault.forget_frames()
+        else:
+            found = "null" if output is None else f"a Python value of the type {type(output).__name__}"
+            error = OutputError(f"found {found}; expected a judge output: a text, bytes of JSON or an object")
+        return RecordResult(rubric=self.only.rubric.name if self.only else None, error=error)
 
     def _score_outputs(self, record: dict[str, Any]) -> RecordResult:
         """Score a record with one or several outputs."""

@@ -8,7 +8,15 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from rubric_lint.model.messages import join_words, shorten
-from rubric_lint.scoring.grading import AnswerValue, ReadingNotes, Scored, ScoringCriterion, ScoringRubric, Verdict
+from rubric_lint.scoring.grading import (
+    AnswerValue,
+    ReadingNotes,
+    Scored,
+    ScoringCriterion,
+    ScoringRubric,
+    Verdict,
+    find_median,
+)
 from rubric_lint.scoring.groups import GroupResult, ScoringGroup
 
 
@@ -381,8 +389,7 @@ def _count_points(result: Scored) -> Fraction:
         return result.score * result.rubric.full
     if not result.samples:
         return Fraction(sum(result.grade.points for result in result.criteria))
-    points = sorted(map(_count_points, result.samples))
-    return (points[(len(points) - 1) // 2] + points[len(points) // 2]) / 2  # the median, as of the scores
+    return find_median([_count_points(sample) for sample in result.samples])
 
 
 def _mean(scores: Iterable[tuple[Fraction, int]]) -> Fraction | None:

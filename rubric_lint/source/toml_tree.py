@@ -47,7 +47,7 @@ def read_toml(source: Source) -> Tree:
     """
     text = source.text
     scanner = _Scanner(text)
-    with suppress(*_LOST):
+    with suppress(*_NOT_TOML):
         scanner.read()  # finds what is nested too deep, for which `tomllib` needs the square of its depth
     try:
         data = _load(text)
@@ -57,7 +57,7 @@ def read_toml(source: Source) -> Tree:
     return Tree(source, [Root(_make(scanner.root, data, text, 0), 0)], Kind.TOML, lambda: scanner.comments)
 
 
-_LOST = (AttributeError, IndexError, ValueError)
+_NOT_TOML = (AttributeError, IndexError, ValueError)
 """What the scanner raises in text that is not TOML: it ends in the middle, or gives a key two meanings."""
 
 
@@ -86,7 +86,7 @@ def _explain(message: str, source: Source) -> SyntaxFaultError:
     words = message[: found.start()] if found else message
     if _SECOND.match(words):
         before = _Scanner(source.text[:at])
-        with suppress(*_LOST):
+        with suppress(*_NOT_TOML):
             before.read()
         key = before.last_key
         if key is not None:

@@ -191,6 +191,14 @@ def scalar_end(text: str, node: Any) -> int:
     return end
 
 
+def keeps_blank_lines(text: str, node: Any) -> bool:
+    """Return whether a node is a text block with a `+`: all blank lines below it are part of it."""
+    if type(node) is not ScalarNode or node.style not in BLOCK_STYLES:
+        return False
+    header = _LINE.match(text, node_start(text, node))
+    return header is not None and "+" in header[0].partition("#")[0]
+
+
 def node_end(text: str, node: Any) -> int:
     """Return where a node ends: a block collection ends with its last child, not with the next token."""
     start: int = node.start_mark.index

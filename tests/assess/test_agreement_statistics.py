@@ -305,6 +305,25 @@ def test_labels_that_never_differ_from_the_judge_give_no_interval_of_nothing():
 PACKAGES = Path(__file__).parents[2] / ".cache/statistics/bin/python"
 
 
+def test_a_judge_of_the_verdict_alone_is_not_wrong_on_criteria():
+    """It has no value for a criterion, so that labels show nothing of it there; what differs are the verdicts."""
+    labels = [10, 2] * 6
+    results = [{"id": f"a{number:03}", "verdict": "pass"} for number in range(12)]
+    agreement = measure(SCORES, results, records("B", "ana", labels))
+    (comparison,) = agreement.comparisons
+    gate = next(scale.pair.gate for scale in comparison.measures if scale.measure.name == "c")
+    assert gate.reasons == (Reason.FEW_LABELS,)
+    assert [
+        (share.x, share.n, share.low, share.high) for share in (gate.shares.bad_caught, gate.shares.good_passed)
+    ] == [
+        (0, 6, 0, 1),
+        (0, 6, 0, 1),
+    ]
+    assert "12 of 12 labelled answers have no valid judge output for it" in gate.reason
+    differing = [(entry.id, entry.criterion, entry.kind) for entry in agreement.disagreements.worst]
+    assert differing == [(f"a{number:03}", "verdict", "false pass") for number in range(1, 12, 2)]
+
+
 def random_case(chance, scale, raters):
     """Rows with missing ratings; now and then one category, all equal or two answers."""
     size = len(SCALES[scale].values)

@@ -254,7 +254,7 @@ def test_a_gate_is_unstable_by_the_samples_to_which_it_applies():
     flipping = [{"id": f"a{at:03}", "outputs": [output(code=True), output(code=False)]} for at in range(40)]
     others = [{"id": f"b{at:03}", "outputs": [output(code=NOT), output(code=NOT)]} for at in range(400)]
     table, decided, _ = judge_table(flipping + others)
-    assert table.sampled_of == {1: 40}
+    assert table.sampled_of == {0: 440, 1: 40, 3: 440}
     assert ("judged-unstable", "code", 40) in decided
     _, decided, untested = judge_table(flipping[:20] + others)
     assert ("judged-unstable", "code", "20 answers with several samples to which it applies") in untested

@@ -6,7 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from raters import lines
 
+from rubric_lint.assess.agreement.reading import RatingReader
 from rubric_lint.assess.agreement.scales import find_cut
 from rubric_lint.assess.judged.outcomes import JudgedStatement, count_in_a_row, share_of
 from rubric_lint.assess.judged.rules import (
@@ -21,7 +23,7 @@ from rubric_lint.assess.judged.rules import (
     find_unstable,
     sort_by_criterion,
 )
-from rubric_lint.assess.judged.table import JudgedTable, make_columns
+from rubric_lint.assess.judged.table import JudgedTable, build_table, make_columns
 from rubric_lint.assess.measure.bounds import (
     incomplete_beta,
     lower_bound,
@@ -70,6 +72,21 @@ def say(outcomes):
         else f"{each.rule} on {' and '.join(each.names or each.concerns)}: {each.reason}; {each.needed} {each.unit}"
         for each in outcomes
     ]
+
+
+def test_samples_of_the_verdict_alone_show_nothing_of_a_criterion():
+    """One answer whose samples differ, and 39 with two verdicts each, of which nobody knows the answers to criteria."""
+    of = checks(2)
+    written = [[{"id": "c0", "satisfied": is_met}, {"id": "c1", "satisfied": True}] for is_met in (True, False)]
+    records = [{"id": "a0", "rater": "m", "output": {"checks": judged}} for judged in written]
+    records += [{"id": f"a{number}", "rater": "m", "verdict": "pass"} for number in range(1, 40) for _ in range(2)]
+    reader = RatingReader({of.name: of})
+    reader.read("results.jsonl", [lines(records).encode()])
+    (ratings,) = reader.gather()
+    judged = build_table(ratings, of)
+    assert (judged.sampled, judged.flips, judged.sampled_of) == (40, {0: 1, 1: 0, None: Fraction(1, 40)}, {0: 1, 1: 1})
+    outcomes = [(outcome.names, outcome.reason) for outcome in find_unstable(judged)]
+    assert outcomes == [((name,), "1 answer with several samples that have a value for it") for name in ("c0", "c1")]
 
 
 def test_bounds_quantiles_and_needed_answers_are_those_of_other_packages():

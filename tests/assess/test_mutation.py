@@ -21,7 +21,6 @@ from rubric_lint.assess.rubric_tests.mutation import (
     Equivalence,
     Sums,
     TooManySumsError,
-    make_mutants,
     mutate,
 )
 from rubric_lint.assess.rubric_tests.running import Runner
@@ -85,7 +84,7 @@ RUBRICS = st.one_of(
 def compare_with_all_answers(rubric, places):
     """Hold what is found to the enumeration of all answers."""
     equivalence = Equivalence(rubric)
-    for mutant in make_mutants(rubric, places):
+    for mutant in equivalence.make_mutants(places):
         witness = equivalence.find_witness(mutant)
         assert (witness is not None) == alters(rubric, mutant), mutant.change
         if witness:
@@ -111,7 +110,7 @@ def test_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(rubric
 def test_a_changed_weight_gives_the_score_that_a_rubric_with_that_weight_gives(rubrics):
     rubric, places = load(rubrics)
     factors = {"doubled": 2, "halved": 0.5, "becomes 0": 0}
-    for mutant in make_mutants(rubric, places):
+    for mutant in Equivalence(rubric).make_mutants(places):
         factor = next((factor for word, factor in factors.items() if mutant.change.endswith(word)), None)
         if factor is None or "weight" not in mutant.change:
             continue
@@ -143,7 +142,7 @@ def test_with_points_to_lose_a_change_is_equivalent_exactly_if_no_answer_gets_an
 def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(points, thresholds):
     rubric, places = load_points(points, *thresholds)
     factors = {"doubled": 2, "halved": Fraction(1, 2), "removed": 0}
-    for mutant in make_mutants(rubric, places):
+    for mutant in Equivalence(rubric).make_mutants(places):
         factor = next((factor for word, factor in factors.items() if mutant.change.endswith(word)), None)
         if factor is None or mutant.number is None:
             continue
@@ -154,7 +153,7 @@ def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(poi
 
 def test_points_to_lose_are_doubled_halved_and_removed_and_thresholds_move_to_scores_that_are_cut_at_0(said):
     rubric, places = load_points([2, -3], "0.5", "0.5")
-    said([mutant.change for mutant in make_mutants(rubric, places)])
+    said([mutant.change for mutant in Equivalence(rubric).make_mutants(places)])
 
 
 @given(st.lists(st.sets(st.integers(-20, 30), max_size=4), min_size=1, max_size=4), st.integers(1, 10**9))
@@ -209,7 +208,8 @@ CHANGED = {
 
 @pytest.mark.parametrize("rubrics", CHANGED.values(), ids=CHANGED)
 def test_the_changes_of_a_rubric(rubrics, said):
-    said([mutant.change for mutant in make_mutants(*load(rubrics))])
+    rubric, places = load(rubrics)
+    said([mutant.change for mutant in Equivalence(rubric).make_mutants(places)])
 
 
 def write_many(folder, criteria, tests):

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 import tomllib
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -79,17 +80,15 @@ MODELS = {
 }
 
 
+@cache
 def find_sites():
-    """Where the package builds a suggestion: the file and the lines of each call, and the call."""
+    """Where the package builds a suggestion: the file and the lines of each call, and the call; parses all modules."""
     sites = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BUILDERS:
                 sites[str(path), node.lineno, node.end_lineno] = node
     return sites
-
-
-SITES = find_sites()
 
 
 def find_command(words):
@@ -121,7 +120,7 @@ def parse(line):
 @pytest.mark.repository
 def test_each_suggestion_is_of_a_command_and_options_that_there_are():
     wrong = []
-    for (path, line, _), call in SITES.items():
+    for (path, line, _), call in find_sites().items():
         if call.func.id != "suggest" or not isinstance(call.args[0], ast.Constant):
             continue
         known = {name for param in PATHS[f"rubric-lint {call.args[0].value}"].params for name in param.opts}
@@ -309,7 +308,7 @@ def test_every_command_that_is_printed_runs(tmp_path, said):
     said(*lines)
     unreached = [
         f"{path}:{first}"
-        for path, first, last in SITES
+        for path, first, last in find_sites()
         if not any((path, line) in reached for line in range(first, last + 1)) and Path(path).name not in ELSEWHERE
     ]
     assert unreached == [], "\n".join(unreached)

@@ -34,7 +34,7 @@ def read(target, data):
     found = {}
     for table in read_tables(FILES[target], FILES[target], data, Choices(), USUAL_THRESHOLDS):
         rubric = read_rubric(table, Choices())
-        (document,), _ = read_documents(Source("table.rubric.json", write_json(rubric.entries).text))
+        (document,), _ = read_documents(Source("table.rubric.json", write_json(rubric.entries)[0]))
         (found[rubric.name],) = build_rubrics(document, FileSettings(claimed=True, version=CURRENT))
     return found
 

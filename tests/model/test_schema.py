@@ -26,7 +26,7 @@ from rubric_lint.source.source import Source
 TABLES = read_cases(__file__)
 
 FILES = {file.bundled_name: file for entry in catalogue() for file in entry.forms}
-BUNDLED = {name: json.loads(bundle(file)) for name, file in FILES.items()}
+BUNDLED = {name: json.loads(file.text) for name, file in FILES.items()}
 AUTHORED = {entry.source: load(entry.source) for entry in catalogue()}
 FORMS = ("", ".completion", ".strict")
 FORMAT = {name: schema for name, schema in BUNDLED.items() if name.startswith(("rubric", "suite"))}

@@ -35,7 +35,7 @@ FROM_LOCALS = {  # files that build expressions at run time, each with the reaso
     "formats/home_made/columns.py": "names with up to four digits for a star",
     "formats/home_made/places.py": "the patterns of vocabulary.py, on the names of files",
     "formats/home_made/unmapped.py": "names of a table, with up to four digits for each star",
-    "formats/home_made/scale_reading.py": "names of a table, up to four digits for each star, and the pattern of a share",
+    "formats/home_made/scale_reading.py": "names of a table, up to four digits for each star",
     "formats/sheets/csv_file.py": "a run of characters that are none of three",
     "convert/export/target.py": "the patterns of the schemas for names, one repetition each",
     "formats/search/near_misses.py": "names of fields with a score, from their beginning to their end",

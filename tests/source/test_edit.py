@@ -258,3 +258,9 @@ INSERTED = {
 def test_a_field_is_inserted_above_the_comments_of_the_one_below(before, after, line_end):
     before, after = (text.replace("\n", line_end) for text in (before, after))
     assert apply(before, InsertField(("a",), "n", "3")) == after
+
+
+def test_a_plus_in_the_name_of_an_anchor_keeps_no_blank_lines():
+    text = "more:\n  inner:\n    text: &x+ |\n      word\n\nlast: 1\n"
+    added = "more:\n  inner:\n    text: &x+ |\n      word\n  weight: 2\n\nlast: 1\n"
+    assert apply(text, AddField(("more",), "weight", "2")) == added

@@ -66,6 +66,12 @@ def name_part(test, number):
     return f"{name[:LONGEST]}... {hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
+def has(file, test, words):
+    """Return whether a part of this test has these words."""
+    parts = read(FOLDER / f"{file}.txt")
+    return any(words in parts.get(name_part(test, number), "") for number in range(1, MOST_PARTS + 1))
+
+
 def forget(file, tests):
     """Delete the parts of tests that are not among these."""
     names = {name_part(test, number) for test in tests for number in range(1, MOST_PARTS + 1)}

@@ -1,7 +1,7 @@
 """Measure the agreement of all raters of a rubric."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import itemgetter
@@ -166,10 +166,11 @@ def _rank_differences(
             continue
         verdicts = left.given[1], right.given[1]
         is_lenient = verdicts[1] is Verdict.PASS is not verdicts[0]
-        is_bare = bool(left.given[0]) and all(answer is None for answer in left.given[0])
+        pairs = zip(left.given[0], right.given[0], strict=True)
+        is_bare = bool(left.given[0]) and not any(mine is not None and theirs is not None for mine, theirs in pairs)
         for number, measure in enumerate(measures):
             place, scale = measure.place, measure.scale.values
-            if (place is None) is not is_bare:  # the verdict counts where nothing else is given
+            if (place is None) is not is_bare:  # the verdict counts where no criterion can be compared
                 continue
             one_value, other = verdicts if place is None else (left.given[0][place], right.given[0][place])
             if one_value == other or one_value is None or other is None:
@@ -289,10 +290,12 @@ def analyse(ratings: Ratings, options: AgreementOptions, doubted: DoubtedLabels 
     labels = _name_labels(ratings)
     labelled = {**judges, **panels} if labels else {}
     units = find_units(ratings, ratings.known)
-    gates = _measure_gates(ratings, measures, options, doubted) if labelled else {}
+    gates, answers_by_verdict = _measure_gates(ratings, measures, options, doubted) if labelled else ({}, {})
     verdicts = {name: of_measures[len(measures) - 1] for name, of_measures in gates.items()}
     clear = [name for name, gate in verdicts.items() if not gate.is_void]
-    by_verdict = _pair_verdicts(ratings, clear, options) if options.by and ratings.has_joined_labels else {}
+    # Of the other judges labels say nothing.
+    compared = [name for name in list_judges(ratings) if name in clear] if options.by else []
+    by_verdict = {name: answers_by_verdict[name] for name in compared}
     grouped = set[Key]().union(*(answers.keys for answers in by_verdict.values()))
     comparisons = []
     for name, judge in labelled.items():
@@ -378,13 +381,16 @@ def _list_disagreements(
 
 def _measure_gates(
     ratings: Ratings, measures: Sequence[Measure], options: AgreementOptions, known: DoubtedLabels | None
-) -> dict[str, dict[int, GateMeasure]]:
-    """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it."""
+) -> tuple[dict[str, dict[int, GateMeasure]], dict[str, LabelledAnswers]]:
+    """Return how each judge decides, on each scale that tells good from bad, as `assess` measures it.
+
+    With it are the labelled answers of each judge by the verdict.
+    """
     units = find_units(ratings)
     criteria = len(ratings.rubric.criteria) if ratings.rubric else 0
     doubts = find_doubts(ratings, options.line, options.scales_known)
     doubts = doubts._replace(doubted=known or doubts.doubted)
-    gates = dict[str, dict[int, GateMeasure]]()
+    gates, by_verdict = dict[str, dict[int, GateMeasure]](), dict[str, LabelledAnswers]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
         of_verdict = find_standard(options.target, options.look, judges)
@@ -396,6 +402,7 @@ def _measure_gates(
                 labelled[number] = answers
         # Where labels of the verdict say nothing of the judge, those of criteria say nothing either.
         last = len(measures) - 1
+        by_verdict[name] = labelled[last]
         people = compare_people(labelled[last].answers)
         void = doubts.find_void(people, options.target)
         is_invalid = ratings.has_invalid_outputs(name)
@@ -413,7 +420,7 @@ def _measure_gates(
             if bounds:
                 gate = gates[name][last]
                 gates[name][last] = replace(gate, reason=f"{gate.reason}; {bounds.words}")
-    return gates
+    return gates, by_verdict
 
 
 def _pair_if_decided(
@@ -428,14 +435,6 @@ def _pair_if_decided(
     if ratings.has_joined_labels:
         return pair_with_labels(ratings, judge, measure, units, runs)
     return None if measure.meets is None else LabelledAnswers((), ())
-
-
-def _pair_verdicts(ratings: Ratings, judges: Collection[str], options: AgreementOptions) -> dict[str, LabelledAnswers]:
-    """Return how each judge treats labelled answers by the verdict; of some judges labels say nothing."""
-    measure, units = measure_verdicts("verdict", options.line), find_units(ratings)
-    names = [name for name in list_judges(ratings) if name in judges]
-    labelled = {name: pair_with_labels(ratings, name, measure, units, options.runs) for name in names}
-    return {name: answers for name, answers in labelled.items() if answers is not None}
 
 
 def _pairs(side: Mapping[str, Judgements]) -> Iterator[tuple[str, str]]:
@@ -515,7 +514,6 @@ class Breach(NamedTuple):
     reason: str | None
 
     def __str__(self) -> str:
-        """Return the breach in words."""
         about = f"{self.rubric}: {self.criterion}: {self.statistic} of {' and '.join(self.raters)}"
         if self.value is None:
             return f"{about} is undefined ({self.reason}), so it does not reach {self.limit:g}"
@@ -523,16 +521,12 @@ class Breach(NamedTuple):
         return f"{about} is {self.value:.{digits}f}, below {self.limit:g}"
 
 
-def find_breaches(agreements: Sequence[Agreement], conditions: Sequence[AgreementLimit]) -> list[Breach]:
-    """Return each value that breaks a condition.
+def find_breaches(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
+    """Yield each value that breaks a condition.
 
-    Where there are labels, only judges are held to it, against the labels; else all comparisons are. An undefined value
+    Where there are labels, only judges have to meet it, against the labels; else all comparisons do. An undefined value
     breaks it, and so does a condition that no value can meet.
     """
-    return [breach for condition in conditions for breach in _find_breaches_of(agreements, condition)]
-
-
-def _find_breaches_of(agreements: Sequence[Agreement], condition: AgreementLimit) -> Iterator[Breach]:
     is_measured = False
     statistic, limit = condition.statistic, condition.limit
     for agreement in agreements:

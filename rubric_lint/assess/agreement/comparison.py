@@ -127,7 +127,7 @@ def _explain_undefined(rated: RatedAnswers) -> str:
     values = {place for row in rated.rows for place in row if place is not None}
     if not values:
         return _NO_PAIR
-    return f"no variation: every rating is {rated.measure.scale.names[values.pop()]}"
+    return f"no variation: every rating is {rated.measure.scale.show(values.pop())}"
 
 
 def _explain_few(rated: RatedAnswers) -> str:

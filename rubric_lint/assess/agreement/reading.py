@@ -155,7 +155,6 @@ class LeftOut:
             self.records.append(record)
 
     def __str__(self) -> str:
-        """Return the reason and the records."""
         more = [f"{self.count - len(self.records):,} more"] if self.count > len(self.records) else []
         what = f"1 {self.noun}" if self.count == 1 else f"{self.count:,} {self.noun}s"
         return f"{what} left out ({self.reason}): {join_words([*self.records, *more])}"
@@ -182,7 +181,6 @@ class InvalidRecord:
     reason: str = ""
 
     def __str__(self) -> str:
-        """Return the record and the reason."""
         name = "" if self.id is None else f" (id {self.id})"
         path = f" {self.path}" if self.path else ""
         reason = f" (left out: {self.reason})" if self.reason else ""
@@ -362,15 +360,15 @@ class RatingReader:
                     raise
                 self._read(record, file, line, labels=labels)
             except OutputError as fault:
-                if labels and is_unscored(fault.message):
-                    self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({record.get('id')})", "label")
-                    self._labels[self._name_rubric(record)] += 1
-                    continue
                 path = place_inside(content, fault).path
                 invalid = InvalidRecord(file, line, record.get("id"), path, fault.message, is_label=labels)
-                if labels:
+                if not labels:
+                    self.invalid.append(self._add_invalid_outputs(invalid, record))
+                elif is_unscored(fault.message):
+                    self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({invalid.id})", "label")
+                else:
                     self._refused[self._name_rubric(record)] += 1
-                self.invalid.append(invalid if labels else self._add_invalid_outputs(invalid, record))
+                    self.invalid.append(invalid)
             if labels:
                 self._labels[self._name_rubric(record)] += 1
         return count
@@ -417,33 +415,33 @@ class RatingReader:
         except OutputError:
             return ""
 
-    def _add_invalid_outputs(self, invalid: InvalidRecord, value: Mapping[str, Any]) -> InvalidRecord:
+    def _add_invalid_outputs(self, invalid: InvalidRecord, record: Mapping[str, Any]) -> InvalidRecord:
         """Keep that an answer has invalid outputs, and what the others come to; return how many of them count.
 
         What the record says of the answer is true all the same.
         """
         if invalid.id in _NO_ID:
             return replace(invalid, reason=NO_ID)
-        source, key, number = find_source(value, invalid.file), make_id_key(invalid.id), len(self.invalid)
+        source, key, number = find_source(record, invalid.file), make_id_key(invalid.id), len(self.invalid)
         try:
-            rubric = find_rubric(value, self._rubrics)
+            rubric = find_rubric(record, self._rubrics)
         except OutputError:
             return replace(invalid, reason=OTHER_RUBRIC)
-        version = read_judged_by(value)
+        version = read_judged_by(record)
         if version not in {None, rubric.hash} and not self._any_version:
             return replace(invalid, reason=OTHER_MEANING)
-        self._add_context(value, rubric, key)
-        if lacks_output(value, rubric):
+        self._add_context(record, rubric, key)
+        if lacks_output(record, rubric):
             return replace(invalid, reason=NO_OUTPUT)
-        outputs = list(self._list_outputs(value)) or [None]
+        outputs = list(self._list_outputs(record)) or [None]
         valid = [output for output in outputs if output is not None]
         judgement = _judge_samples(combine_samples(valid)) if valid else Judgement(((), None))
         signatures = tuple(None if output is None else _judge_samples(output).given for output in outputs)
-        judgement = judgement._replace(outputs=signatures, **_describe_text(value))
+        judgement = judgement._replace(outputs=signatures, **_describe_text(record))
         rated = _RatedRecord(
             source, rubric, key, invalid.file, invalid.line, judgement, version=version, invalid=number
         )
-        self._results.append(rated.with_texts(value))
+        self._results.append(rated.with_texts(record))
         return replace(invalid, outputs=outputs.count(None))
 
     def _leave_out_invalid(self, record: _RatedRecord, reason: str) -> None:
@@ -464,27 +462,27 @@ class RatingReader:
                 continue
             yield self._scorer.score_record({**head, "output": output}).result
 
-    def _read_label(self, value: dict[str, Any]) -> tuple[ScoringRubric, SheetRow] | None:
+    def _read_label(self, record: dict[str, Any]) -> tuple[ScoringRubric, SheetRow] | None:
         """Return a label that has a field for each criterion or for the verdict, and may lack some; else None.
 
         Raises:
             OutputError: if its rubric is unknown, or a value is not allowed.
         """
-        if not OUTPUT_FIELDS.isdisjoint(value) or "checks" in value or "criteria" in value:
+        if not OUTPUT_FIELDS.isdisjoint(record) or "checks" in record or "criteria" in record:
             return None
-        if "rubric" not in value and len(self._rubrics) > 1:
+        if "rubric" not in record and len(self._rubrics) > 1:
             return None
-        rubric = find_rubric(value, self._rubrics)
-        flat = read_sheet_row(value, rubric)
+        rubric = find_rubric(record, self._rubrics)
+        flat = read_sheet_row(record, rubric)
         return None if flat is None else (rubric, flat)
 
-    def _add_label(self, value: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
+    def _add_label(self, record: dict[str, Any], rubric: ScoringRubric, flat: SheetRow, file: str, line: int) -> None:
         """Keep a label; it has the verdict that the person gave, or else the only one that the answers allow."""
-        name = value.get("id")
+        name, source = record.get("id"), find_source(record, file)
         if name in _NO_ID:
             self._refuse(rubric, NO_ID, f"{file}:{line}")
             return
-        flat = flat._replace(answers=self._rescale(flat.answers, rubric, find_source(value, file), file))
+        flat = flat._replace(answers=self._rescale(flat.answers, rubric, source, file))
         own = _find_only_verdict(flat.answers, rubric)
         verdict = flat.verdict or own
         if own is not None and verdict is not own:
@@ -492,18 +490,17 @@ class RatingReader:
         if verdict is None and None not in flat.answers:
             self._leave_out(NOTHING_APPLIES, f"{file}:{line} ({name})", "label")
             return
-        judgement = Judgement((flat.answers, verdict))
-        source, text = find_source(value, file), bare_text(value.get("answer"))
+        judgement, key, text = Judgement((flat.answers, verdict)), make_id_key(name), bare_text(record.get("answer"))
         # An empty cell of a sheet is no empty answer.
-        texts = {"question": value.get("question"), "answer": value.get("answer") or None}
-        self._add_context(texts, rubric, make_id_key(name))
+        texts = {"question": record.get("question"), "answer": record.get("answer") or None}
+        self._add_context(texts, rubric, key)
         # If not, it is a result that we wrote: without a rater it is of the judge.
-        is_of_sheet = OF_TABLE.isdisjoint(value.keys() - flat.layout.used)
-        rated = _RatedRecord(source, rubric, make_id_key(name), file, line, judgement, None, is_of_sheet, text)
-        other = read_judged_by(value) not in {None, rubric.hash}
+        is_of_sheet = OF_TABLE.isdisjoint(record.keys() - flat.layout.used)
+        rated = _RatedRecord(source, rubric, key, file, line, judgement, is_of_sheet=is_of_sheet, text=text)
+        other = read_judged_by(record) not in {None, rubric.hash}
         if verdict is None and not any(answer is not None for answer in flat.answers):
             self._leave_out(SKIPPED, rated.place)
-        elif self._add_person(rated, value.get("chosen"), is_of_other=other) and verdict is None:
+        elif self._add_person(rated, record.get("chosen"), is_of_other=other) and verdict is None:
             self._leave_out(NO_VERDICT, rated.place, "label")
 
     def _add_result(self, result: RecordResult, *, labels: bool) -> None:
@@ -561,9 +558,9 @@ class RatingReader:
         judgement = judgement._replace(**_describe_text(record))
         return _RatedRecord(source, rubric, key, file, line, judgement, version=version).with_texts(record)
 
-    def _add_context(self, value: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
+    def _add_context(self, record: Mapping[str, Any], rubric: ScoringRubric, key: Key) -> None:
         """Keep what a record says of its answer; earlier records come first."""
-        context, known = read_context(value, self._known_fields), self._about[rubric.name]
+        context, known = read_context(record, self._known_fields), self._about[rubric.name]
         known[key] = known[key].or_else(context) if key in known else context
 
     def _rescale(
@@ -661,13 +658,13 @@ class RatingReader:
         self._settle_results()
         sources = [record.source for record in self._judges]
         sources += [source for failed in self._failed.values() for source in failed]
-        names = name_raters(sources)
-        self._settle_labels({*names.values(), LABEL})
-        panels = {name for source, name in names.items() if source.is_panel}
-        judges = self._collect(self._judges, names)
+        judge_names = name_raters(sources)
+        self._settle_labels({*judge_names.values(), LABEL})
+        panels = {name for source, name in judge_names.items() if source.is_panel}
+        judges = self._collect(self._judges, judge_names)
         for name, failed in self._failed.items():
             for source in failed:
-                judges.setdefault((names[source], name), {})
+                judges.setdefault((judge_names[source], name), {})
         people = self._collect(self._people, name_raters([record.source for record in self._people]))
         _check_names([name for name, _ in judges], [name for name, _ in people], raters)
         named_panel = next((name for name in raters if name in panels), None)
@@ -688,7 +685,7 @@ class RatingReader:
             judged, labelled = of_rubric[name]
             together = {rater: judgements for rater, judgements in judged.items() if rater in panels and labelled}
             single = {rater: judgements for rater, judgements in judged.items() if rater not in panels}
-            of_judges = {names[source]: failed for source, failed in self._failed[name].items()}
+            of_judges = {judge_names[source]: failed for source, failed in self._failed[name].items()}
             refused = self._count_refused(name)
             ratings = Ratings(rubric, single, labelled, {}, together, self._about[name], of_judges, refused)
             ratings = ratings._replace(ways=_count_ways(ratings, labels.get(name, ()), chosen))
@@ -755,7 +752,8 @@ class RatingReader:
                     self._renewed.add((rubric, key))
             judgement = combine_records([record.judgement for record in records], records[0].rubric)
             if records[0]._replace(judgement=judgement).is_valid:
-                self._judges.append(records[0]._replace(judgement=judgement, text=_find_text(records)))
+                text = next((record.text for record in records if record.text is not None), None)
+                self._judges.append(records[0]._replace(judgement=judgement, text=text))
             else:
                 self._failed[rubric].setdefault(source, {})[key] = judgement.outputs
         for place, conflict in conflicts.items():  # a record of a panel has several judges
@@ -812,9 +810,7 @@ class RatingReader:
 
     def _list_labels_without_result(self, ratings: Ratings) -> dict[str, Judgements]:
         """List labels without a result, and return the labels that count: those of answers that there are."""
-        people: dict[str, dict[Key, Judgement]] = {
-            rater: dict(judgements) for rater, judgements in ratings.people.items()
-        }
+        people = {rater: dict(judgements) for rater, judgements in ratings.people.items()}
         judged = ratings.judged.union(*ratings.failed.values())
         names = {name_key(key) for key in judged}
         missing = {
@@ -828,17 +824,17 @@ class RatingReader:
             no_result = f"no label has the id of a result: {ids}; use one id for an answer"
         for rater, judgements in ratings.people.items() if judged else ():
             for key in judgements:
-                name = name_key(key)
-                if key not in judged and name not in missing:
-                    reason = no_result
-                    if name in names:
-                        reason = OTHER_TYPE
-                    elif name in stripped:
-                        reason = NO_ZEROS
-                    if self._among and key not in self._among and not joins_none:
-                        del people[rater][key]
-                        reason = NO_ANSWER if reason is no_result else reason
-                    self._leave_out(reason, f"{name} by {rater}", "label")
+                name, reason = name_key(key), no_result
+                if key in judged or name in missing:
+                    continue
+                if name in names:
+                    reason = OTHER_TYPE
+                elif name in stripped:
+                    reason = NO_ZEROS
+                if self._among and key not in self._among and not joins_none:
+                    del people[rater][key]
+                    reason = NO_ANSWER if reason is no_result else reason
+                self._leave_out(reason, f"{name} by {rater}", "label")
         return {rater: given for rater, given in people.items() if given}
 
 
@@ -883,11 +879,6 @@ def _find_conflict(records: Sequence[_RatedRecord]) -> str | None:
     return SEVERAL_VERSIONS if len(versions) > 1 else None
 
 
-def _find_text(records: Sequence[_RatedRecord]) -> str | None:
-    """Return the first text of the answer that a record has."""
-    return next((record.text for record in records if record.text is not None), None)
-
-
 def _count_ways(
     ratings: Ratings, labels: Iterable[_RatedRecord], default: LabelSelection | None
 ) -> Counter[LabelSelection | None]:
@@ -918,15 +909,16 @@ def _find_only_verdict(answers: Sequence[AnswerValue | None], rubric: ScoringRub
     if not known:
         return None
     if rubric.varies:
-        return _find_of_varying(known, rubric)
+        return _find_only_varying_verdict(known, rubric)
     prospect = Prospects(rubric, known).find(*next(iter(known.items())))
     return prospect.worst if prospect.is_certain else None
 
 
-def _find_of_varying(known: Mapping[int, Grade], rubric: ScoringRubric) -> Verdict | None:
-    """Return the only verdict of a label where what applies decides what points are worth.
+def _find_only_varying_verdict(known: Mapping[int, Grade], rubric: ScoringRubric) -> Verdict | None:
+    """Return the only verdict of a label if the points of a criterion depend on which others apply; None without one.
 
-    Some empty cells leave only one that certainly fails: what it has comes to a score, and misses a gate.
+    `known` has the grades of the criteria that the label answers, by their places. With empty cells only a fail is
+    certain: a gate is missed whatever they hold, and the known criteria come to a score, so that there is a verdict.
     """
     left_out = Grade(NOT_APPLICABLE, Fraction(0), points=0, gate_met=True, outcome=None)
     try:

@@ -40,6 +40,11 @@ class RatingScale:
     names: tuple[str, ...]
     unit: int = 1
 
+    def show(self, position: int) -> str:
+        """Return a value as messages write it: a band of several scores as `[3, 6]`."""
+        name = self.names[position]
+        return f"[{name.replace('..', ', ')}]" if self.kind is ScaleKind.BAND and ".." in name else name
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:

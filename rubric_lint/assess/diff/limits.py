@@ -47,7 +47,6 @@ class DecidedLimit:
         }
 
     def __str__(self) -> str:
-        """Return the limit in words: the decision, the share with its interval, and what to do."""
         share = self.bounded
         head = f"{self.option} {float(self.asked):g}" if self.option != WORSE else WORSE
         if not share.n:

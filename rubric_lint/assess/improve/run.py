@@ -57,7 +57,6 @@ _SEED = 1
 _MOST_SHOWN = 6
 """The most answers that a model is shown."""
 
-
 _MOST_QUOTED = 500
 """The most characters of a reply that cannot be read."""
 
@@ -347,20 +346,21 @@ class Improver:
 
     def _run_tests(self, made: RubricState, places: PartPlaces, name: str) -> tuple[str, ...]:
         """Return the rubric tests that held before, and no longer do."""
-        asked = [test for test in self._tests if test.case is not None]
+        asked: dict[str, ScoredTest] = {}
         answers = []
-        for number, passed in enumerate(asked):
-            name_of_test = f"test {number}"
-            if passed.case:
-                answers.append(Answer(json.dumps(name_of_test), made.rubric, passed.case, {"id": name_of_test}))
+        for passed in self._tests:
+            if passed.case is not None:
+                record_id = f"test {len(asked)}"
+                asked[record_id] = passed.ran
+                answers.append(Answer(json.dumps(record_id), made.rubric, passed.case, {"id": record_id}))
         if not answers:
             return ()
         records = {record["id"]: record for record in self._asker.judge(answers, f"`{name}`, rubric tests")}
         scorer, failed = Scorer({made.rubric.name: made.rubric}), []
         spots = RubricPlaces(self._loaded)
-        for number, passed in enumerate(asked):
-            test, document = passed.ran.test, passed.ran.file.document
-            record = records.get(f"test {number}", {})
+        for record_id, ran in asked.items():
+            test, document = ran.test, ran.file.document
+            record = records.get(record_id, {})
             result = scorer.score_record({key: value for key, value in record.items() if key != "rubric"}).result
             if result is None:
                 failed.append(str(test.id))

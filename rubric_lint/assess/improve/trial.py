@@ -301,10 +301,8 @@ class PairedJudgements:
         n = len(pairs)
         if n < LEAST:  # it says too often that the criterion does not apply
             return False
-        r, t = (
-            correlate([one.mean for one, _ in pairs], [two.mean for _, two in pairs]),
-            t_quantile(float(LEVEL), n - 2),
-        )
+        r = correlate([one.mean for one, _ in pairs], [two.mean for _, two in pairs])
+        t = t_quantile(float(LEVEL), n - 2)
         chance = t / math.sqrt(n - 2 + t * t)
         steady = [(one.sides, two.sides) for one, two in pairs if len(one.sides) == 1]
         unchanged = sum(before == after for before, after in steady)

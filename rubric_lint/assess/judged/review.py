@@ -259,34 +259,18 @@ def _review(
     reader = RatingReader(
         {rubric.name: rubric}, label_scales=options.label_scales, among=options.about, mapping=options.mapping
     )
-    joined = set[tuple[str, int]]()
-    others = LeftOut(OTHER_VERSION)
-    for files, are_labels in ((sources.results, False), (sources.labels, True)):
-        for file in files:
-            reader.leave_out_sheets(file.path, file.skipped)
-            is_own = takes_unnamed or file.stem == rubric.name
-            graded = _list_graded(file, rubric.name, among, is_own=is_own)
-            joined |= {(file.path, line.number) for line in graded}
-            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
-            records = []
-            for line in [*file.lines.get(rubric.name, ()), *unnamed, *graded]:
-                if line.hash in (None, rubric.hash):
-                    records.append((line.line, line.record))
-                else:
-                    others.add(f"{file.path}:{line.line}")
-            reader.read_records(file.path, records, labels=are_labels)
+    joined, others = _read_sources(reader, rubric, sources, among, takes_unnamed=takes_unnamed)
     fault = ""
     try:
         ratings = next(iter(reader.gather()), None)
     except UnusableRatingsError as error:
         ratings, fault = None, str(error)
-    left_out = [others] if others.count else []
     review = Review(
         rubric.name,
         rubric.hash,
         invalid=tuple(reader.invalid),
-        left_out=(*left_out, *reader.left_out),
-        joined=frozenset(joined),
+        left_out=tuple([others, *reader.left_out] if others.count else reader.left_out),
+        joined=joined,
         passed_over=tuple(reader.passed_over.format_lines()),
         notes=tuple(reader.list_notes()),
     )
@@ -315,6 +299,37 @@ def _review(
         ratings=ratings,
         doubts=doubts,
     )
+
+
+def _read_sources(
+    reader: RatingReader,
+    rubric: ScoringRubric,
+    sources: RecordSources,
+    among: Mapping[str, Iterable[NamedCriterion]],
+    *,
+    takes_unnamed: bool,
+) -> tuple[frozenset[tuple[str, int]], LeftOut]:
+    """Have the reader read the records of a rubric; return those that only their criteria join, and those left out.
+
+    The former are named by their file and number, the latter were judged by another version of the rubric.
+    """
+    joined = set[tuple[str, int]]()
+    others = LeftOut(OTHER_VERSION)
+    for files, are_labels in ((sources.results, False), (sources.labels, True)):
+        for file in files:
+            reader.leave_out_sheets(file.path, file.skipped)
+            is_own = takes_unnamed or file.stem == rubric.name
+            graded = _list_graded(file, rubric.name, among, is_own=is_own)
+            joined |= {(file.path, line.number) for line in graded}
+            unnamed = [line for line in file.lines.get(None, ()) if is_own or line.hash == rubric.hash]
+            records = []
+            for line in [*file.lines.get(rubric.name, ()), *unnamed, *graded]:
+                if line.hash in (None, rubric.hash):
+                    records.append((line.line, line.record))
+                else:
+                    others.add(f"{file.path}:{line.line}")
+            reader.read_records(file.path, records, labels=are_labels)
+    return frozenset(joined), others
 
 
 def _list_graded(
@@ -358,12 +373,13 @@ class JudgedFinder:
     def __call__(
         self, rubrics: Sequence[tuple[Document, Rubric]], found: Sequence[FoundProblem]
     ) -> Iterator[FoundProblem]:
-        """Yield what judged data show; a rubric with errors that decide scores is not looked at."""
+        """Yield what judged data show of each rubric, unless the linter `found` errors in it that decide scores."""
         named = name_rubrics(self._name, rubrics)
-        counts = Counter(loaded.name for loaded in named)
-        criteria = [tuple((entry.id, entry.outcome) for entry in loaded.rubric.entries) for loaded in named]
-        among = tuple(zip([loaded.name for loaded in named], criteria, strict=True))
-        self.reviews = [self._review(loaded, found, counts[loaded.name], among) for loaded in named]
+        times = Counter(loaded.name for loaded in named)
+        among: RubricCriteria = tuple(
+            (loaded.name, tuple((entry.id, entry.outcome) for entry in loaded.rubric.entries)) for loaded in named
+        )
+        self.reviews = [self._review(loaded, found, times[loaded.name], among) for loaded in named]
         for loaded, review in zip(named, self.reviews, strict=True):
             places = RubricPlaces(loaded)
             for decision in review.decisions:

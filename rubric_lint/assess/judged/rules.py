@@ -27,7 +27,7 @@ from rubric_lint.assess.judged.outcomes import (
 from rubric_lint.assess.judged.table import JudgedColumn, JudgedTable
 from rubric_lint.assess.measure.bounds import incomplete_beta, lower_bound, upper_bound, upper_tail
 from rubric_lint.assess.measure.decision import Reason
-from rubric_lint.assess.measure.labelled import LabelledAnswers
+from rubric_lint.assess.measure.labelled import LabelledAnswers, count_units
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.messages import counted, join_words, percent
 from rubric_lint.scoring.ids import name_key
@@ -63,15 +63,15 @@ def find_flat(table: JudgedTable) -> Outcomes:
             continue
         steps = [None if position is None else column.measure.step(position) for position in column.given]
         usual = max(sorted({*map(column.measure.step, column.known)}), key=steps.count)
-        count = steps.count(usual)
-        if upper_tail(count, n, float(_MOST_ALIKE)) >= level_of(tests):
+        alike = steps.count(usual)
+        if upper_tail(alike, n, float(_MOST_ALIKE)) >= level_of(tests):
             continue
         code = "alike"
-        share = f"all {n}" if count == n else f"{count} of {n}"
+        share = f"all {n}" if alike == n else f"{alike} of {n}"
         values: dict[str, object] = {
             "share": f"{share} judged answers",
             "value": _name_step(column, usual),
-            "bound": at_least(lower_bound(count, n, level_of(tests))),
+            "bound": at_least(lower_bound(alike, n, level_of(tests))),
             "budget": corrected(tests),
         }
         labels = [(number, label) for number, label in enumerate(column.labels) if label is not None]
@@ -88,8 +88,8 @@ def _name_step(column: JudgedColumn, step: int) -> str:
     """Say what an answer got: a check, a band, a level or a score."""
     if column.is_check:
         return "met it" if step else "missed it"
-    kind = "band" if column.bands else str(column.measure.scale.kind)
-    return f"got the {kind} {(column.bands or column.measure).scale.names[step]}"
+    scale = (column.bands or column.measure).scale
+    return f"got the {scale.kind} {scale.show(step)}"
 
 
 def _list_few(
@@ -103,10 +103,6 @@ def _list_few(
     for n, columns in few.items():
         where = "" if n == table.answers else " to which it applies"
         yield Untested(rule, names_of(columns), f"{counted(n, 'judged answer')}{where}", needed)
-
-
-def _all(n: int) -> str:
-    return "the only answer" if n == 1 else f"all {n} answers"
 
 
 def find_unstable(table: JudgedTable) -> Outcomes:
@@ -126,8 +122,10 @@ def find_unstable(table: JudgedTable) -> Outcomes:
     for place, rate in table.flips.items():
         sampled = table.sampled_of.get(place, table.sampled)
         if sampled < _LEAST and place is not None:
-            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples to which it applies"
-            yield Untested("judged-unstable", (table.columns[place].name,), have, _LEAST, "answers with samples")
+            column = table.columns[place]
+            where = "to which it applies" if column.measure.may_not_apply else "that have a value for it"
+            have = f"{sampled or 'no'} answer{'' if sampled == 1 else 's'} with several samples {where}"
+            yield Untested("judged-unstable", (column.name,), have, _LEAST, "answers with samples")
             continue
         flipped = math.floor(rate * sampled)
         if upper_tail(flipped, sampled, _MOST_UNSTABLE) >= level:
@@ -166,27 +164,26 @@ def find_inverse(table: JudgedTable) -> Outcomes:
         return
     tests = len(columns)
     correlations = correlate_with_rest(columns)
-    yield from _list_few(
-        rule, table, [(column, n) for column, (_, n) in zip(columns, correlations, strict=True)], _LEAST
-    )
+    sizes = [size for _, size in correlations]
+    yield from _list_few(rule, table, zip(columns, sizes, strict=True), _LEAST)
     # If only chance decides which rank goes with which, r has the variance 1/(n - 1). Of ranks with many ties the tail
     # is longer than that of Student's t (1.3% for 1% of 10 checks and 30 answers), and no longer than the normal one.
     quantile = NormalDist().inv_cdf(level_of(tests))
-    hidden = {column.name: (column, r, n) for column, (r, n) in zip(columns, correlations, strict=True) if n >= _LEAST}
-    lowest, name = 0.0, ""
-    for candidate, (_, r, n) in hidden.items():
-        score = (1.0 if r is None else r) * math.sqrt(n - 1)
-        if not name or score < lowest:
-            lowest, name = score, candidate
+    tested = [(column, r, size) for column, (r, size) in zip(columns, correlations, strict=True) if size >= _LEAST]
+    lowest, found = 0.0, -1
+    for place, (_, r, size) in enumerate(tested):
+        score = (1.0 if r is None else r) * math.sqrt(size - 1)
+        if found < 0 or score < lowest:
+            lowest, found = score, place
     if lowest < quantile:
-        column, r, n = hidden.pop(name)
-        critical = quantile / math.sqrt(n - 1)
+        column, r, size = tested.pop(found)
+        critical = quantile / math.sqrt(size - 1)
         advice = "check its direction" if column.is_check else "check its direction and the order of its values"
-        values = {"r": f"{r:.2f}", "n": n, "chance": f"{critical:.2f}", "budget": corrected(tests)}
+        values = {"r": f"{r:.2f}", "n": size, "chance": f"{critical:.2f}", "budget": corrected(tests)}
         code = "turned" if column.is_turned else "correlation"
         yield JudgedStatement(rule, RubricTarget(column.name), code, {**values, "advice": advice})
-    for n in dict.fromkeys(n for _, _, n in hidden.values()):
-        yield from _list_hidden([(column, r) for column, r, size in hidden.values() if size == n], n)
+    for size in dict.fromkeys(size for _, _, size in tested):
+        yield from _list_hidden([(column, r) for column, r, own in tested if own == size], size)
 
 
 def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) -> Iterator[Untested]:
@@ -203,8 +200,9 @@ def _list_hidden(hidden: Iterable[tuple[JudgedColumn, float | None]], n: int) ->
             # With k more answers off the commonest value, their share is above a tenth.
             needed = max(needed, (n - 10 * off) // 9 + 1)
     if constant:
+        answers = "the only answer" if n == 1 else f"all {n} answers"
         unit = "answers with another value"
-        yield Untested("judged-inverse", tuple(constant), f"judged alike in {_all(n)}", n // 9 + 1, unit)
+        yield Untested("judged-inverse", tuple(constant), f"judged alike in {answers}", n // 9 + 1, unit)
     if alone:
         reason = f"the mean of the other criteria is the same in all {n} answers"
         yield Untested("judged-inverse", tuple(alone), reason, n // 9 + 1, "answers with another mean")
@@ -244,9 +242,7 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     That is what `assess` says of a criterion: units and people are the same. Of several judges each is looked at by
     itself, and the worst one is reported. Verdicts are reported where no criterion is, which would say more.
     """
-    judges = len(table.compared) or 1
-    sharing = judges * table.look
-    level, tests = level_of_criterion(len(table.columns)) / sharing, 3 * (len(table.columns) + 1) * sharing
+    level = level_of_criterion(len(table.columns)) / (max(len(table.compared), 1) * table.look)
     needed = next(n for n in count(1) if upper_bound(0, n, level) < TARGET)
     if not table.compared:
         yield _lack("no judged answer has a label", needed, _name_measured(table))
@@ -254,9 +250,9 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     lacking = dict[str, list[str | None]]()
     compared = {judge: labelled for judge, labelled in table.compared.items() if judge not in table.void}
     if not compared:
-        yield from _list_void(table, needed)
+        for reason, why in dict.fromkeys(table.void.values()):
+            yield _lack(why, needed, _name_measured(table), unit=_OF_VOID[reason])
         return
-    bounds = _ComparisonBounds(level, needed, corrected(tests), judges)
     is_reported = False
     criteria = list[tuple[int | None, JudgedColumn | None]](enumerate(table.columns))
     for place, column in [*criteria, (None, None)]:
@@ -265,7 +261,7 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
             break
         if column is not None and column.is_idle:
             continue
-        outcome = _explain_missing(table, column) or _compare(labelled, bounds, column)
+        outcome = _explain_missing(table, column) or _compare(table, labelled, column, level, needed)
         if isinstance(outcome, JudgedStatement):
             is_reported = True
             yield outcome
@@ -274,19 +270,6 @@ def find_disagreement(table: JudgedTable) -> Outcomes:
     for why, names in lacking.items():
         ids = tuple(name for name in names if name is not None)
         yield _lack(why, needed, ids, tuple(name or "verdict" for name in names))
-
-
-@dataclass(frozen=True)
-class _ComparisonBounds:
-    """How judges are compared with people: the error of each bound, the units of a class that it takes, and in words.
-
-    `judges` is the number of judges.
-    """
-
-    level: float
-    needed: int
-    budget: str
-    judges: int
 
 
 def _explain_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
@@ -302,13 +285,18 @@ def _explain_missing(table: JudgedTable, column: JudgedColumn | None) -> str:
 
 
 def _compare(
-    labelled: Mapping[str, LabelledAnswers], bounds: _ComparisonBounds, column: JudgedColumn | None = None
+    table: JudgedTable,
+    labelled: Mapping[str, LabelledAnswers],
+    column: JudgedColumn | None,
+    level: float,
+    needed: int,
 ) -> JudgedStatement | str:
     """Return that the worst judge surely errs too often on a criterion or the verdict, or why nothing can be said.
 
-    An empty text: nothing is found.
+    An empty text: nothing is found. Each bound may be wrong with the probability `level`, so that fewer bad, or good,
+    units than are `needed` say nothing.
     """
-    measured = {judge: measure_shares(answers.answers, bounds.level) for judge, answers in labelled.items()}
+    measured = {judge: measure_shares(answers.answers, level) for judge, answers in labelled.items()}
     if not measured:
         return ALIKE if column is None else explain_unmeasured(column)
     if any(shares.people.disagree(TARGET) for shares in measured.values()):
@@ -316,16 +304,17 @@ def _compare(
     name = min(measured, key=lambda judge: min(measured[judge].bad_caught.high, measured[judge].good_passed.high))
     worst, of = measured[name], labelled[name]
     if worst.is_below(TARGET):
-        gap = _describe_gap(worst, of, f"`{name}`" if bounds.judges > 1 else "the judge", column)
+        gap = _describe_gap(worst, of, f"`{name}`" if len(table.compared) > 1 else "the judge", column)
+        budget = corrected(3 * (len(table.columns) + 1) * len(table.compared) * table.look)
         target, code = RubricTarget(), "verdict"
         if column is not None:
             target, code = RubricTarget(column.name, is_gate=column.is_gated and not column.is_check), "gaps"
-        return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": bounds.budget})
-    if min(units for _, units in worst.asked) < bounds.needed:
+        return JudgedStatement("judged-disagrees", target, code, {**gap, "budget": budget})
+    if min(units for _, units in worst.asked) < needed:
         where = "" if all(answer.was_asked for answer in of.answers) else " with a valid output"
         if of.inapplicable and of.inapplicable.judge:
             where = " to which the judge says it applies"
-        return f"fewer than {bounds.needed} bad or good answers{where} by the labels"
+        return f"fewer than {needed} bad or good answers{where} by the labels"
     return ""
 
 
@@ -350,12 +339,6 @@ def explain_missing_labels(column: JudgedColumn) -> str:
     return "by people it applies to no judged answer" if column.left_out else "no label has a value for it"
 
 
-def _list_void(table: JudgedTable, needed: int) -> Outcomes:
-    """Yield why labels say nothing about any judge."""
-    for reason, why in dict.fromkeys(table.void.values()):
-        yield _lack(why, needed, _name_measured(table), unit=_OF_VOID[reason])
-
-
 _OF_VOID = {
     Reason.BY_VERDICT: "answers of each side, drawn at random and labelled,",
     Reason.SEPARATE: "answers of each side, drawn at random and labelled,",
@@ -377,15 +360,14 @@ def _lack(
     return Untested("judged-disagrees", names, reason, needed, unit, criteria)
 
 
-def _describe_gap(
-    shares: Shares, of: LabelledAnswers, judge: str, column: JudgedColumn | None = None
-) -> dict[str, object]:
+def _describe_gap(shares: Shares, of: LabelledAnswers, judge: str, column: JudgedColumn | None) -> dict[str, object]:
     """Return the values of a message on the worse of the two shares of a judge, on a criterion or on the verdict."""
     is_bad = shares.bad_caught.high <= shares.good_passed.high
     x, n = shares.asked[0 if is_bad else 1]
     worse = (shares.bad_caught if is_bad else shares.good_passed)._replace(x=x, n=n)
     did = "caught" if is_bad else "passed"
-    gap = f"by the labels there are {of.count_class(n, is_bad=is_bad)}, of which {judge} {did} {worse.shown}"
+    units = count_units(n, is_bad=is_bad, are_questions=of.are_questions)
+    gap = f"by the labels there are {units}, of which {judge} {did} {worse.shown}"
     advice = "say what is good enough to meet it"
     if column is None:
         advice = "label each criterion, or read these answers, to see which one is to blame"

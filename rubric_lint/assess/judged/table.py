@@ -82,8 +82,8 @@ class JudgedTable(NamedTuple):
     `lengths` the characters of each answer (None: no text). `compared` has for each judge, by the place of a criterion
     (None: the verdict), the labelled answers on which the judge is compared with people, and `void` why labels say
     nothing about a judge. It is so many a `look` at these data.
-    `bare` judged answers are compared by the verdict alone, as the label or the judge gives no other answer. If a
-    criterion may not apply, `sampled_of` has by its place how many of the sampled answers it applies to.
+    `bare` judged answers are compared by the verdict alone, as the label or the judge gives no other answer.
+    `sampled_of` has, by the place of a criterion, how many of the sampled answers have several values for it.
     """
 
     columns: tuple[JudgedColumn, ...]
@@ -191,9 +191,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
     flip_rates, sampled_of = dict[int | None, Fraction](), dict[int | None, int]()
     for place, column in enumerate(columns):
         if column.is_gated:
-            flip_rates[place], n = _count_flips(sampled, column.measure)
-            if column.measure.may_not_apply:
-                sampled_of[place] = n
+            flip_rates[place], sampled_of[place] = _count_flips(sampled, column.measure)
     flip_rates[None], _ = _count_flips(sampled, None)
     return JudgedTable(
         columns,
@@ -203,7 +201,7 @@ def build_table(ratings: Ratings, rubric: ScoringRubric, runs: int = 1, line: Ve
         lengths=[lengths.get(key) for key in keys],
         sampled=len(sampled),
         compared=_compare_with_people(ratings, columns, runs, line),
-        bare=_count_bare(middle, people),
+        bare=_count_verdicts_alone(middle, people),
         sampled_of=sampled_of,
         rubric=rubric,
     )
@@ -228,13 +226,13 @@ def _compare_with_people(
     return compared
 
 
-def _count_bare(middle: Judgements, people: Judgements) -> int:
-    """Count the answers with a label of the verdict for which the label, or the judge, has no answers to criteria."""
+def _count_verdicts_alone(judged: Judgements, labels: Judgements) -> int:
+    """Count the judged answers whose label has a verdict to compare, but no criterion: one side leaves criteria out."""
     count = 0
-    for key, judgement in middle.items():
-        answers, verdict = people[key].given if key in people else ((), None)
-        is_bare = None in judgement.given[0] or all(answer is None for answer in answers)
-        if verdict is not None and is_bare:
+    for key in judged.keys() & labels.keys():
+        by_judge, _ = judged[key].given
+        by_people, verdict = labels[key].given
+        if verdict is not None and (None in by_judge or all(answer is None for answer in by_people)):
             count += 1
     return count
 
@@ -251,7 +249,7 @@ def _list_scales(rubric: ScoringRubric) -> list[list[Measure]]:
 def _count_flips(sampled: Mapping[Key, Sequence[Sequence[Signature]]], measure: Measure | None) -> tuple[Fraction, int]:
     """Return how often samples differ in the gate of a criterion, or in the verdict, and in how many answers.
 
-    Judges of one answer share it. Samples to which the criterion does not apply do not count.
+    Judges of one answer share it. Samples to which the criterion does not apply, or of the verdict alone, do not count.
     """
 
     def observe(signature: Signature) -> int | None:

@@ -6,7 +6,6 @@ many answers are bad. Both together give the shares, if labels within a verdict 
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from rubric_lint.assess.agreement.ratings import Judgements
@@ -14,7 +13,7 @@ from rubric_lint.assess.judged.outcomes import at_least, at_most
 from rubric_lint.assess.measure.bounds import bound
 from rubric_lint.assess.measure.labelled import LabelledAnswers
 from rubric_lint.assess.measure.pass_rate import LEAST_EACH
-from rubric_lint.assess.measure.shares import LabelledAnswer, sum_units
+from rubric_lint.assess.measure.shares import Counts, LabelledAnswer, sum_units
 from rubric_lint.scoring.grading import Verdict, stops
 
 
@@ -25,7 +24,6 @@ class ShareBounds(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        """Return both bounds in words."""
         return f"{at_least(self.low)} and {at_most(self.high)}"
 
 
@@ -45,12 +43,10 @@ class VerdictBounds(NamedTuple):
         return f"by {of}, {shares}, if the labels of each verdict were drawn at random"
 
 
-Counts = tuple[Fraction | int, int]
-"""The sum of the shares of units that are bad, and the number of units."""
-
-
 def bound_shares(stopped: Counts, passed: Counts, share_stopped: float, level: float) -> VerdictBounds:
     """Return bounds that are each wrong with the probability `level` at most.
+
+    `stopped` and `passed` have the sum of the shares of units that are bad, and the number of units, of each verdict.
 
     Bad caught rises with the share of bad answers among the stopped ones and falls with that among the passed ones;
     good passed does the same. So each bound takes one end of both shares (Clopper and Pearson), each of which may be

@@ -94,23 +94,22 @@ class LabelDoubts(NamedTuple):
         return Reason.PEOPLE_DISAGREE if people.disagree(target) else None
 
     def format_values(self, people: PeopleAgreement) -> dict[str, str]:
-        """Return the values of the reasons that labels give."""
+        """Return the values of the placeholders in `OF_LABELS`, but those that name the judge and the target."""
+        labels, they, total = "the labels were", "they", sum(self.ways.values())
+        way = next((selection for selection in _NOT_RANDOM if selection in self.ways), None)
+        count = self.ways.get(way, 0)
+        if way is not None and count < total:  # others were drawn at random, or do not say it
+            labels = f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}"
+            they = "together they"
+        refused, given = self.refused
         return {
             "person": self.doubted.person if self.doubted else "",
             "shared": f"{people.double:,}",
             "alike": f"{people.double - len(people.split):,}",
-            **dict(zip(("labels", "they"), self._format_labels(), strict=True)),
-            "refused": "{:,} of {:,}".format(*self.refused),
+            "labels": labels,
+            "they": they,
+            "refused": f"{refused:,} of {given:,}",
         }
-
-    def _format_labels(self) -> tuple[str, str]:
-        """Return how many labels were not drawn at random, as the beginning of a sentence, and what to call all."""
-        total = sum(self.ways.values())
-        way = next((selection for selection in _NOT_RANDOM if selection in self.ways), None)
-        count = self.ways.get(way, 0)
-        if way is None or count == total:
-            return "the labels were", "they"
-        return f"{count:,} of {total:,} labels {'was' if count == 1 else 'were'}", "together they"
 
     def are_by_verdict_alone(self, people: PeopleAgreement, target: Fraction) -> bool:
         """Return whether labels were chosen by the verdict or elsewhere, and nothing else is wrong with them."""
@@ -211,6 +210,8 @@ def format_missing(shares: Shares, runs: int, *, is_verdict: bool, left_out: int
     answers = "1 labelled answer" if shares.people.labelled == 1 else f"{shares.people.labelled:,} labelled answers"
     if left_out:
         lacking = f"no value by the judge, which says of {left_out:,} that the criterion does not apply"
+    elif not is_verdict:  # an output may have the verdict alone
+        lacking += " for it"
     return f"{shares.unscored:,} of {answers} {have} {lacking}"
 
 

@@ -38,7 +38,10 @@ class Share(NamedTuple):
 
 
 def find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int) -> int | None:
-    """Return the least number above `low` that is enough, as all above it are; None if it is far above `most`."""
+    """Return the least number above `low` that is enough, by halving; None if none up to `most` is.
+
+    If a number is enough, so is every greater one. `high` is where to look first.
+    """
     while not is_enough(high):
         low, high = high, high * 2
         if low > most:

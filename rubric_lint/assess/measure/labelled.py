@@ -62,10 +62,6 @@ class LabelledAnswers:
         """How many answers are near-copies of another one, with which they count as one."""
         return count_copies([answer.unit for answer in self.answers])
 
-    def count_class(self, n: int, *, is_bad: bool) -> str:
-        """Return a number of units of a class in words."""
-        return count_units(n, is_bad=is_bad, are_questions=self.are_questions)
-
     def without_invalid(self) -> "LabelledAnswers":
         """Return them without invalid outputs, which say nothing of the wording."""
         kept = []
@@ -105,8 +101,8 @@ def pair_with_labels(
     None if nothing tells good from bad: no gate, and all labels are equal, are in one band, or earn nothing. Without a
     gate scores are cut between the bands, or levels, where the labels are halved. Answers whose labels come to no
     verdict, or have no value for the criterion, are at the end, without labels. An invalid output makes
-    the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output is one
-    that the judge was not asked.
+    the verdict wrong, but says nothing of how a criterion is worded: there, an answer without a valid output, or with
+    outputs of the verdict alone, is one that the judge was not asked.
     """
     judgements = {**ratings.judges, **ratings.panels}[judge]
     runs = 1 if judge in ratings.panels else runs  # a panel judges once
@@ -127,7 +123,7 @@ def pair_with_labels(
         outputs = judgements[key].recorded if key in judgements else failed.get(key, ())
         outcomes = list(_list_runs(outputs, runs, criteria))
         if measure.place is not None:
-            outcomes = [outcome for outcome in outcomes if outcome is not None]
+            outcomes = [outcome for outcome in outcomes if outcome and outcome[0][measure.place] is not None]
         keys.append(key)
         sides = {person: good[at] for person, at in labels.items()}
         places = [None if outcome is None else measure.find(outcome) for outcome in outcomes]

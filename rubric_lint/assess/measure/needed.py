@@ -31,11 +31,6 @@ class UnitsSoFar:
     more_x: Fraction | int = 0
     more_n: int = 0
 
-    @property
-    def smoothed(self) -> Fraction:
-        """The share, moved a little towards a half: that of (x + 1) of (n + 2)."""
-        return Fraction(self.x + 1) / (self.n + 2)
-
 
 def find_least_units(target: Fraction, level: float) -> int:
     """Return the fewest units of a class that can reach the target, if all are right."""
@@ -97,9 +92,10 @@ def _chances(
     so_far: UnitsSoFar, more: int, target: Fraction, levels: tuple[float, float], slips: int
 ) -> tuple[float, float]:
     """Return the chances that a class reaches the target, and that it is surely below it, after so many more units."""
-    n, p = so_far.n + more, float(so_far.smoothed)
+    n = so_far.n + more
     if not n:
         return 0.0, 0.0
+    p = float(Fraction(so_far.x + 1) / (so_far.n + 2))  # moved a little towards a half: few units may all be right
     level, strict = levels
     low_x = so_far.x + so_far.more_x
     fewest = _find_fewest(low_x - math.floor(low_x), n + so_far.more_n, target, level) - math.floor(low_x)

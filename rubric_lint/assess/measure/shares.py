@@ -227,15 +227,18 @@ def measure_shares(answers: Sequence[LabelledAnswer], level: float) -> Shares:
 def _bound_class(
     answers: Sequence[LabelledAnswer], main: str, slips: int, level: float, *, is_good: bool, is_double: bool
 ) -> tuple[BoundedShare, Counts]:
-    """Return the share of bad, or of good, answers that a judge gets right, and what its lower bound counts."""
+    """Return the share of bad, or of good, answers that a judge gets right, and what its lower bound counts.
+
+    An answer on which people are tied counts in the lower bound, on the side of the `main` person, unless most answers
+    have two labels (`is_double`). The upper bound leaves out the worst answers, as many as may be `slips`.
+    """
     clear = [answer for answer in answers if answer.side is is_good]
-    disputed = (
-        []
-        if is_double
-        else [answer for answer in answers if answer.side is None and answer.labels.get(main) is is_good]
-    )
+    disputed: list[LabelledAnswer] = []
+    if not is_double:
+        disputed = [answer for answer in answers if answer.side is None and answer.labels.get(main) is is_good]
     against = [answer for answer in answers if not answer.labels and not answer.is_right(is_good)]
-    lows, counts = sum_units([*clear, *disputed, *against], is_good=is_good), sum_units(clear, is_good=is_good)
+    counts = sum_units(clear, is_good=is_good)
+    lows = sum_units([*clear, *disputed, *against], is_good=is_good)
     asked = [answer for answer in clear if answer.was_asked]
     wrong = [answer for answer in asked if not answer.is_right(is_good)]
     if slips:

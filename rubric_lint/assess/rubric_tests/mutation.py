@@ -45,7 +45,6 @@ MOST_BITS = 1 << 24
 MOST_SUMS = 500_000
 """The most sums that are listed one by one beyond that."""
 
-
 _MOST_NAMED = 4
 """The most criteria whose answers a message states one by one."""
 
@@ -141,19 +140,6 @@ class Sums:
         return at < len(self._sets[step]) and self._sets[step][at] == total
 
 
-def make_mutants(rubric: ScoringRubric, places: RubricPlaces) -> Iterator[Mutant]:
-    """Make every change of a rubric: of each criterion, then of the thresholds.
-
-    Raises:
-        TooManySumsError: if the reachable scores are too many to find the next one.
-    """
-    if rubric.shape is not Shape.HOLISTIC:
-        for index, criterion in enumerate(rubric.criteria):
-            yield from change_gate(rubric, index, criterion, places)
-            yield from _change_weight(rubric, index, criterion, places)
-    yield from change_thresholds(rubric, places, Sums([meeting_points(criterion) for criterion in rubric.criteria]))
-
-
 def meeting_points(criterion: ScoringCriterion) -> frozenset[int]:
     """Return the points that the answers earn which meet the gate."""
     return frozenset(grade.points for grade in criterion.grades if grade.gate_met)
@@ -205,8 +191,17 @@ class Equivalence:
         self._sums: dict[int | None, Sums] = {}
 
     def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
-        """Make every change of the rubric."""
-        return make_mutants(self._rubric, places)
+        """Make every change of the rubric: of each criterion, then of the thresholds.
+
+        Raises:
+            TooManySumsError: if the reachable scores are too many to find the next one.
+        """
+        rubric = self._rubric
+        if rubric.shape is not Shape.HOLISTIC:
+            for index, criterion in enumerate(rubric.criteria):
+                yield from change_gate(rubric, index, criterion, places)
+                yield from _change_weight(rubric, index, criterion, places)
+        yield from change_thresholds(rubric, places, Sums([meeting_points(criterion) for criterion in rubric.criteria]))
 
     def find_witness(self, mutant: Mutant) -> Witness | None:
         """Return an answer whose verdict a mutant alters, with the others as high as possible; None if there is none.

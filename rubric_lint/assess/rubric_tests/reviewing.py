@@ -102,7 +102,6 @@ class CatchRate(NamedTuple):
         return Share(self.caught, self.planted).interval or (0.0, 1.0)
 
     def __str__(self) -> str:
-        """Return the row in words."""
         low, high = self.interval
         share = self.caught / self.planted
         return f"{self.caught} of {self.planted} caught, {share:.0%} (95% interval {low:.0%} to {high:.0%})"

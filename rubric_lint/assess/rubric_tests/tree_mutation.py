@@ -86,12 +86,20 @@ class TreeEquivalence:
         self._known: dict[tuple[str, frozenset[int]], dict[_GroupSums, _Answers]] = {}
 
     def make_mutants(self, places: RubricPlaces) -> Iterator[Mutant]:
-        """Make every change of the rubric.
+        """Make every change of the rubric: of its criteria and groups, then of the thresholds.
 
         Raises:
             TooManySumsError: if the scores are too many to find the next one.
         """
-        return make_tree_mutants(self._rubric, places, self)
+        rubric = self._rubric
+        for index, criterion in enumerate(rubric.criteria):
+            yield from change_gate(rubric, index, criterion, places)
+        for group in rubric.tree.list_groups() if rubric.tree else ():
+            yield from _change_group_gate(rubric, group, places, self)
+            yield from _change_weights(rubric, group, places)
+        if rubric.model.view and rubric.model.view.tree:
+            yield from _drop_conditions(rubric, rubric.model.view.tree, places)
+        yield from change_thresholds(rubric, places, _ReachedScores(self.list_scores()))
 
     def list_scores(self, group: ScoringGroup | None = None) -> list[Fraction]:
         """Return the scores of a group in ascending order, or of the rubric, where the gates inside are met.
@@ -235,23 +243,6 @@ def _flatten(answers: _Answers) -> Iterator[tuple[int, AnswerValue]]:
                 waiting += (first, second)
 
 
-def make_tree_mutants(rubric: ScoringRubric, places: RubricPlaces, scores: TreeEquivalence) -> Iterator[Mutant]:
-    """Make every change of a rubric with a tree: of its criteria and groups, then of the thresholds.
-
-    Raises:
-        TooManySumsError: if the scores are too many to find the next one.
-    """
-    for index, criterion in enumerate(rubric.criteria):
-        yield from change_gate(rubric, index, criterion, places)
-    view = rubric.model.view
-    for group in rubric.tree.list_groups() if rubric.tree else ():
-        yield from _change_group_gate(rubric, group, places, scores)
-        yield from _change_weights(rubric, group, places)
-    if view and view.tree:
-        yield from _drop_conditions(rubric, view.tree, places)
-    yield from change_thresholds(rubric, places, _ReachedScores(scores.list_scores()))
-
-
 def _change_group_gate(
     rubric: ScoringRubric, group: ScoringGroup, places: RubricPlaces, scores: TreeEquivalence
 ) -> Iterator[Mutant]:
@@ -325,7 +316,10 @@ def _replace_group(rubric: ScoringRubric, old: ScoringGroup, new: ScoringGroup) 
 
 
 def _drop_conditions(rubric: ScoringRubric, root: Group, places: RubricPlaces) -> Iterator[Mutant]:
-    """Remove each condition: what did not apply is judged at its worst, unless another condition holds for it."""
+    """Remove each condition: a criterion that did not apply is at its worst then, if it has no other condition.
+
+    `owners` has what a condition is of, with the numbers of the criteria for which it holds.
+    """
     owners: list[tuple[str, frozenset[int]]] = [
         (criterion.id, frozenset([index]))
         for index, criterion in enumerate(rubric.model.criteria)

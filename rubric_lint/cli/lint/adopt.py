@@ -67,17 +67,17 @@ class _AdoptedFile(NamedTuple):
 
 
 def read_scale(value: str) -> str:
-    """Read the option `--scale`: two scores, or `yes-no`."""
+    """Return the option `--scale` as it is; raise click.BadParameter if it is neither two scores nor `yes-no`."""
     if value == "0-1":
-        ways = "write yes-no for those, or have the judge score on 0-100 in the place of decimals"
-        raise click.BadParameter(f"0-1 has the scores 0 and 1 alone, as only whole numbers count; {ways}")
+        advice = "write yes-no for those, or have the judge score on 0-100 in the place of decimals"
+        raise click.BadParameter(f"0-1 has the scores 0 and 1 alone, as only whole numbers count; {advice}")
     if read_scale_text(value) is None:
         raise click.BadParameter(f"{value!r} is not a scale; write the lowest and the highest score, 1-5, or yes-no")
     return value
 
 
 def read_mark(value: str) -> str:
-    """Read the option `--pass`: a score."""
+    """Return the option `--pass` as it is; raise click.BadParameter if it is not a score."""
     if read_number(value) is None:
         raise click.BadParameter(f"{value!r} is not a score; write a number on the scale of the files, such as 3.5")
     return value
@@ -132,11 +132,6 @@ def describe_format(given: Given) -> int:
         listed = list_names([shorten_path(place) for place in sorted(places)], 3)
         raise click.UsageError(f"these files have different settings ({listed}); name one with --output")
     return _Adoption(given, new, places.pop(), finder, is_again=is_again).run(tuple(answers))
-
-
-def _find_above(places: Iterable[tuple[Document, Path]]) -> frozenset[tuple[Document, Path]]:
-    """Return some places and those that lead to them, without the top."""
-    return frozenset((document, path[:end]) for document, path in places for end in range(1, len(path) + 1))
 
 
 class _Adoption:
@@ -199,7 +194,7 @@ class _Adoption:
         """Return the tables with some answers; none if a file has no criteria, which is said.
 
         Raises:
-            AnswerError: if an answer fits no table.
+            AssignmentError: if an answer fits no table.
         """
         drafts = [self._name_old(table) for table in self.old] or self._infer(answers)
         fitting: dict[int, list[Assignment]] = {number: [] for number in range(len(drafts))}
@@ -217,7 +212,9 @@ class _Adoption:
         read = [{(view.document, view.path) for view in draft.views} for draft in answered]
         for number, draft in enumerate(answered):
             others = chain(*read[:number], *read[number + 1 :])
-            answered[number] = replace(draft, others=_find_above(others))
+            # The places that other tables read, and those that lead there, without the top.
+            above = {(document, path[:end]) for document, path in others for end in range(1, len(path) + 1)}
+            answered[number] = replace(draft, others=frozenset(above))
         return answered
 
     def _name_old(self, table: Mapping[str, Any]) -> TableDraft:

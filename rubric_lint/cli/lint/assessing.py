@@ -195,7 +195,9 @@ class LintedFile:
             raise outcome
         reviews = [reviewed.review for reviewed in run.reviewed]
         if isinstance(cache, _AmongAnswers):
-            reviews = [replace(review, left_out=cache.add_left_out(review)) for review in reviews]
+            for place, review in enumerate(reviews):
+                others = [found for name, found in cache.left_out.items() if name in {None, review.rubric}]
+                reviews[place] = replace(review, left_out=(*review.left_out, *others))
         of_rubrics = {invalid for review in reviews for invalid in review.invalid}
         self.unread = [invalid.message for invalid in run.invalid if invalid not in of_rubrics]
         self.records, self.unmatched = list(format_records(run)), run.unmatched
@@ -281,26 +283,20 @@ class _AmongAnswers(RecordCache):
             self.left_out.setdefault(name, LeftOut("ANSWERS has no answer with the id of the result")).add(place)
         return replace(file, lines=lines)
 
-    def add_left_out(self, review: Review) -> tuple[LeftOut, ...]:
-        """Add the results of other answers that may be of its rubric to those that a review leaves out."""
-        others = [left_out for name, left_out in self.left_out.items() if name in {None, review.rubric}]
-        return (*review.left_out, *others)
 
+def _describe_answers(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerContext]:
+    """Return what is known of each answer besides its results, by its id.
 
-def _describe_among(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerContext]:
-    """Return the answers, and what is known of each besides the results.
+    It is empty if the answers are on stdin, or are the results: then one that is not there may lack a judge output.
 
-    None if they are on stdin, or are the results: then an answer that is not there may be one without judge output.
+    Raises:
+        UserError: if the file cannot be read.
     """
     if not recorded or given.answers in {STDIN, *recorded}:
         return {}
-    return describe_answers(given.answers, given.mapping)
-
-
-def describe_answers(answers: str, mapping: Mapping[str, str]) -> dict[Key, AnswerContext]:
-    """Return the context of each answer in a file by its id; raise UserError if the file cannot be read."""
-    records = (record for record in _decode_records(answers, select_side(mapping, "")) if record.get("id") is not None)
-    return {make_id_key(record["id"]): read_context(record, _KNOWN) for record in records}
+    records = _decode_records(given.answers, select_side(given.mapping, ""))
+    with_id = (record for record in records if record.get("id") is not None)
+    return {make_id_key(record["id"]): read_context(record, _KNOWN) for record in with_id}
 
 
 _KNOWN = frozenset({"id", "answer", "question", "reference", "rubric"})
@@ -369,7 +365,7 @@ def run_assess(given: Given) -> int:
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = find_labels(given, [given.answers], linted.labels)
-        among = _describe_among(given, recorded)
+        among = _describe_answers(given, recorded)
         found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
         _check_assessed(found, given)
     inputs = _describe_run(given, linted, recorded, labels)._replace(ending=ending)
@@ -431,12 +427,9 @@ def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
         with open_stream(given.answers) as stream:
             chunks = iter(lambda: stream.read(CHUNK), b"")
             mapping = select_side(given.mapping, "")
-            if is_to_judge:
-                check_answers(chunks, linted.prepare(), mapping, name=given.answers)
-            else:
-                check_answers(
-                    chunks, linted.prepare(), mapping, name=given.answers, reserved=frozenset(), may_repeat=True
-                )
+            # Labels may be of answers that `judge` refuses: results of a model, and several answers with one id.
+            how: dict[str, Any] = {} if is_to_judge else {"reserved": frozenset(), "may_repeat": True}
+            check_answers(chunks, linted.prepare(), mapping, name=given.answers, **how)
     except AnswersError as wrong:
         return f"{given.answers}: {wrong.faults[0]}"
     except (OSError, ValueError) as fault:

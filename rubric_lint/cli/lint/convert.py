@@ -15,7 +15,7 @@ from rubric_lint.cli.output import choose_by_ending, make_style, refuse_same_fil
 from rubric_lint.convert.export import TARGET_BY_ENDING, TARGETS, load_target
 from rubric_lint.lint.run.argument import load_argument
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import join_words, list_names
+from rubric_lint.model.messages import join_first, join_words, list_names
 from rubric_lint.model.suggest import suggest
 from rubric_lint.source.source import Kind, Span
 
@@ -266,17 +266,15 @@ def _lost_around(
     losses = []
     for number, path, message in carried.losses:
         of_document = documents[number]
-        if (number, path) not in read and not _is_one_of(of_document.document.value(path), heads):
+        value = of_document.document.value(path)
+        is_in_head = isinstance(value, str) and value in heads
+        if (number, path) not in read and not is_in_head:
             losses.append((of_document.place_in_document(path), message))
     listed = frozenset(islice(dict.fromkeys(message for _, message in losses), _MOST_FIELDS))
     yield from (loss for loss in losses if loss[1] in listed)
     rest = [place for place, message in losses if message not in listed]
     if rest:
         yield rest[0], f"{len(rest)} more fields and items from here on, which are not listed"
-
-
-def _is_one_of(value: object, texts: "Collection[str | None]") -> bool:
-    return isinstance(value, str) and value in texts
 
 
 def _lost_comments(found: "dict[str, LoadedRubric]", *, is_whole: bool, are_kept: bool) -> "Iterator[_Lost]":
@@ -314,11 +312,9 @@ def _join(lost: "Iterable[_Lost]") -> "Iterator[_Lost]":
         if not others:
             yield first, message
             continue
-        lines = [place.rsplit(":", 2)[1] for place in others]
-        if len(lines) > _MOST:
-            lines[_MOST:] = [f"{len(lines) - _MOST} more"]
+        lines = join_first([place.rsplit(":", 2)[1] for place in others], _MOST)
         noun = "line" if len(others) == 1 else "lines"
-        yield first, f"{message} (also in {noun} {join_words(lines)})"
+        yield first, f"{message} (also in {noun} {lines})"
 
 
 _RELEASES = ("agentv-4", "agentv-5")

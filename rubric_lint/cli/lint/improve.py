@@ -181,7 +181,7 @@ def _find_code(page: improvement.ImprovementPage) -> Exit:
     if not outcomes:
         if any(improved.whole for improved in page.several):
             return Exit.FOUND
-        return Exit.CLEAN if page.could_say else Exit.UNDECIDED
+        return Exit.CLEAN if page.has_enough_answers else Exit.UNDECIDED
     reasons = {outcome.left for outcome in outcomes if not outcome.offered}
     if not reasons:
         return Exit.CLEAN

@@ -249,7 +249,7 @@ def _analyse(
     if given.by:
         check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
     agreements = analyse_all(ratings, plan)
-    breaches = find_breaches(agreements, conditions)
+    breaches = [breach for condition in conditions for breach in find_breaches(agreements, condition)]
     return AgreementReport(agreements, reader.invalid, reader.left_out, breaches)
 
 

@@ -413,7 +413,7 @@ def read_batch(asking: dict[str, Any]) -> BatchOptions | None:
     """Read the options of batches; return None if requests are to be sent.
 
     Raises:
-        click.UsageError: if an option has no effect.
+        click.UsageError: if requests are to be written to `-`.
     """
     requests, results, form, size = (asking[f"batch_{name}"] for name in ("requests", "results", "format", "size"))
     if requests is None and not results:

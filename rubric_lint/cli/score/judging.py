@@ -40,7 +40,7 @@ from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.project.writing import WriteError
 from rubric_lint.lint.run.cache import JUDGED, cache_folder
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import counted, join_words
+from rubric_lint.model.messages import counted, join_first, join_words
 from rubric_lint.report.terminal import visible
 from rubric_lint.scoring.records.reply import Tokens
 
@@ -444,11 +444,8 @@ class BatchWork:
             (results.contradicting, "request", "has", "have", "several results, which differ: not used"),
         ):
             if names:
-                ids = sorted(names)[:3]
-                if len(names) > len(ids):
-                    ids.append(f"{len(names) - len(ids):,} more")
                 verb = one if len(names) == 1 else several
-                complain(f"{counted(len(names), noun)} {verb} {what} ({join_words(ids)})")
+                complain(f"{counted(len(names), noun)} {verb} {what} ({join_first(sorted(names), 3)})")
         is_clean = not (results.unreadable or foreign or results.doubled or results.contradicting)
         return code if is_clean else max(code, Exit.FOUND)
 

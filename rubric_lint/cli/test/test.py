@@ -23,7 +23,7 @@ from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import UserError, join_words, list_names, visible
+from rubric_lint.model.messages import UserError, join_first, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
 from rubric_lint.report import REPORTERS, counted
 
@@ -82,10 +82,7 @@ def init(given: Given) -> int:
         start = start_from_outputs(tested, recorded, reference, outputs)
     _write_tests(given, target, start)
     if start.missing:
-        missing = [*start.missing[:_MOST_MISSING]]
-        if len(start.missing) > _MOST_MISSING:
-            missing.append(f"{len(start.missing) - _MOST_MISSING} more")
-        complain(f"no recorded output has {join_words(missing, 'or')}")
+        complain(f"no recorded output has {join_first(start.missing, _MOST_MISSING, 'or')}")
     return Exit.CLEAN
 
 

@@ -254,14 +254,15 @@ _CHECK, _SET = "\0check", "\0set"
 
 
 def _find_assertions(rubric: Rubric) -> Iterator[Path]:
-    """Find the paths of a rubric, and of the assertion that holds it."""
+    """Find the paths of a rubric, and of the assertion that holds it; of its entries, if other parts share its list."""
     view = rubric.view
     if view and view.around:
         yield from (view.place(entry.path) for entry in rubric.entries)
         return
     path = view.path if view else rubric.path
     yield path
-    if evaluator := find_evaluator(path):
+    evaluator = find_evaluator(path)
+    if evaluator:
         yield evaluator
 
 

@@ -144,7 +144,7 @@ _SILENCED = "which a comment or a setting silences; fix that first"
 
 
 def find_written(found: Rubrics, target: str, shapes: Collection[Shape]) -> Rubrics:
-    """Return what is written as rubrics: all but texts of AgentV that stay assertions.
+    """Return the rubrics that are written as such: all but texts of AgentV that stay assertions.
 
     AgentV itself gets a text as it is. Another target gets the rubric that it holds, but is not refused because of one
     if there are other rubrics.

@@ -36,7 +36,8 @@ def _list_criteria(context: ExportContext) -> Iterator[dict[str, Any]]:
         if criterion.scale:
             lines, answers = _list_scores(criterion.scale)
             span = [*criterion.scale.ends]
-        elif levels := sort_levels(criterion):
+        elif criterion.levels:
+            levels = sort_levels(criterion)
             numbers = [level.number or 0 for level in levels]
             lines = []
             for level in levels:

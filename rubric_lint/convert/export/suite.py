@@ -70,7 +70,7 @@ _PROMPT = "{{ input }}"
 def convert_suite(
     documents: Iterable[Document], rubrics: Sequence[FileRubric], target: ExportTarget
 ) -> tuple[ConvertedSuite, Sources]:
-    """Return what the documents of a file say beside their rubrics in the words of a target, and what of it is lost.
+    """Return all that a file says beside its rubrics in the words of a target, and what of it is lost.
 
     A target without cases gets the texts that it shows. Also return the sources of the rubrics that are written, with
     their cases and questions.

@@ -75,9 +75,9 @@ def find_fields(document: Document, rubric: Rubric) -> Iterator[FormatField]:
 
 def _walk(value: Any, schema: Mapping[str, Any], joined: Mapping[str, Any], path: Path) -> Iterator[FormatField]:
     node = resolve(joined, schema)
-    if isinstance(value, list) and isinstance(items := node.get("items"), dict):
+    if isinstance(value, list) and isinstance(node.get("items"), dict):
         for index, item in enumerate(value):
-            yield from _walk(item, items, joined, (*path, index))
+            yield from _walk(item, node["items"], joined, (*path, index))
     elif isinstance(value, dict) and isinstance(node.get("additionalProperties"), dict):
         for name, inner in value.items():
             yield from _walk(inner, node["additionalProperties"], joined, (*path, name))

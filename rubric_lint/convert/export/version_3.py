@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
 
 from rubric_lint.convert.export.entries import Data, as_entries, as_number, sort_levels, write_ranges
 from rubric_lint.convert.export.target import ExportError
@@ -147,7 +146,7 @@ class _CriterionWriter:
         elif not has_ladder:
             data |= self.written_levels
         if data.keys().isdisjoint({"expected_outcome", "levels", "score_ranges"}):
-            data["expected_outcome"] = self.criterion.id  # which is all that a judge is told of it
+            data["expected_outcome"] = self.criterion.id  # which is all that a judge reads of it
         data |= self._write_gate(has_scale=is_stated, has_levels=has_ladder or "levels" in data)
         ordered = {field: data[field] for field in _ORDER if field in data}
         is_plain = ordered.keys() == {"id", "expected_outcome"} and self.criterion.id == f"rubric-{number}"
@@ -155,7 +154,8 @@ class _CriterionWriter:
 
     def _write_gate(self, *, has_scale: bool, has_levels: bool) -> Data:
         """Return the field of the gate; none if nothing can miss it."""
-        if self.gate is None or self.gate == (LOWEST if self.ends is None else self.ends[0]):
+        worst = LOWEST if self.ends is None else self.ends[0]
+        if self.gate is None or self.gate == worst:
             return {}
         if self.ends is not None:
             return {"required_min_level" if has_levels else "required_min_score": self.gate}
@@ -176,15 +176,10 @@ _ORDER = (
 )
 
 
-class RubricData(NamedTuple):
-    """A rubric in version 3, and what of its meaning changes: the place in it, and what."""
+def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> tuple[Data, list[tuple[Path, str]]]:
+    """Return a rubric as a mapping of version 3, and what of its meaning changes: the places in it, with messages.
 
-    data: Data
-    changed: tuple[tuple[Path, str], ...]
-
-
-def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> RubricData:
-    """Return a rubric as a mapping of version 3; with `has_mark`, its thresholds are part of it.
+    With `has_mark`, its thresholds are part of it.
 
     Raises:
         ExportError: if it cannot be scored.
@@ -210,13 +205,13 @@ def write_version_3(name: str, rubric: Rubric, *, has_mark: bool) -> RubricData:
     if has_mark:
         data |= _write_marks(scoring, scale)
     if is_holistic:
-        return RubricData({**data, "criteria": as_entries(rubric)}, ())
+        return {**data, "criteria": as_entries(rubric)}, []
     has_ladder = _has_ladder(writers)
     if has_ladder:
         data |= writers[0].written_levels
     data["criteria"] = [writer.write(number, scale, has_ladder=has_ladder) for number, writer in enumerate(writers, 1)]
-    changed = tuple(_find_widened(writer) for writer in writers if writer.is_own_scale and not writer.is_open)
-    return RubricData(data, changed)
+    changed = [_find_widened(writer) for writer in writers if writer.is_own_scale and not writer.is_open]
+    return data, changed
 
 
 def _has_ladder(writers: Sequence[_CriterionWriter]) -> bool:

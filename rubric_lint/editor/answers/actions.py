@@ -235,14 +235,15 @@ async def resolve_action(documents: OpenDocuments, action: types.CodeAction) -> 
     if action.edit or action.data is None:
         return action  # Neovim also sends actions that already have their edit
     given = as_data(action.data)
-    given = {"choice": "", "title": "", **given} if isinstance(given, Mapping) else {}
+    given = {"choice": "", "title": "", **given} if isinstance(given, Mapping) else {}  # both are optional
     texts: list[Any] = [given.get(name) for name in ("uri", "rule", "pointer", "choice", "title")]
     if given.get("action") not in list(Deferred) or not all(isinstance(text, str) for text in texts):
         raise JsonRpcInvalidParams(
             "codeAction/resolve: `data` is not that of an action from rubric-lint; expected one that "
             "textDocument/codeAction returned"
         )
-    kind, (uri, rule, pointer, choice, title) = Deferred(given["action"]), texts
+    kind = Deferred(given["action"])
+    uri, rule, pointer, choice, title = texts
     found = await documents.analysis(uri)
     findings = found.find_of(rule) if found else []
     if kind is not Deferred.FIX_ALIKE:

@@ -19,9 +19,9 @@ from rubric_lint.editor.server.analysis import Analysis
 from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.lint.project.settings import NAMES
 from rubric_lint.lint.rubric_tests import schema_of_tests
-from rubric_lint.model.criterion import SHAPE_FIELDS, Criterion, Shape
+from rubric_lint.model.criterion import SHAPE_FIELDS, Shape
 from rubric_lint.model.rubric import Rubric
-from rubric_lint.model.schema import RubricSchema, find_below, resolve, schema_of
+from rubric_lint.model.schema import find_below, resolve, schema_of
 from rubric_lint.model.suggest import suggest
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.document import Document
@@ -78,6 +78,7 @@ _WHY = re.compile(r"^## Why\n+(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTAL
 def _describe(
     analysis: Analysis, document: Document, path: Path, offset: int, *, effects: bool
 ) -> Iterator[tuple[Span, str]]:
+    """Yield the cards of what is at a path, and their places: of settings, of a rubric test, or of a rubric."""
     settings, name = analysis.state.settings, PurePath(analysis.state.name).name
     start, end = document.span(path, Part.KEY)
     is_key = isinstance(path[-1], str) and start <= offset <= end
@@ -89,7 +90,7 @@ def _describe(
         if card:
             yield document.span(path, Part.KEY if is_key else Part.VALUE), card
     elif settings and settings.is_test_file:
-        card = _find_card(schema_of_tests(), path, str(path[-1])) if is_key else ""
+        card = _format_field(str(path[-1]), schema_of_tests().find(path)) if is_key else ""
         if card:
             yield document.span(path, Part.KEY), card
             for criterion in list_criteria(analysis.state, document.data) if names_criteria(path[:-1]) else ():
@@ -102,6 +103,7 @@ def _describe(
 def _describe_in_suite(
     analysis: Analysis, document: Document, path: Path, offset: int, *, is_key: bool, effects: bool
 ) -> Iterator[tuple[Span, str]]:
+    """Yield the cards of what is at a path of a document with rubrics, and their places."""
     rubrics = [located for located in analysis.rubrics if located.document is document]
     around = [located for located in rubrics if path[: len(located.rubric.path)] == located.rubric.path]
     # A rubric may be in a list that is a rubric itself.
@@ -118,12 +120,14 @@ def _describe_in_suite(
     for entry in rubric.entries:
         head = _find_head(document, located.place(entry.path), path, offset, is_key=is_key)
         if head:
-            yield head, _format_entry(rubric, entry)
+            is_holistic = rubric.shape is Shape.HOLISTIC
+            yield head, format_rubric(rubric) if is_holistic else format_criterion(rubric, entry)
     for group in rubric.groups:
         head = _find_head(document, group.path, path, offset, is_key=is_key)
         if head:
             yield head, format_group(group)
-    card = _find_card(rubric.schema, steps, str(path[-1])) if is_key else ""
+    # Without steps, of the field that contains the rubric.
+    card = _format_field(str(path[-1]), rubric.schema.find(steps)) if is_key else ""
     if card:
         yield document.span(path, Part.KEY), card
     if effects:
@@ -141,10 +145,6 @@ def _describe_part(document: Document, path: Path, rubric: Rubric) -> Iterator[t
         yield document.span(path, Part.KEY), card
 
 
-def _format_entry(rubric: Rubric, entry: Criterion) -> str:
-    return format_rubric(rubric) if rubric.shape is Shape.HOLISTIC else format_criterion(rubric, entry)
-
-
 def _format_setting(steps: Path, word: Any, *, is_key: bool) -> str:
     """Return the card of a rule that the settings name, or of a setting; empty for other values."""
     joined = schema_of(_SETTINGS).joined
@@ -152,11 +152,6 @@ def _format_setting(steps: Path, word: Any, *, is_key: bool) -> str:
     if isinstance(word, str) and word in BY_NAME and around.get("propertyNames" if is_key else "items") == _RULE:
         return f"**{word}**: {BY_NAME[word].summary}"
     return _format_field(str(word), find_below(joined, joined, steps)) if is_key else ""
-
-
-def _find_card(schema: RubricSchema, steps: Path, name: str) -> str:
-    """Return the card of the field at `steps` below a rubric; without steps, of the field that contains the rubric."""
-    return _format_field(name, schema.find(steps))
 
 
 def _format_field(name: str, schema: Mapping[str, Any]) -> str:

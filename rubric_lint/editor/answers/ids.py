@@ -58,6 +58,7 @@ def inside_quotes(document: Document, span: Span) -> Span:
 
 
 def _find_matching(data: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield what matches a pattern such as `checks/*/id` in data, with its path; `path` is that of the data."""
     if not steps:
         yield path, data
     elif steps[0] == "{}":
@@ -354,7 +355,7 @@ def rename(library: Library, owner: IdOwner, name: str) -> RenameEdits:
     Judge outputs stay as they were recorded. An id in a group may begin with that of the group.
 
     Raises:
-        RefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
+        RequestRefusedError: if another criterion has the id, a file cannot be read, or an edit cannot be proved.
     """
     reading, old = owner.reading, owner.criterion.id
     if not name.strip() or name != name.strip():
@@ -401,7 +402,7 @@ def _refuse_new_findings(reading: LibraryFile, new: str) -> None:
 
 
 def _change_use(use: IdUse, name: str) -> _Intent:
-    """Return the intent that renames a use; raise RefusedError if the new id is there."""
+    """Return the intent that renames a use; raise RequestRefusedError if the new id is there."""
     path = use.path
     siblings = use.document.value(path[:-1])
     if use.part is Part.VALUE and path[-1] == "id":
@@ -418,7 +419,7 @@ def _add(changes: _Changes, reading: LibraryFile, document: Document, intent: _I
 
 
 def _rewrite(reading: LibraryFile, documents: dict[Document, list[_Intent]]) -> tuple[str, list[Edit]]:
-    """Return the new text of a file and its edits, proved; raise RefusedError if there is a doubt."""
+    """Return the new text of a file and its edits, proved; raise RequestRefusedError if there is a doubt."""
     edits: list[Edit] = []
     changes: list[DataChange] = []
     for document, intents in documents.items():
@@ -446,7 +447,7 @@ class _IdAtCursor:
     owners: Sequence[tuple[IdOwner, Span]]
 
     def choose(self) -> IdOwner:
-        """Return the criterion to rename; raise RefusedError if there is none, or if it cannot be renamed."""
+        """Return the criterion to rename; raise RequestRefusedError if there is none, or if it cannot be renamed."""
         if not self.owners:
             for fault in self.reading.faults[:1]:
                 raise RequestRefusedError(f"{self.reading.name_line(fault.span.start)}: {fault.message}")

@@ -221,17 +221,15 @@ def _format_weight(scored: ScoredCriterion) -> str:
     left = "at most " if len(scored.rubric.criteria) > 1 else ""
     verdict = f"is {worst.certainty}" if worst.certainty else _OPEN
     verdict = verdict.replace("is cannot ", "cannot be ", 1)
-    share = f"{percent(scored.scoring.share)} of the score{_format_condition(scored)}"
+    share = f"{percent(scored.scoring.share)} of the score"
+    if any(criterion.may_not_apply for criterion in scored.rubric.criteria):
+        share += " if every criterion applies"
     score = scored.rubric.write_score(worst.prospect.score)
     return (
         f"**{escape(scored.scoring.id)}**: {share}. Its worst answer "
         f"({_format_answer(worst)}) leaves {left}{score}, and the verdict {verdict}.\n\n"
         f"{_format_thresholds(scored)}"
     )
-
-
-def _format_condition(scored: ScoredCriterion) -> str:
-    return " if every criterion applies" if any(criterion.may_not_apply for criterion in scored.rubric.criteria) else ""
 
 
 def _format_gate(scored: ScoredCriterion) -> str:
@@ -309,21 +307,17 @@ def make_hints(analysis: Analysis, within: Span, options: EditorOptions) -> list
                     found.setdefault((at, is_before), []).append([part.text for part in here])
     hints = []
     for (at, is_before), uses in sorted(found.items()):
-        label = _join_agreed(uses)
+        if len({len(parts) for parts in uses}) > 1:
+            continue
+        # What all criteria that share the place say alike.
+        agreed = [parts[0] for parts in zip(*uses, strict=True) if len(set(parts)) == 1]
+        label = "; ".join(filter(None, agreed))
         if label:
             position = text.range(Span(at, at)).start
             hint = types.InlayHint(position, label, padding_left=not is_before, padding_right=is_before)
             hint.tooltip = _TOOLTIP
             hints.append(hint)
     return hints
-
-
-def _join_agreed(uses: Sequence[Sequence[str]]) -> str:
-    """Join the parts of a hint that are the same for all criteria which share its place; empty without any."""
-    if len({len(parts) for parts in uses}) > 1:
-        return ""
-    agreed = [parts[0] for parts in zip(*uses, strict=True) if len(set(parts)) == 1]
-    return "; ".join(filter(None, agreed))
 
 
 async def answer_hints(documents: OpenDocuments, params: types.InlayHintParams) -> list[types.InlayHint] | None:

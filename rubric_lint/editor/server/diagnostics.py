@@ -102,13 +102,12 @@ def make_diagnostic(state: State, finding: Finding | tuple[Span, Unread]) -> typ
 def _is_left_out(analysis: Analysis, finding: Finding, shape_errors: When, *, schema_server: bool) -> bool:
     """Return whether the settings hide a finding, or a YAML server beside ours is sure to report the same.
 
-    Our schema for such a server has no constraints, so it reports only what its parser finds. It may accept text with
-    syntax errors, and keys that are the same value written in two ways.
+    With `auto`, only its parser reports something, because our schema for it has no constraints.
     """
     is_yaml = kind_of(analysis.state.name) is Kind.YAML
     if shape_errors == "always" or (shape_errors == "auto" and not (schema_server and is_yaml)):
         return False
-    if finding.rule == "duplicate-key":
+    if finding.rule == "duplicate-key":  # the other parser compares keys as they are written
         spans = [finding.span, *(place.span for place in finding.related)]
         return is_yaml and len({analysis.source.slice(span) for span in spans}) == 1
     return shape_errors == "never" and (finding.code, finding.span) in analysis.shape_findings

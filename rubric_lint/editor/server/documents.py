@@ -129,7 +129,8 @@ class OpenDocuments:
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Apply changes to a document."""
-        if document := self._documents.get(params.text_document.uri):
+        document = self._documents.get(params.text_document.uri)
+        if document:
             text = document.state.text.change(params.content_changes)
             document.state = replace(document.state, text=text, version=params.text_document.version)
             self._schedule(document, self._folder_of(document).options.debounce / 1000)
@@ -139,7 +140,8 @@ class OpenDocuments:
         uri = params.text_document.uri
         if self._drop(uri):
             self.connection.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
-            if path := path_of(uri):
+            path = path_of(uri)
+            if path:
                 self.closed(path)
 
     def end(self) -> None:
@@ -203,11 +205,6 @@ class OpenDocuments:
                 return found, diagnostics
         return None
 
-    async def _watch_sources(self, uri: str) -> None:
-        if document := self._documents.get(uri):
-            sources = self._folder_of(document).find_sources(document.state.path)
-            await self.connection.register(self.connection.watch(*(Path(source).name for source in sources)))
-
     def lint_file(self, path: str, uri: str) -> list[dict[str, Any]]:
         """Return the diagnostics of a file that is not open."""
         state = self._add_settings(self._make_state(uri))
@@ -244,7 +241,8 @@ class OpenDocuments:
     async def _publish(self, document: OpenDocument) -> None:
         uri = document.state.uri
         try:
-            if settled := await self._settle(uri):
+            settled = await self._settle(uri)
+            if settled:
                 found, diagnostics = settled
                 params = {"uri": uri, "version": document.state.version, "diagnostics": diagnostics}
                 self.connection.protocol.send_plain(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
@@ -252,7 +250,9 @@ class OpenDocuments:
                 if schema and schema != document.schema:
                     document.schema = schema
                     self.connection.protocol.send_plain(SCHEMA, {"uri": uri, "schema": schema})
-            await self._watch_sources(uri)
+            if uri in self._documents:
+                sources = self._folder_of(document).find_sources(document.state.path)
+                await self.connection.register(self.connection.watch(*(Path(source).name for source in sources)))
         except Exception as fault:
             self.report(fault, uri)
 
@@ -319,7 +319,7 @@ class OpenDocuments:
 
     def report(self, fault: Exception, uri: str) -> None:
         """Log a crash, with the details to report."""
-        origin = fault.__cause__ or fault
+        origin = fault.__cause__ or fault  # the rule or the file in which it began
         frames = traceback.extract_tb(origin.__traceback__)
         place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
         self.connection.log(

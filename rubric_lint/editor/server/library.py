@@ -149,11 +149,13 @@ class Library:
         return State(uri, path, "", version, text, settings)
 
     def _decode(self, path: str) -> tuple[str, int | None, DocumentText, Source]:
+        """Return the URI of a file, its version if it is open, and its text for the editor and for parsers."""
         try:
             source = Source.from_bytes(path, self._read_bytes(path))
         except UndecodableError as fault:
             raise UnreadError(fault.message) from None
-        if opened := self._opened.get(path):
+        opened = self._opened.get(path)
+        if opened:
             return opened.uri, opened.version, opened.text, source
         return uri_of(path), None, DocumentText.of(source.text, self._encoding), source
 

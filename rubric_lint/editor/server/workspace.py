@@ -147,7 +147,8 @@ _SUFFIX_OF = {
 
 def name_document(uri: str, language: str) -> str:
     """Return the path of the document at a URI; an unsaved document is named by its language."""
-    if path := path_of(uri):
+    path = path_of(uri)
+    if path:
         return path
     try:
         name = os.path.basename(unquote(urlsplit(uri).path)) or "untitled"
@@ -212,7 +213,8 @@ class Folder:
         """Yield the files that affect the findings in a document, except settings files with standard names."""
         if self.options.configuration:
             yield self.options.configuration
-        if settings := self.find_settings(path):
+        settings = self.find_settings(path)
+        if settings:
             yield from filter(None, [settings.baseline, *settings.judged, *settings.labels])
 
     def find_judged(self, path: str | None) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

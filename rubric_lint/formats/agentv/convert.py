@@ -196,6 +196,7 @@ class _ToFour(_Conversion):
         ]
 
     def convert_suite(self) -> None:
+        """Give tests, their first list of assertions, scripts and judges the names of AgentV 4."""
         for case in self.cases:
             rename_fields(case)
             quote_messages_of(case)

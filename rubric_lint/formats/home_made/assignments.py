@@ -15,10 +15,10 @@ from typing import Any
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
 from rubric_lint.formats.home_made.columns import look
 from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, is_star, star_pattern
-from rubric_lint.formats.home_made.reading import read_by_table
+from rubric_lint.formats.home_made.reading import read_by_keys
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
-from rubric_lint.formats.home_made.table_writer import ANY_SCALE, KEYS, generalize
+from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
 from rubric_lint.formats.home_made.unmapped import UnmappedSearch
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.model.criterion import read_number as finite_number
@@ -129,9 +129,7 @@ class TableDraft:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads; nothing where it says in no words what is judged."""
-        if not self.table.keys() & {"outcome", "levels"}:
-            return []
-        return [view for document in self.documents for view in read_by_table(document, self.format_table)]
+        return read_by_keys(self.documents, self.table)
 
     # The keys of the files.
 
@@ -201,14 +199,13 @@ class TableDraft:
     # The answers.
 
     def put(self, answers: Sequence[Assignment]) -> "TableDraft":
-        """Return the draft with some answers in its table; raise AnswerError if one does not fit."""
+        """Return the draft with some answers in its table; raise AssignmentError if one does not fit."""
         table, roles = dict(self.table), set[str]()
         self._refuse_other(answers)
         for answer in answers:
             self._put(table, answer, is_more=answer.role in roles)
             roles.add(answer.role)
-        order = dict.fromkeys([*KEYS, *table])
-        return replace(self, table={key: table[key] for key in order if key in table})
+        return replace(self, table=sort_table(table))
 
     def _put(self, table: dict[str, Any], answer: Assignment, *, is_more: bool) -> None:
         role, value = answer.role, answer.value

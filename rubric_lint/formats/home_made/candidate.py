@@ -10,11 +10,17 @@ from typing import Any
 from rubric_lint.formats.home_made.columns import MARKS, CriteriaColumns, is_answered, look
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.places import CriteriaGroup, is_container, is_line, is_named
-from rubric_lint.formats.home_made.reading import read_by_table
+from rubric_lint.formats.home_made.reading import read_by_keys
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import adds_up
 from rubric_lint.formats.home_made.surroundings import Surroundings
-from rubric_lint.formats.home_made.table_writer import KEYS, UnusedKeys, count_shared, find_unused_keys, generalize
+from rubric_lint.formats.home_made.table_writer import (
+    UnusedKeys,
+    count_shared,
+    find_unused_keys,
+    generalize,
+    sort_table,
+)
 from rubric_lint.formats.home_made.vocabulary import SETS, Foreign
 from rubric_lint.model.messages import quote_names, shorten
 from rubric_lint.model.view import View
@@ -309,7 +315,7 @@ class Candidate:
         table = dict(self.written)
         if unused:
             table["unused"] = unused
-        return {key: table[key] for key in KEYS if key in table}
+        return sort_table(table)
 
     @cached_property
     def format_table(self) -> FormatTable:
@@ -319,9 +325,7 @@ class Candidate:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads, in the order of the document; nothing where it says in no words what is judged."""
-        if not self.written.keys() & {"outcome", "levels"}:
-            return []
-        return [view for document in self.documents for view in read_by_table(document, self.format_table)]
+        return read_by_keys(self.documents, {"name": TITLE, **self.as_table()})
 
     @cached_property
     def open(self) -> list[Question]:

@@ -64,7 +64,8 @@ def find_reversal(text: str, scales: Collection[Ends]) -> str:
     if not _SIGNS.search(text):
         return ""
     text = "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
-    if found := _PHRASES.search(text):
+    found = _PHRASES.search(text)
+    if found:
         return found[0].strip(" \n.;:,!?([\N{EN DASH}\N{EM DASH}-")
     if not scales:
         return ""

@@ -211,18 +211,19 @@ def _read_worth(path: Path, value: Any) -> Mapping[str | int, CriterionFields]:
     The key must be one of criteria alone, outside other lists, and the points no row of scores such as 1, 2, 3.
     """
     last = last_word(str(path[-1])) if path else ""
-    is_inside = any(isinstance(step, int) for step in path)
-    is_section = is_inside and len(path) > 2 and path[-3] in Containers.sections
-    if not isinstance(value, list) or last in Fields.levels or is_inside != is_section:
+    if not isinstance(value, list) or last in Fields.levels or not is_container(last):
         return {}
-    is_known = is_container(last)
-    is_worth = is_known and all(
-        isinstance(entry, dict) and {"name", "description"} <= entry.keys() and is_number(entry.get("points"))
-        for entry in value
-    )
-    points = sorted(entry["points"] for entry in value) if is_worth else []
-    is_row = not points or points[0] <= 0 or points == [points[0] + step for step in range(len(points))]
-    return {} if is_row else dict(enumerate(value))
+    is_in_list = any(isinstance(step, int) for step in path)
+    if is_in_list and not (len(path) > 2 and path[-3] in Containers.sections):
+        return {}
+    points = []
+    for entry in value:
+        if not (isinstance(entry, dict) and {"name", "description"} <= entry.keys() and is_number(entry.get("points"))):
+            return {}
+        points.append(entry["points"])
+    points.sort()
+    is_row = points == [points[0] + step for step in range(len(points))]
+    return {} if is_row or points[0] <= 0 else dict(enumerate(value))
 
 
 def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGroup]:

@@ -1,13 +1,13 @@
 """Read the rubrics of a document as a table describes them, each part with its place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from rubric_lint.formats.home_made.format_table import FormatTable, dialect_of, expand, split_words
 from rubric_lint.formats.home_made.roles import Role
-from rubric_lint.formats.home_made.rubric_fields import PlacedValue, RubricFields, WrittenCriterion, show
+from rubric_lint.formats.home_made.rubric_fields import FieldValue, RubricFields, WrittenCriterion, show
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
 from rubric_lint.formats.home_made.scores import is_amount, read_ends
 from rubric_lint.formats.home_made.threshold_reading import ThresholdReader
@@ -56,6 +56,14 @@ def read_by_table(document: Document, table: FormatTable, dialect: Dialect | Non
             reader = _RubricReader(document, table, path, bound)
             view = reader.read(value, dialect or dialect_of(table))
             yield view if dialect else reader.add_doubts(view, value)
+
+
+def read_by_keys(documents: Iterable[Document], table: Mapping[str, Any]) -> list[View]:
+    """Return the rubrics of some documents by the settings of a table; none if it names nothing that is judged."""
+    if table.keys().isdisjoint({"outcome", "levels"}):
+        return []
+    format_table = FormatTable.from_table(table)
+    return [view for document in documents for view in read_by_table(document, format_table)]
 
 
 def find_lack(document: Document, table: FormatTable) -> Problem:
@@ -163,7 +171,7 @@ class _RubricReader(RubricFields):
             else:
                 yield criterion
 
-    def _list_parts(self, criterion: WrittenCriterion, found: PlacedValue) -> list[WrittenCriterion]:
+    def _list_parts(self, criterion: WrittenCriterion, found: FieldValue) -> list[WrittenCriterion]:
         """Return the parts of a criterion, which share its weight if it has one."""
         name = self._name(criterion)[0]
         below = list(self._list_criteria(found.place, found.value, (*criterion.above, name)))
@@ -202,7 +210,7 @@ class _RubricReader(RubricFields):
             entry["id"] = "/".join([*filter(None, criterion.above), name])
             self.draft.put((index, "id"), place, is_key=is_key)
         names = self.table.level_text if criterion.is_level else self.table.outcome
-        outcome: PlacedValue | None = PlacedValue(criterion.value, criterion.place)
+        outcome: FieldValue | None = FieldValue(criterion.value, criterion.place)
         if isinstance(criterion.value, dict):
             outcome = self.find(criterion, names)
         if outcome:

@@ -22,8 +22,8 @@ NO_OR_YES = (Fraction(0), Fraction(1))
 """The ends of the scale of a criterion that is met or not."""
 
 
-class PlacedValue(NamedTuple):
-    """A value and its place in the document."""
+class FieldValue(NamedTuple):
+    """The value of a field and its place in the document."""
 
     value: Any
     place: Path
@@ -89,7 +89,7 @@ class RubricFields:
         """Say at a place of the document, by default that of the criteria, why the rubric is not scored."""
         self.doubts.append((self.path if place is None else place, reason))
 
-    def follow(self, text: str) -> PlacedValue | None:
+    def follow(self, text: str) -> FieldValue | None:
         """Return the value at a pointer from the top; a `*` in it stands for the same step as in `criteria`."""
         stars = iter(self.bound)
         steps = [next(stars, step) if step == "*" else step for step in split_pointer(text)]
@@ -97,9 +97,9 @@ class RubricFields:
         if len(place) < len(steps):
             return None
         self.places.add(place)
-        return PlacedValue(self.document.value(place), place)
+        return FieldValue(self.document.value(place), place)
 
-    def find(self, criterion: WrittenCriterion, names: Iterable[str]) -> PlacedValue | None:
+    def find(self, criterion: WrittenCriterion, names: Iterable[str]) -> FieldValue | None:
         """Return the first of some fields that an entry has, unless it is null."""
         for name in names:
             found = self.follow(name) if name.startswith("/") else find_field(criterion.value, criterion.place, name)
@@ -118,11 +118,11 @@ class RubricFields:
         found = self.follow(text) if text else None
         return str(found.value) if found and isinstance(found.value, str | int) else ""
 
-    def read_number(self, found: PlacedValue) -> Fraction | None:
+    def read_number(self, found: FieldValue) -> Fraction | None:
         """Return a value as a number, None if it is none."""
         return None if read_number(found.value) is None else to_fraction(self.document.decimal(found.place))
 
-    def find_mark(self, criterion: WrittenCriterion, marks: Marks) -> PlacedValue | None:
+    def find_mark(self, criterion: WrittenCriterion, marks: Marks) -> FieldValue | None:
         """Return the first field of an entry that marks it: one that is true, a number, or one of the values."""
         for name, values in marks:
             found = self.find(criterion, (name,)) if isinstance(criterion.value, dict) else None
@@ -132,7 +132,7 @@ class RubricFields:
                 if found.value is True or is_number(found.value) or read_percent(found.value) is not None:
                     return found
             elif any(type(found.value) is type(value) and found.value == value for value in values):
-                return PlacedValue(value=True, place=found.place)
+                return FieldValue(value=True, place=found.place)
         return None
 
     def read_setting(self, name: str, written: object) -> tuple[Fraction, Path | None] | None:
@@ -162,17 +162,17 @@ class RubricFields:
         return None
 
 
-def find_field(value: Any, place: Path, name: str) -> PlacedValue | None:
+def find_field(value: Any, place: Path, name: str) -> FieldValue | None:
     """Return the value of a field, whose name may lead through mappings: `scoring.levels`."""
     is_key = isinstance(value, dict) and name in value
     for step in [name] if is_key else name.split("."):
         if not isinstance(value, dict) or step not in value:
             return None
         value, place = value[step], (*place, step)
-    return PlacedValue(value, place)
+    return FieldValue(value, place)
 
 
-def find_first(value: Any, place: Path, names: Names) -> PlacedValue | None:
+def find_first(value: Any, place: Path, names: Names) -> FieldValue | None:
     """Return the first of some fields that has a value."""
     for name in names:
         found = find_field(value, place, name)

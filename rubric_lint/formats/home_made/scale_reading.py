@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rubric_lint.formats.home_made.direction import format_fall
 from rubric_lint.formats.home_made.format_table import YES_NO, NumberOrPointer, is_star, split_words, star_pattern
 from rubric_lint.formats.home_made.rubric_fields import (
-    PlacedValue,
+    FieldValue,
     RubricFields,
     WrittenCriterion,
     exact_decimal,
@@ -122,7 +122,7 @@ class ScaleReader:
             self._keep(found.place)
         return self.fields.read_number(found) if found else None
 
-    def _check_steps(self, found: PlacedValue, ends: Ends) -> None:
+    def _check_steps(self, found: FieldValue, ends: Ends) -> None:
         """Say that a scale may have scores between its whole numbers, which a table cannot say.
 
         On a wide scale, ends with a decimal point say nothing of the kind.
@@ -248,7 +248,7 @@ class ScaleReader:
         return _WrittenLevel(exact, name if name != text else "", text, place, number_place, text_place)
 
     def _doubt_level(
-        self, place: Path, level: dict[str, Any], number: Fraction | None, score: PlacedValue | None = None
+        self, place: Path, level: dict[str, Any], number: Fraction | None, score: FieldValue | None = None
     ) -> None:
         """Doubt a level that says more than its score and its text."""
         known = {*self.table.level_text, *self.table.unused, "name", "label"}

@@ -151,11 +151,10 @@ class ParsedLevel:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLevels:
-    """Levels in the order in which they are written; `score_key` and `text_key` are those of a list of mappings."""
+    """Levels in the order in which they are written; `score_key` is that of a list of mappings."""
 
     levels: tuple[ParsedLevel, ...]
     score_key: str = ""
-    text_key: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -281,7 +280,7 @@ def _read_scored(value: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Pa
     if not have_texts or len({*scores}) < 2 or (repeats and "points" in names) or any(map(_holds_levels, value)):
         return None
     levels = [ParsedLevel(score, "", level[find_text(level)]) for level, score in zip(value, scores, strict=True)]
-    return ParsedLevels(tuple(levels), names[0], find_text(value[0]))
+    return ParsedLevels(tuple(levels), names[0])
 
 
 def _read_named(value: Sequence[Mapping[str, Any]]) -> ParsedLevels | None:

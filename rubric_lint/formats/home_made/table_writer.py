@@ -41,7 +41,7 @@ Table = Mapping[str, Any]
 
 StatedScale = str | list[int]
 
-KEYS = list_names(
+_KEYS = list_names(
     """
     name files criteria id outcome weight weights levels level-score level-scores level-text sums gate negative parts
     scale pass total combine better rubric task unused
@@ -54,6 +54,11 @@ ANY_SCALE = [(Fraction(10**6), Fraction(-(10**6)))]
 """Stands for the scale of criteria that are not read yet: on it, all that speaks of good and bad scores is in doubt."""
 
 _LEVEL_TEXT = FormatTable("", "").level_text
+
+
+def sort_table(table: Table) -> dict[str, Any]:
+    """Return the settings of a table in the order in which they are written."""
+    return {key: table[key] for key in _KEYS if key in table}
 
 
 def generalize(place: Path, at: Path, path: Path) -> Path:
@@ -127,7 +132,7 @@ class TableWriter:
         table["sums"] = find_sums(columns)
         table["task"] = self._find_task()
         table["combine"] = self._find_combine(settings, points=points)
-        return {key: table[key] for key in KEYS if table.get(key) or key == "criteria"}
+        return sort_table({key: value for key, value in table.items() if value or key == "criteria"})
 
     @staticmethod
     def _find_combine(settings: Mapping[Role, tuple[Path, Any]], *, points: bool) -> str:

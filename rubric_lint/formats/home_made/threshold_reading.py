@@ -10,7 +10,7 @@ from rubric_lint.formats.home_made.roles import Role, is_total, says_sum
 from rubric_lint.formats.home_made.rubric_fields import (
     LONG,
     NO_OR_YES,
-    PlacedValue,
+    FieldValue,
     RubricFields,
     WrittenCriterion,
     exact_decimal,
@@ -181,7 +181,7 @@ class ThresholdReader:
     def check_unread(self, unmapped: Iterable[UnmappedKey], ends: Ends) -> None:
         """Report numbers that may be pass marks, and that no score reaches on the scale with these ends."""
         for key in unmapped:
-            number = self.fields.read_number(PlacedValue(key.value, key.place))
+            number = self.fields.read_number(FieldValue(key.value, key.place))
             if key.role not in (Role.PASS, Role.VERDICT) or number is None:
                 continue
             if number > ends[1] and not self.is_of_whole(number):
@@ -195,7 +195,7 @@ class ThresholdReader:
         if marked is None:
             if self.table.combine != "all":
                 return
-            marked = PlacedValue(value=True, place=criterion.place)
+            marked = FieldValue(value=True, place=criterion.place)
         elif not _NODES.isdisjoint([*criterion.place, *criterion.value]):
             self._doubt_node(marked.place)
         ends = self.scales.ends[-1]
@@ -255,7 +255,7 @@ class ThresholdReader:
         """Say what a mark does that is above the scale, or below it."""
         return "is never met" if is_above != self.table.is_turned else "is always met"
 
-    def find_gate(self, criterion: WrittenCriterion) -> PlacedValue | None:
+    def find_gate(self, criterion: WrittenCriterion) -> FieldValue | None:
         """Return the mark of a criterion that must be met: in its own fields, or a number around the criteria.
 
         Nothing of its own does where one field is false, as `blocker: false`.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from rubric_lint.formats.home_made.format_table import split_words
-from rubric_lint.formats.home_made.rubric_fields import LONG, PlacedValue, RubricFields, WrittenCriterion, show
+from rubric_lint.formats.home_made.rubric_fields import LONG, FieldValue, RubricFields, WrittenCriterion, show
 from rubric_lint.formats.home_made.scale_reading import ScaleReader
 from rubric_lint.formats.home_made.scores import Ends, find_other_kind, is_amount, read_share
 from rubric_lint.model.criterion import ASKED, read_number, to_fraction
@@ -23,7 +23,7 @@ class WeightReader:
     def __init__(self, fields: RubricFields, scales: ScaleReader) -> None:
         self.fields, self.document, self.table, self.draft = fields, fields.document, fields.table, fields.draft
         self.scales, self.data = scales, fields.data
-        self.shared: list[PlacedValue] = []
+        self.shared: list[FieldValue] = []
         """The weights of criteria that have parts."""
         self.by_index: dict[int, Fraction] = {}
         """The weights of criteria by their index."""
@@ -32,11 +32,11 @@ class WeightReader:
         self.whole = Fraction(0)
         """What the highest scores add up to, each times its weight; at least the sum of the weights."""
 
-    def find(self, criterion: WrittenCriterion) -> PlacedValue | None:
+    def find(self, criterion: WrittenCriterion) -> FieldValue | None:
         """Return the weight of a criterion as it is written."""
         return self.fields.find(criterion, self.table.level_score if criterion.is_level else self.table.weight)
 
-    def read(self, found: PlacedValue) -> Fraction | None:
+    def read(self, found: FieldValue) -> Fraction | None:
         """Return a weight as a number: by its word, as a share, or as it is; None if it is none."""
         if isinstance(found.value, str):
             words = (to_fraction(weight) for word, weight in self.table.weights if word == found.value)
@@ -49,7 +49,7 @@ class WeightReader:
         weight = self.read(written) if written else Fraction(1)
         return (weight or Fraction(0)) * part.share
 
-    def has_points(self, part: WrittenCriterion, whole: PlacedValue) -> bool:
+    def has_points(self, part: WrittenCriterion, whole: FieldValue) -> bool:
         """Return whether a part has a field of the same name as the weight of its criterion, and adds to it."""
         written = self.find(part)
         has_same = written is not None and written.place[-1] == whole.place[-1]
@@ -108,9 +108,9 @@ class WeightReader:
             reached += weight * (ends[1] if ends else 1)
         self.whole = max(self.points, reached)
 
-    def _check_kinds(self, found: Mapping[int, PlacedValue | None]) -> None:
+    def _check_kinds(self, found: Mapping[int, FieldValue | None]) -> None:
         """Report a weight in percent beside one that is a plain number, among those of one holder."""
-        by_holder: dict[Path, list[PlacedValue]] = {}
+        by_holder: dict[Path, list[FieldValue]] = {}
         for written in [*self.shared, *filter(None, found.values())]:
             if is_amount(written.value):
                 by_holder.setdefault(written.place[:-2], []).append(written)
@@ -123,10 +123,10 @@ class WeightReader:
                 self.fields.report("weight", "two-kinds", second.place, values, Part.VALUE, place)
 
     def _find_points(
-        self, found: Mapping[int, PlacedValue | None], pairs: Sequence[tuple[int, WrittenCriterion]]
+        self, found: Mapping[int, FieldValue | None], pairs: Sequence[tuple[int, WrittenCriterion]]
     ) -> None:
         """Doubt levels that all end at the highest score of their criterion, as points do, but are read as a scale."""
-        ending: list[tuple[PlacedValue, Ends]] = []
+        ending: list[tuple[FieldValue, Ends]] = []
         for (index, _), ends in zip(pairs, self.scales.ends, strict=True):
             written, levels = found.get(index), self.data[index].get("levels", ())
             is_described = ends is not None and any("expected_outcome" in level for level in levels)
@@ -146,7 +146,7 @@ class WeightReader:
         self.fields.doubt(written.place, f"{reason}; {advice}")
 
     def _put_weight(
-        self, index: int, criterion: WrittenCriterion, written: PlacedValue | None, otherwise: Fraction
+        self, index: int, criterion: WrittenCriterion, written: FieldValue | None, otherwise: Fraction
     ) -> Fraction | None:
         """Put the weight of a criterion into its data, and return it; None if it is not a weight."""
         entry = self.data[index]
@@ -169,7 +169,7 @@ class WeightReader:
                 entry["weight"] = sign * abs(own)
         return weight
 
-    def _refuse_penalty(self, criterion: WrittenCriterion, written: PlacedValue, weight: Fraction) -> None:
+    def _refuse_penalty(self, criterion: WrittenCriterion, written: FieldValue, weight: Fraction) -> None:
         """Report the weight of a criterion on a scale that is below 0, or the field that makes it a penalty."""
         field = f"`{written.place[-1]}`"
         mark = self.fields.find_mark(criterion, self.table.negative)
@@ -182,7 +182,7 @@ class WeightReader:
         self.fields.report("weight", "minimum", place, {"subject": subject, "found": found, "least": 0})
         self.fields.doubt(place, f"{subject} {found}, and what is scored on a scale weighs at least 0")
 
-    def _check_highest(self, index: int, written: PlacedValue, worth: Fraction, highest: Fraction) -> None:
+    def _check_highest(self, index: int, written: FieldValue, worth: Fraction, highest: Fraction) -> None:
         """Report a criterion that is worth other points than its highest level, if fields of one name say both."""
         level = self.draft.place_of((index, "levels", 0, "level"))
         if level and str(written.place[-1]).endswith(str(level[-1])) and worth != highest:

@@ -14,7 +14,7 @@ from rubric_lint.source.document import Document
 
 
 def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candidate]:
-    """Return what a table can describe in documents of which the user says that they hold criteria."""
+    """Return the candidates that a table can describe, in documents of which the user says that they hold criteria."""
     scale = hints.scale or YES_NO
     found: list[Candidate] = []
     others: list[Document] = []

@@ -427,7 +427,7 @@ def _list_known(view: View, schema: RubricSchema, holder: Path, path: Path) -> l
         step = str(path[len(holder)])
         names.add(step)
         for known in schemas:
-            names.update(known.list_beside(step))
+            names.update(known.list_siblings(step))
     return [(*holder, name) for name in names]
 
 

@@ -1,7 +1,6 @@
 """Write the table of the settings that describes what another system reads, with the fields that it does not have."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rubric_lint.formats.home_made import describing
@@ -32,45 +31,37 @@ def can_describe(view: View) -> bool:
 
 
 def describe(view: View, scale: StatedScale) -> Candidate | None:
-    """Return what describes a rubric alone as a table does; None if none reads it as its system does."""
-    read = _read_criteria(view)
-    return _make_candidate([view], [read], read.group.path, scale) if read else None
+    """Return the candidate whose table reads a rubric alone; None if no table reads it as its system does."""
+    group = _read_criteria(view)
+    return _make_candidate([view], [group], group.path, scale) if group else None
 
 
 def describe_all(views: Sequence[View], scale: StatedScale) -> Candidate | None:
-    """Return what describes some rubrics of one form, and those that will be added; None if one table does not."""
-    read = [criteria for criteria in map(_read_criteria, views) if criteria]
-    paths = [criteria.group.path for criteria in read]
+    """Return the candidate whose one table reads rubrics of one form, also those added later; None if none does."""
+    groups = [group for group in map(_read_criteria, views) if group]
+    paths = [group.path for group in groups]
     if len({len(path) for path in paths}) != 1:
         return None
     at: list[Any] = []
     for steps in zip(*paths, strict=True):
         is_same = len({*steps}) == 1 and isinstance(steps[0], str)
         at.append(steps[0] if is_same else "*")
-    return _make_candidate(views, read, tuple(at), scale)
-
-
-@dataclass(frozen=True)
-class _ReadCriteria:
-    """The criteria of a rubric that another system reads: where they are, and the names of their fields by role."""
-
-    group: CriteriaGroup
-    names: Mapping[Role, Names]
-    known: Collection[str]
+    return _make_candidate(views, groups, tuple(at), scale)
 
 
 def _make_candidate(
-    views: Sequence[View], read: Sequence[_ReadCriteria], at: Path, scale: StatedScale
+    views: Sequence[View], groups: Sequence[CriteriaGroup], at: Path, scale: StatedScale
 ) -> Candidate | None:
-    """Return what describes rubrics with a table whose criteria are at a pointer; None if that reads them otherwise."""
-    groups = [criteria.group for criteria in read]
-    columns = _read_columns(read)
+    """Return the candidate whose table reads the criteria at a path with `*`; None if their system reads others."""
+    known = set[str]()
+    for view, group in zip(views, groups, strict=True):
+        known |= _find_known(view, group)
+    columns = _read_columns(groups, known)
     parsed = ParsedValues()
     surroundings = [find_surroundings(parsed, group) for group in groups]
     table = TableWriter(parsed, groups, columns, at, scale, is_of_system=True).write(surroundings)
     if not columns.has(Role.SCALE):
         table["scale"] = scale
-    known = set[str]().union(*(criteria.known for criteria in read))
     if known:
         table["unused"] = sorted(known)
     if views[0].threshold is not None:
@@ -96,8 +87,8 @@ def _find_pass_mark(view: View, at: Path) -> Any:
     return pointer(generalize(place, at, view.path)) if is_written else view.threshold
 
 
-def _read_criteria(view: View) -> _ReadCriteria | None:
-    """Return the criteria of a rubric as a table can read them: the mappings of one list.
+def _read_criteria(view: View) -> CriteriaGroup | None:
+    """Return the criteria of a rubric as a table can read them: the mappings of one list, with the names of its system.
 
     None if they are elsewhere, have bands or levels, or are negated.
     """
@@ -116,14 +107,18 @@ def _read_criteria(view: View) -> _ReadCriteria | None:
     names = _find_names(view, places)
     if Role.TEXT not in names:
         return None
+    return CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], names))
+
+
+def _find_known(view: View, group: CriteriaGroup) -> set[str]:
+    """Return the keys of criteria that their system knows, that a table need not read, and that are in no doubt."""
     schema = schema_of(view.schema)
     known = set(schema.entry_fields)
-    for place in places:
-        known.update(schema.find(place[len(view.path) :]).get("properties", ()))
-    known &= set().union(*items.values())
-    known -= {str(place[len(path) + 1]) for place, _ in view.doubts if place[:-2] == path}
-    group = CriteriaGroup(document, path, items, CriteriaColumns([*items.values()], names))
-    return _ReadCriteria(group, names, known - _list_first_steps(names))
+    for step in group.items:
+        known.update(schema.find((*group.path, step)[len(view.path) :]).get("properties", ()))
+    known &= set().union(*group.items.values())
+    known -= {str(place[-1]) for place, _ in view.doubts if place[:-2] == group.path}
+    return known - _list_first_steps(group.columns.roles)
 
 
 def _list_first_steps(names: Mapping[Role, Names]) -> set[str]:
@@ -153,15 +148,13 @@ def _is_negated(criterion: Mapping[str, Any]) -> bool:
     return asked is not None and asked.is_negated
 
 
-def _read_columns(read: Iterable[_ReadCriteria]) -> CriteriaColumns:
+def _read_columns(groups: Iterable[CriteriaGroup], known: set[str]) -> CriteriaColumns:
     """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
     entries: list[Mapping[str, Any]] = []
-    known: set[str] = set()
     names: dict[Role, Names] = {}
-    for criteria in read:
-        entries += criteria.group.items.values()
-        known |= set(criteria.known)
-        for role, own in criteria.names.items():
+    for group in groups:
+        entries += group.items.values()
+        for role, own in group.columns.roles.items():
             names[role] = tuple(dict.fromkeys(names.get(role, ()) + own))
     used = known | _list_first_steps(names)
     others = [{_TEXT: "Is as the system says", **_leave_out(entry, used)} for entry in entries]

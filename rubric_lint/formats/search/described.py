@@ -190,7 +190,7 @@ def _read(document: Document, path: Path, table: DialectTable) -> View:
     """Return the rubric of a list by a table without a shape."""
     draft, view, items = ViewBuilder(document, path), table.view, document.value(path)
     has_marks = not view.keys().isdisjoint(("skip", "negative", "gate"))
-    data = _read_marked(draft, table, items) if has_marks else draft.rename_each(items, table.names)
+    data = _read_marked(draft, table, items) if has_marks else draft.rename_items(items, table.names)
     if "answers" in view and _have_any([item for item in items if isinstance(item, dict)], [view["answers"]]):
         _add_answers(draft, data, items, view)
     fields: dict[str, Any] = {}

@@ -338,7 +338,7 @@ def _read_version_3(
     If it has `criteria` and declares the schema, whatever `rubrics` in it are is an error. What was left over because
     it is a mapping is a rubric, as in version 2 it is not.
     """
-    from rubric_lint.model.schema_problems import find_beside  # noqa: PLC0415  (few files follow version 3)
+    from rubric_lint.model.schema_problems import find_misplaced  # noqa: PLC0415  (few files follow version 3)
     from rubric_lint.model.version_3 import holds_rubric, is_node, read_rubric  # noqa: PLC0415  (as above)
 
     is_sure = is_claimed and isinstance(document.data, dict) and CRITERIA in document.data
@@ -351,7 +351,7 @@ def _read_version_3(
     if (FIELD,) in paths:
         covered |= {(name,) for name in schema.joined["properties"]}
     for path in paths:
-        covered |= {problem.path for problem in find_beside(schema, document, path, in_suite=True)}
+        covered |= {problem.path for problem in find_misplaced(schema, document, path, in_suite=True)}
     found = [location for location in rubrics if location.view]
     more += [location.path for location in rubrics if location.view is None]
     found += [_view_version_3(document, path, covered) for path in more]

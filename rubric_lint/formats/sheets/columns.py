@@ -207,10 +207,12 @@ class _HeaderReader:
     def _find_chosen(self, column: int, chosen: str) -> tuple[list[str], ScaleStep | None]:
         """Return the field, or else the step, that --map says for a column."""
         cell = self.header.cell(column)
-        meanings = _MEANINGS.get("score_range" if fold(chosen) == "score" else fold(chosen), [])
-        if meanings:
+        word = fold(chosen)
+        if word == "score":  # though it may head a column of weights too
+            word = "score_range"
+        if word in _MEANINGS:
             self.settled.add(column)
-            return meanings[:1], None
+            return _MEANINGS[word][:1], None
         step = find_step(chosen)
         if step is None:
             expected = f"{list_names(FIELDS, most=len(FIELDS))}, `level 4` or `score 0-3`"

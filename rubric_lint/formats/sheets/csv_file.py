@@ -82,7 +82,7 @@ def _unescape(cell: Cell, notes: list[TableNote]) -> Cell:
 
 
 def _find_delimiter(source: Source, start: int, mapped: Collection[str]) -> str:
-    """Return what separates the cells of the header; raise TableError if there is more than one way to read it."""
+    """Return the delimiter of the header; raise TableError if there is more than one way to read it."""
     found = {}
     fault: TableError | None = None
     for delimiter in _DELIMITERS:

@@ -30,7 +30,7 @@ def unescape(text: str) -> str:
 
 
 def _show(unseen: re.Match[str]) -> str:
-    """Return what Markdown shows for an escape, a line break or a zero-width space."""
+    """Return the text that Markdown shows for an escape, a line break or a zero-width space."""
     if unseen[1]:
         return unseen[1]
     return "\n" if unseen[0].startswith("<") else ""

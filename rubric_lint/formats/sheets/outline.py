@@ -368,7 +368,7 @@ class _OutlineReader:
 
 
 def _read_columns(found: FoundTable, choices: Choices) -> TableColumns:
-    """Return what the columns of a table hold; one that cannot be read is no reason to refuse the others."""
+    """Return the columns of a table with what they hold; one that cannot be read is no reason to refuse the others."""
     try:
         check_width(found)
         return identify_columns(CellTable("", found.header, found.rows), choices)

@@ -53,17 +53,13 @@ class SourcedValue(NamedTuple):
     place: CellPlace
 
 
-class RubricJson(NamedTuple):
-    """A rubric file as JSON, and the place in the table of each of its lines."""
+def write_json(entries: SourcedValue) -> tuple[str, list[CellPlace]]:
+    """Return a rubric file with `rubrics`, and the place in the table of each of its lines.
 
-    text: str
-    places: tuple[CellPlace, ...]
-
-
-def write_json(entries: SourcedValue) -> RubricJson:
-    """Return a rubric file with `rubrics`; each value that has a place of its own begins a line."""
+    Each value that has a place of its own begins a line.
+    """
     lines = [*_write(SourcedValue({"rubrics": entries}, entries.place))]
-    return RubricJson("\n".join(text for text, _ in lines), tuple(place for _, place in lines))
+    return "\n".join(text for text, _ in lines), [place for _, place in lines]
 
 
 def _write(part: SourcedValue, before: str = "") -> Iterator[tuple[str, CellPlace]]:

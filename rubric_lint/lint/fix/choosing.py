@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from rubric_lint.lint.fix.outcome import FixSelection
 from rubric_lint.model.finding import Finding
-from rubric_lint.source.edits.intents import Arrange, Fix, InsertItems, Intent, MoveItems
+from rubric_lint.source.edits.intents import Arrange, Fix, InsertItems, MoveItems
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Edit, Span
 
@@ -79,10 +79,11 @@ def find_arranged(finding: Finding, fix: Fix) -> _PartOfFile | None:
 
 
 def _find_first(finding: Finding, fix: Fix, kind: type[InsertItems | MoveItems]) -> _PartOfFile | None:
-    """Return what the first intent of a kind is about; None if a fix has none."""
-    paths = (intent.path for intent in fix.intents if isinstance(intent, kind))
-    path = next(paths, None)
-    return None if path is None else _locate(finding, path)
+    """Return the path of the first intent of a kind; None if a fix has none."""
+    for intent in fix.intents:
+        if isinstance(intent, kind):
+            return _locate(finding, intent.path)
+    return None
 
 
 def _find_changed(finding: Finding, fix: Fix) -> Iterator[_PartOfFile]:
@@ -101,10 +102,8 @@ def _is_free(span: Span, edited: list[Span]) -> bool:
 
 def _renumber(fix: Fix, others: int) -> Fix:
     """Return a fix that adds its document after those that others add at the same time."""
-    intents: list[Intent] = []
-    for intent in fix.intents:
+    intents = list(fix.intents)
+    for at, intent in enumerate(intents):
         if isinstance(intent, MoveItems) and not intent.holder:
-            intents.append(intent.replace(number=intent.number + others))
-        else:
-            intents.append(intent)
+            intents[at] = intent.replace(number=intent.number + others)
     return fix.with_intents(tuple(intents))

@@ -15,7 +15,7 @@ from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.model.criterion import LOWEST, Criterion, Shape
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.source.document import Document
-from rubric_lint.source.edits.intents import AddField, Intent, MoveItems, change_all
+from rubric_lint.source.edits.intents import AddField, MoveItems, change_all
 from rubric_lint.source.lines import line_start
 from rubric_lint.source.patch import explain_text
 from rubric_lint.source.path import Part, Path, pointer
@@ -148,7 +148,10 @@ def _compare_document(
     parts = [*_describe_parts(before.rubrics[place], moves)] if moves else []
     split_off = [intent.split_off(document) for intent in adding]
     added_fields = frozenset(intent.name for intent in intents if isinstance(intent, AddField))
-    expected, found = _apply(document, intents), after.documents[place]
+    expected, found = document, after.documents[place]
+    if intents:
+        expected = document.with_own_data()
+        change_all(expected, intents)
     differences = [*find_differences(expected, found, added_fields)]
     for path in differences:
         yield ProofFailure(_explain(expected, found, path), _find_places(document, path))
@@ -232,14 +235,6 @@ def _edited_comments(reading: ParsedText, changes: Iterable[DataChange]) -> list
         if text:
             comments.append(text)
     return comments
-
-
-def _apply(document: Document, intents: Sequence[Intent]) -> Document:
-    if not intents:
-        return document
-    changed = document.with_own_data()
-    change_all(changed, intents)
-    return changed
 
 
 def find_differences(expected: Document, found: Document, added: frozenset[str]) -> Iterator[Path]:

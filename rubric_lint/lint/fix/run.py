@@ -106,16 +106,9 @@ class FixTotals(_RunTotals):
             for finding in outcome.fixed.result.findings:
                 self._sort(finding, outcome.wish)
         if outcome.fixed.is_suite:
-            self.suites[self._name_state(outcome)] += 1
+            self.suites[_name_state(outcome)] += 1
         if outcome.is_changed:
             self.fixes.update(applied.rule for applied in outcome.fixed.applied)
-
-    def _name_state(self, outcome: FixOutcome) -> str:
-        """Name what became of a suite."""
-        fixed = outcome.fixed
-        if fixed.unmet or fixed.doubt or outcome.failure or fixed.is_kept_back:
-            return "in the way"
-        return "current" if fixed.conversion is None else "converted"
 
     def _sort(self, finding: Finding, wish: FixSelection) -> None:
         """Count a finding by why it remains."""
@@ -131,9 +124,8 @@ class FixTotals(_RunTotals):
 
     def format_unreadable(self) -> list[tuple[int, str]]:
         """Return how many files could not be parsed, and not be read or written, each with a note that says so."""
-        have = "has" if self.broken == 1 else "have"
         return [
-            (self.broken, f"{counted(self.broken, 'file')} {have} syntax errors"),
+            (self.broken, f"{counted(self.broken, 'file has', 'files have')} syntax errors"),
             (self.unreadable, f"{counted(self.unreadable, 'file')} could not be read or written"),
         ]
 
@@ -143,14 +135,14 @@ class FixTotals(_RunTotals):
         doubts = self.faults - self.crashes
         became = join_words([f"{count} {what}" for what, count in sorted(self.suites.items())])
         remaining = 0 if is_rewriting else self.remaining
-        remain = "remains" if remaining == 1 else "remain"
+        remain = counted(remaining, "finding remains", "findings remain")
         if is_dry:
-            remain = "would remain"
+            remain = f"{counted(remaining, 'finding')} would remain"
         notes = join_notes(
             [
                 (self.suites.total() > 1, f"{counted(self.suites.total(), 'suite')}: {became}"),
                 (self.unmet, f"{counted(self.unmet, 'place')} to change first, listed above"),
-                (remaining, f"{counted(remaining, 'finding')} {remain}"),
+                (remaining, remain),
                 (self.blocked, f"{counted(self.blocked, 'fix was', 'fixes were')} blocked"),
                 (self.unsafe, f"up to {format_unsafe(self.unsafe, self.scope)}"),  # not proved yet
                 (self.open, format_open(self.open, self.scope)),
@@ -191,6 +183,14 @@ class FixTotals(_RunTotals):
         text = f"{'would ' if is_dry else ''}{join_words(done)} in {self.changed} of {read}"
         kinds = ", ".join(f"{count} {rule}" for rule, count in fixes.items())
         return text[0].upper() + text[1:] + (f": {kinds}." if kinds else ".")
+
+
+def _name_state(outcome: FixOutcome) -> str:
+    """Name what became of a suite."""
+    fixed = outcome.fixed
+    if fixed.unmet or fixed.doubt or outcome.failure or fixed.is_kept_back:
+        return "in the way"
+    return "current" if fixed.conversion is None else "converted"
 
 
 def format_faults(fixed: Fixed, verb: str) -> Iterable[str]:
@@ -284,13 +284,15 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 yield file, outcome
                 continue
             data, fixed = outcome
-            reason = _find_lock(file, fixed)
-            if reason:
+            try:
+                if fixed.is_changed and not file.is_stdin:
+                    check_writable(file.name)
+            except WriteError as fault:
                 failed.append(file.name)
-                yield file, Unreadable(file.name, reason)
-            else:
-                bytes_of[file.name] = data
-                converted.append((file, fixed))
+                yield file, Unreadable(file.name, str(fault))
+                continue
+            bytes_of[file.name] = data
+            converted.append((file, fixed))
         for member, fixed in convert_together(converted, self._target, failed):
             yield member, (bytes_of[member.name], fixed)
 
@@ -326,16 +328,6 @@ class FixRun(FileRun[tuple[bytes, Fixed]]):
                 self.note_fixable(file)
         self.explaining.add(name, fixed.result, group=file.group if isinstance(file, File) else "")
         self._report(result)
-
-
-def _find_lock(file: File, fixed: Fixed) -> str:
-    """Return why a file that would change cannot be written; empty if it can."""
-    try:
-        if fixed.is_changed and not file.is_stdin:
-            check_writable(file.name)
-    except WriteError as fault:
-        return str(fault)
-    return ""
 
 
 @dataclass(slots=True)

@@ -90,24 +90,24 @@ class Following:
         self._parts: dict[object, list[object]] = {}
         self._groups: dict[object, list[object]] = {}
 
-    def run(self, suites: list[object]) -> list[File | Unreadable]:
-        """Return all files; those that nothing but a suite names follow the first suite that does.
+    def follow(self, suites: list[object]) -> list[File | Unreadable]:
+        """Return all files; those that nothing but a suite names come after the first suite that does.
 
-        `suites` are those that may name files.
+        `suites` are the identities of the files that may name others.
         """
-        first = [*self._found]
+        searched = [*self._found]
         pending = [_FileToFollow(suite, os.path.dirname(self._file(suite).name)) for suite in reversed(suites)]
-        looked_at: set[object] = set()
+        seen: set[object] = set()
         while pending:
             task = pending.pop()
-            if task.identity not in looked_at:
-                looked_at.add(task.identity)
+            if task.identity not in seen:
+                seen.add(task.identity)
                 pending += self._look_at(task)
         for identity, members in self._groups.items():
             self._found[identity] = self._file(identity)._replace(group=self._file(members[0]).name)
-        new = self._found.keys() - {*first}
+        new = self._found.keys() - {*searched}
         ordered: dict[object, File | Unreadable] = {}
-        waiting = [*reversed(first)]
+        waiting = [*reversed(searched)]
         while waiting:
             identity = waiting.pop()
             if identity not in ordered:

@@ -36,7 +36,7 @@ def find(
         return iter(found.values())
     from rubric_lint.lint.project.following import Following  # noqa: PLC0415  (few suites name files)
 
-    return iter(Following(search, found).run(suites))
+    return iter(Following(search, found).follow(suites))
 
 
 def _names_files(name: str) -> bool:

@@ -153,6 +153,7 @@ def naming(name: str) -> Iterator[None]:
 
 
 def _explain(name: str, fault: Exception) -> str:
+    """Return why a file cannot be opened for writing, and what to do."""
     if isinstance(fault, FileNotFoundError):
         return f"the folder {Path(name).parent} does not exist; create it first"
     if isinstance(fault, NotADirectoryError):

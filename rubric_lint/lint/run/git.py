@@ -321,8 +321,8 @@ def _read_hunk(lines: Iterator[bytes], old: int, at: int, new: int) -> tuple[lis
         elif kind == b"+":
             added.add(at)
             runs.append((runs.pop()[0] if at - 1 in added else at, at))
-        else:
-            old -= kind == b" "
+        elif kind == b" ":
+            old -= 1
         if kind in (b"+", b" "):
             at += 1
             new -= 1

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from rubric_lint.lint.project.settings import Overrides
 
 
-def _fixes(count: int) -> str:
-    return counted(count, "fix", "fixes")
-
-
 def join_notes(notes: Iterable[tuple[int, str]]) -> str:
     """Join notes about counts; those about 0 are left out."""
     return "; ".join(note for count, note in notes if count)
@@ -76,12 +72,12 @@ def format_command(command: str, paths: Collection[str], **options: Value) -> st
 
 def format_unsafe(count: int, scope: RunScope) -> str:
     """Say how to make so many fixes that may change the meaning."""
-    return f"{_fixes(count)} may change the meaning: {scope.suggest_fix(unsafe_fixes=True)}"
+    return f"{counted(count, 'fix', 'fixes')} may change the meaning: {scope.suggest_fix(unsafe_fixes=True)}"
 
 
 def format_open(count: int, scope: RunScope) -> str:
     """Say how to see so many fixes of which only the author can choose one."""
-    return f"{_fixes(count)} {'needs' if count == 1 else 'need'} your choice: {scope.suggest_fix(choose=True)}"
+    return f"{counted(count, 'fix needs', 'fixes need')} your choice: {scope.suggest_fix(choose=True)}"
 
 
 class Summary(NamedTuple):
@@ -187,11 +183,10 @@ class Summary(NamedTuple):
 
     def format_notes(self) -> str:
         """Return the line on anything fixable, hidden or skipped, after a line break; empty if there is nothing."""
-        be = "is" if self.safe_fixes == 1 else "are"
         has_fixes = self.safe_fixes + self.unsafe_fixes + self.choices > 0
         but = ", but not left out by `fix`" if has_fixes else ""
         more = [
-            (self.safe_fixes, f"{_fixes(self.safe_fixes)} {be} safe: {self.scope.suggest_fix()}"),
+            (self.safe_fixes, f"{counted(self.safe_fixes, 'fix is', 'fixes are')} safe: {self.scope.suggest_fix()}"),
             (self.unsafe_fixes, format_unsafe(self.unsafe_fixes, self.scope)),
             (self.choices, format_open(self.choices, self.scope)),
             (self.ignored, f"{counted(self.ignored, 'finding')} ignored"),

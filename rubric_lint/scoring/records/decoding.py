@@ -240,7 +240,7 @@ def line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
-def shorten(text: str) -> str:
+def quote_start(text: str) -> str:
     """Return the start of a text in quotes, on one line."""
     shown = " ".join(text[:200].split())
     if len(shown) > 60:

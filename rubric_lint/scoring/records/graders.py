@@ -113,11 +113,7 @@ def convert_promptfoo(entry: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def _convert_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str, Any]:
     """Return the record of a result; if answers are of several providers or prompts, its `id` has them too."""
-    test, response, grading = (
-        _read_dict(result, "testCase"),
-        _read_dict(result, "response"),
-        _read_dict(result, "gradingResult"),
-    )
+    test, response, grading = (_read_dict(result, name) for name in ("testCase", "response", "gradingResult"))
     model = result.get("provider")
     if isinstance(model, dict):
         model = model.get("label") or model.get("id")
@@ -131,7 +127,8 @@ def _convert_result(result: Mapping[str, Any], *, has_columns: bool) -> dict[str
     components = grading.get("componentResults")
     judged = [*filter(_is_judged, components)] if isinstance(components, list) else []
     for component in judged:
-        if _has_failed(component):
+        is_marked = bool(_read_dict(component, "metadata").get("graderError"))
+        if is_marked or str(component.get("reason")).startswith(_FAILURES):
             return _make_fault_record(f"promptfoo says: the grader failed: {component.get('reason')}", **fields)
     for component in judged:
         kind = component["assertion"]["type"]
@@ -163,11 +160,6 @@ def _is_judged(component: Any) -> bool:
         return False
     kind = _read_dict(component, "assertion").get("type")
     return isinstance(kind, str) and kind.removeprefix(_NOT) in _JUDGED and "componentResults" not in component
-
-
-def _has_failed(component: Mapping[str, Any]) -> bool:
-    is_marked = bool(_read_dict(component, "metadata").get("graderError"))
-    return is_marked or str(component.get("reason")).startswith(_FAILURES)
 
 
 def _convert_component(component: Mapping[str, Any]) -> dict[str, Any]:

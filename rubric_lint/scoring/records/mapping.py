@@ -352,13 +352,13 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return the fields of an invalid record under the names of a mapping, as far as it has them."""
+    """Return what can be read of an invalid record, such as its id, under the names of a mapping."""
     plain = {field: column for field, column in mapping.items() if field != CRITERIA}
     renamed = _rename(record, plain, is_shared=True)
-    lost = _find_replaced(record, mapping) - {
-        field for field, column in plain.items() if _look_up(record, column) is not MISSING
-    }
-    return {name: value for name, value in renamed.items() if name not in lost}
+    mapped = {field for field, column in plain.items() if _look_up(record, column) is not MISSING}
+    # A field of ours that the mapping reads from another column, which is not here, would pass for that one.
+    foreign = _find_replaced(record, mapping) - mapped
+    return {name: value for name, value in renamed.items() if name not in foreign}
 
 
 def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared: bool) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from rubric_lint.scoring.records.decoding import (
     decode_leniently,
     has_raw_controls,
     line_of,
+    quote_start,
     refuse_flaws,
-    shorten,
 )
 from rubric_lint.scoring.records.parse_options import Extract
 from rubric_lint.scoring.records.quotes import squeeze
@@ -127,7 +127,7 @@ def _find_answer(text: str) -> tuple[str, int, int]:
     if begin == end:
         raise OutputError("thoughts without an answer: nothing follows them")
     if rest.find("{", begin, end) < 0:
-        raise OutputError(f"no JSON object in this text: {shorten(rest[begin:end])}")
+        raise OutputError(f"no JSON object in this text: {quote_start(rest[begin:end])}")
     return rest, begin, end
 
 
@@ -165,7 +165,7 @@ def _read_whole(text: str, begin: int, end: int) -> _Object:
             if fence:
                 _refuse_label(text, fence)
             return _Object(value, start, stop)
-    raise OutputError(f"expected one JSON object and nothing else, found {shorten(text[begin:end])}")
+    raise OutputError(f"expected one JSON object and nothing else, found {quote_start(text[begin:end])}")
 
 
 _LANDMARK = re.compile(
@@ -213,7 +213,7 @@ def _read_fence(text: str, opening: re.Match[str], end: int) -> _Fence:
 
 def _refuse_label(text: str, fence: _Fence) -> None:
     if fence.label.lower() not in ("", "json"):
-        why = f" is labelled {shorten(fence.label)}; expected `json` or no label"
+        why = f" is labelled {quote_start(fence.label)}; expected `json` or no label"
         raise fault_at(text, fence.begin, "the fence", why)
 
 
@@ -295,7 +295,7 @@ def _find_only(
     if not found and spans:
         raise _refuse_quote(text, spans[0][0])
     if not found:
-        raise OutputError(f"no JSON object with the field `{field}` in this text: {shorten(text[begin:end])}")
+        raise OutputError(f"no JSON object with the field `{field}` in this text: {quote_start(text[begin:end])}")
     if field not in found.value and not is_verdict(found.value):
         raise fault_at(text, found.start, f"`{field}` is not a field of the JSON object", ", but within it")
     _refuse_between(text, [(begin, begin), *spans, (end, end)], field, found.start)
@@ -359,7 +359,7 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
         raise OutputError(f"{named} is in the middle of a line, so it is not the verdict", line=line)
     after = text[fence.end if fence else found.end : end].strip(BLANK)
     if after:
-        raise OutputError(f"text follows {named}, so it is not the verdict: {shorten(after)}", line=line)
+        raise OutputError(f"text follows {named}, so it is not the verdict: {quote_start(after)}", line=line)
     if fence:
         _refuse_label(text, fence)
     before = text[begin:start]
@@ -369,7 +369,9 @@ def _refuse_place(text: str, begin: int, end: int, found: _Object) -> None:
         mark = "<!--" if last.endswith("<!--") else last[-1]
         if is_block_quote:
             mark = ">"
-        raise OutputError(f"{named} is part of what begins before it with `{mark}`: {shorten(last[-40:])}", line=line)
+        raise OutputError(
+            f"{named} is part of what begins before it with `{mark}`: {quote_start(last[-40:])}", line=line
+        )
 
 
 def _ends_in_block_quote(text: str) -> bool:

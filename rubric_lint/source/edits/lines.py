@@ -2,13 +2,11 @@
 
 import re
 
-from ruamel.yaml.nodes import ScalarNode
-
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import line_end, line_start, skip_blanks, skip_blanks_back
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Span
-from rubric_lint.source.tree import BLOCK_STYLES, walk_nodes
+from rubric_lint.source.tree import keeps_blank_lines, walk_nodes
 
 
 class ObstacleError(Exception):
@@ -80,28 +78,15 @@ def _tidy(text: str, cut: Span) -> Span:
     return Span(start, right) if is_free or follows != "#" else cut
 
 
-def find_block_header(document: Document, path: Path) -> str:
-    """Return the first line of the block scalar that a child ends in, without its comment; empty if it ends in none."""
-    text, child = document.source.text, document.child(path)
-    *_, last = walk_nodes(child.site or child.node)
-    if type(last) is not ScalarNode or last.style not in BLOCK_STYLES:
-        return ""
-    return text[last.start_mark.index : line_end(text, last.start_mark.index).start].split("#")[0]
-
-
 def find_last_line(document: Document, path: Path, at: int) -> Span:
     """Return the end of the last line of a child whose content ends at an offset; a text block may keep blank lines."""
-    text = document.source.text
+    text, child = document.source.text, document.child(path)
     end = line_end(text, at)
-    if "+" in find_block_header(document, path):
-        while has_blank_line_below(text, end.start):
+    *_, last = walk_nodes(child.site or child.node)
+    if keeps_blank_lines(text, last):
+        while _BLANK_LINE.match(text, end.end):
             end = line_end(text, end.end)
     return end
-
-
-def has_blank_line_below(text: str, at: int) -> bool:
-    """Return whether the line below that of an offset is blank."""
-    return _BLANK_LINE.match(text, line_end(text, at).end) is not None
 
 
 def has_comment_below(document: Document, at: int, column: int) -> bool:

@@ -14,7 +14,7 @@ from rubric_lint.source.lines import LINE, line_end, skip_blanks, skip_blanks_ba
 from rubric_lint.source.patch.tracked import Origin
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Span
-from rubric_lint.source.tree import BLOCK_STYLES, AliasNode, is_merge, node_start, scalar_end, walk_nodes
+from rubric_lint.source.tree import AliasNode, is_merge, keeps_blank_lines, node_start, scalar_end, walk_nodes
 
 _COLON = re.compile(r"\s*:")
 _PROPERTIES = re.compile(r"(?:[ \t]*[&!][^\s,\[\]{}]*)+")
@@ -185,7 +185,7 @@ class Layouts:
         """Return whether a value ends with a text block that all blank lines below it are part of."""
         while is_block(node):
             node = node.value[-1][1] if type(node) is MappingNode else node.value[-1]
-        return type(node) is ScalarNode and node.style in BLOCK_STYLES and self._keeps_blank_lines(node)
+        return keeps_blank_lines(self._text, node)
 
     def indentation(self, at: int) -> int:
         """Return the number of blanks at the start of the line of an offset."""
@@ -320,10 +320,6 @@ class Layouts:
                 return stop, below, self._skip_comments(self._skip_blank_lines(below, len(text)), column)
         return stop, below, self._skip_comments(below, column)
 
-    def _keeps_blank_lines(self, node: Any) -> bool:
-        start = node_start(self._text, node)
-        return "+" in self._text[start : line_end(self._text, start).start].partition("#")[0]
-
     def _end_of(self, node: Any) -> int:
         """Return where the lines of a block collection end."""
         if node not in self._ends:
@@ -341,13 +337,10 @@ class Layouts:
     def _skip_comments(self, at: int, column: int) -> int:
         """Return where the comment lines end that follow and are indented more than a column."""
         end = at
-        while line := LINE.match(self._text, at):
+        for line in LINE.finditer(self._text, at):
             content = line[0].lstrip(" ")
             if content.strip():
                 if content[0] != "#" or len(line[0]) - len(content) <= column:
                     break
                 end = line.end()
-            if line.end() == at:
-                break
-            at = line.end()
         return end

@@ -45,22 +45,17 @@ def shift_lines(text: str, shift: int, *, from_line: bool = False) -> str:
 def join(text: str, pieces: Iterable[TextPiece]) -> list[TextPiece]:
     """Join the copies that follow each other in the old text too, and leave out empty pieces."""
     joined: list[TextPiece] = []
-    run: Span | None = None
     for piece in pieces:
-        if piece.is_same and piece.span is not None:
-            if run is not None and run.end == piece.span.start:
-                run = Span(run.start, piece.span.end)
-                continue
-            if run is not None:
-                joined.append(TextPiece(text[slice(*run)], run, is_same=True))
-            run = piece.span
-        elif piece.text or piece.span is not None:
-            if run is not None:
-                joined.append(TextPiece(text[slice(*run)], run, is_same=True))
-            run = None
+        if not piece.text and piece.span is None:
+            continue
+        last = joined[-1].span if joined and joined[-1].is_same and piece.is_same else None
+        if last is not None and piece.span is not None and last.end == piece.span.start:
+            joined[-1] = TextPiece("", Span(last.start, piece.span.end), is_same=True)
+        else:
             joined.append(piece)
-    if run is not None:
-        joined.append(TextPiece(text[slice(*run)], run, is_same=True))
+    for number, piece in enumerate(joined):  # only now, as each slice of a growing copy would take longer
+        if piece.is_same and piece.span is not None:
+            joined[number] = piece._replace(text=text[slice(*piece.span)])
     return joined
 
 

@@ -62,16 +62,13 @@ class DocumentStyle:
         if quotes == "'":
             return _quote_once(value)
         if "\n" in value and column is not None and _is_literal(value):
-            return self._write_block(value, " " * (column + _INDENT))
+            head, indent = "|" if value.endswith("\n") else "|-", " " * (column + _INDENT)
+            lines = [indent + line if line else "" for line in value.removesuffix("\n").split("\n")]
+            return self.new_line.join([head, *lines])
         if column is not None and _PLAIN_TEXT.fullmatch(value) and read_plain(value) == (value, None):
             return value
         is_clear = value.isprintable() and ":" not in value  # libyaml refuses a URL between brackets
         return write_scalar(value) if is_clear else _quote(value)
-
-    def _write_block(self, value: str, indent: str) -> str:
-        head = "|" if value.endswith("\n") else "|-"
-        lines = [indent + line if line else "" for line in value.removesuffix("\n").split("\n")]
-        return self.new_line.join([head, *lines])
 
 
 def _write_number(value: Any) -> str:
