@@ -274,10 +274,12 @@ def _explain(figures: Iterable[tuple[Measure, Sequence[Figure]]]) -> Iterator[st
     total = 0
     for measure, several in figures:
         total += len(several)
+        name = shorten_name(measure.name)
+        if measure.scale.kind is ScaleKind.BAND:
+            name = f"same band of {name}"
         for figure in several:
             if figure.reason:
-                places = reasons.setdefault(figure.reason, {})
-                places.setdefault(shorten_name(_name(measure).strip()), []).append(_STATISTICS[figure.statistic])
+                reasons.setdefault(figure.reason, {}).setdefault(name, []).append(_STATISTICS[figure.statistic])
     for reason, places in reasons.items():
         sentence = f"{reason[0].upper()}{reason[1:]}"
         if sum(map(len, places.values())) < total:

@@ -179,7 +179,7 @@ def list_steps(found: Assessment, given: RunInputs) -> Iterator[NextStep]:
 
 def _list_fixes(found: Assessment) -> Iterator[NextStep]:
     if found.list(Standing.FIX) or any(is_against(evidence, found) for evidence in found.evidence):
-        yield NextStep("Fix what is listed above, then judge the answers again.")
+        yield NextStep("Fix what was found, then judge the answers again.")
 
 
 def _format_unasked(found: Assessment, worst: JudgeShares, given: RunInputs) -> str:
