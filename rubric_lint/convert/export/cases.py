@@ -205,8 +205,9 @@ def _read_document(
 ) -> tuple[list[Case], list[tuple[str, PlacedValue]]]:
     """Return the cases of a document of a suite, and its own fields with their names."""
     whole = PlacedValue((), document.data, document.number)
-    places |= {member.name: _find_case(document, member.rubric.path) for member in rubrics}
-    cases = {key[1] for member in rubrics if (key := places[member.name])}
+    keys = {member.name: _find_case(document, member.rubric.path) for member in rubrics}
+    places |= keys
+    cases = {key[1] for key in keys.values() if key}
     of_rubrics = _WrittenPaths(path for member in rubrics for path in _find_assertions(member.rubric))
     written = _WrittenPaths(of_rubrics.paths | cases)  # and no case counts as a field of a suite that holds its own
     own: list[tuple[str, PlacedValue]] = []

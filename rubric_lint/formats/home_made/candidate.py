@@ -124,16 +124,6 @@ class Candidate:
         return self.groups[0].are_texts
 
     @property
-    def are_names(self) -> bool:
-        """Whether each criterion is a name alone."""
-        return self.groups[0].are_names
-
-    @property
-    def are_pairs(self) -> bool:
-        """Whether each criterion is a mapping from its name to its levels, in a list."""
-        return self.groups[0].are_pairs
-
-    @property
     def are_amounts(self) -> bool:
         """Whether each criterion is a name with a number alone."""
         return all(isinstance(part, int | float) for part in parts_of(self.document.value(self.groups[0].path)))
@@ -189,7 +179,7 @@ class Candidate:
     def is_near(self) -> bool:
         """Whether they may well be criteria of a judge, so that a note is worth the reader's time."""
         is_none = self.is_apart or self._is_measured()
-        if is_none or self.are_names or self.are_pairs:
+        if is_none or self.groups[0].are_names or self.groups[0].are_pairs:
             return not is_none and self.is_own and EvidenceKind.FILE in self.evidence
         if self.against:
             is_plain = self.against in Foreign.plain and EvidenceKind.TEXTS in self.evidence
@@ -250,9 +240,9 @@ class Candidate:
 
     def _is_near_others(self) -> bool:
         """Return whether criteria with a key that files of another purpose have are worth a note all the same."""
-        is_sure = (
-            bool(self.evidence & {EvidenceKind.FILE, EvidenceKind.TEXTS}) and not self.surroundings[0].is_twice_foreign
-        )
+        nearest = self.surroundings[0]
+        is_twice_foreign = bool(nearest.foreign and nearest.foreign_field)  # beside the criteria, and in them
+        is_sure = bool(self.evidence & {EvidenceKind.FILE, EvidenceKind.TEXTS}) and not is_twice_foreign
         has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
         is_marked = self.is_declared or has_two or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked

@@ -69,7 +69,9 @@ class ScaleReader:
         """Put the levels of a criterion into its entry; return whether some are written."""
         scale = self._read_ends(criterion)
         ends = scale if isinstance(scale, tuple) else None
-        levels = self._read_levels(criterion, scale)
+        levels: list[_WrittenLevel] = []
+        if isinstance(criterion.value, dict) and not criterion.is_level:
+            levels = self._read_starred_levels(criterion) or self._read_level_field(criterion, scale)
         if levels or ends:
             self._add_levels(index, entry, levels, ends, criterion)
             return bool(levels)
@@ -127,8 +129,7 @@ class ScaleReader:
 
         On a wide scale, ends with a decimal point say nothing of the kind.
         """
-        value = found.value
-        parts = dict(items_of(value))
+        parts = dict(items_of(found.value))
         fine = [key for key, part in parts.items() if split_words(str(key)) & _STEPS and part != 1]
         if ends[1] - ends[0] <= 1:
             fine += [key for key, part in parts.items() if isinstance(part, float)]
@@ -154,11 +155,6 @@ class ScaleReader:
             code = "one-score" if low == high else "empty-range"
             self.fields.report("bounds", code, place, {"range": f"{show(low)} to {show(high)}"})
         return None
-
-    def _read_levels(self, criterion: WrittenCriterion, ends: Ends | str | None) -> list[_WrittenLevel]:
-        if criterion.is_level or not isinstance(criterion.value, dict):
-            return []
-        return self._read_starred_levels(criterion) or self._read_level_field(criterion, ends)
 
     def _read_starred_levels(self, criterion: WrittenCriterion) -> list[_WrittenLevel]:
         """Read the levels that are fields of a criterion, by the first pattern that some match: `score_*`."""

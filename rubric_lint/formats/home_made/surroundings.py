@@ -37,11 +37,6 @@ class Surroundings:
     is_never: bool = False
 
     @property
-    def is_twice_foreign(self) -> bool:
-        """Whether both a key beside them and one of theirs is one of files of another purpose."""
-        return bool(self.foreign and self.foreign_field)
-
-    @property
     def are_cases(self) -> bool:
         """Whether the items are cases: what is asked, and what is expected."""
         return self.foreign_field == "input" or self.foreign_field.partition("_")[0] in SETS["answers"]

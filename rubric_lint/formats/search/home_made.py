@@ -185,26 +185,21 @@ def _format_texts(found: Candidate, start: str) -> str:
 
 def _find_reason_without_texts(found: Candidate, start: str) -> tuple[str, tuple[NearMissStep, ...]]:
     """Return why criteria that do not say in words what is judged are not read, and the steps to have them read."""
-    lists = found.columns.names(Role.TEXTS)
-    if found.are_names:
+    group, lists = found.groups[0], found.columns.names(Role.TEXTS)
+    reason = "criteria that do not say in words what is judged;"
+    step = "add a `description` to each criterion"
+    if group.are_names:
+        reason = "names of criteria without texts;"
         step = "write each as a mapping with an `id` and a `description` that says what is judged"
-        return f"{start} names of criteria without texts;", (NearMissStep("rewrite", step), _ADOPT)
-    if found.are_pairs:
+    elif group.are_pairs:
+        reason = "a list of criteria with one key each, which no table can describe;"
         step = f"write `{found.key}` as one mapping from their names to their levels"
-        reason = f"{start} a list of criteria with one key each, which no table can describe;"
-        return reason, (NearMissStep("rewrite", step), _ADOPT)
-    if found.are_amounts:
+    elif found.are_amounts:
+        reason = "names with numbers, and no texts that say what is judged;"
         step = "write each as a mapping with a `weight` and a `description`"
-        return f"{start} names with numbers, and no texts that say what is judged;", (
-            NearMissStep("rewrite", step),
-            _ADOPT,
-        )
-    if lists:
-        listed = quote_names(lists)
-        problem = f"{start} criteria whose texts are lists ({listed}), and nothing says how each of them counts;"
-    else:
-        problem = f"{start} criteria that do not say in words what is judged;"
-    return problem, (NearMissStep("rewrite", "add a `description` to each criterion"), _ADOPT)
+    elif lists:
+        reason = f"criteria whose texts are lists ({quote_names(lists)}), and nothing says how each of them counts;"
+    return f"{start} {reason}", (NearMissStep("rewrite", step), _ADOPT)
 
 
 def _format_lack(found: Candidate) -> str:  # noqa: PLR0911 (one return a reason)

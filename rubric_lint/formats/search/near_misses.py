@@ -374,16 +374,12 @@ def _is_name(path: Path, value: Any) -> bool:
     A list of single words may be the sections of a newspaper: nothing shows that they judge anything.
     """
     if isinstance(value, dict) and value:  # of rubrics that are files of their own
-        return all(isinstance(part, str) and _is_file(part) for part in value.values())
+        return all(isinstance(part, str) and kind_of(part) in DATA and is_reference(part) for part in value.values())
     if isinstance(value, list) and value and not is_holder(path[:-1]):
         return all(isinstance(item, str) and item.replace("-", "_").isidentifier() for item in value)
     if isinstance(value, str):
         return path[-1] != FIELD and len(value.split()) == 1
     return isinstance(value, bool | int | float) and not is_holder(path[:-1])
-
-
-def _is_file(text: str) -> bool:
-    return kind_of(text) in DATA and is_reference(text)
 
 
 def _is_metadata(value: Any) -> bool:
