@@ -35,7 +35,7 @@ from rubric_lint.assess.measure.gates import (
     GateMeasure,
     find_standard,
     find_standard_of_criterion,
-    format_gate,
+    format_decision,
     measure_gate,
 )
 from rubric_lint.assess.measure.groups import JudgeShares, format_ungrouped, measure_groups
@@ -413,7 +413,7 @@ def _measure_gates(
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
             missing = format_missing(gate.shares, options.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
-            reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
+            reason = format_decision(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             gates[name][number] = replace(gate, reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, options.target):
             bounds = bound_by_verdict(labelled[last], judge, options.line, options.runs, of_verdict.level)
