@@ -559,8 +559,9 @@ def _find_statistic(compared: ScaleComparison, statistic: str) -> tuple[float | 
         return pair.exact.value, "no answer has two ratings"
     if not pair or not pair.gate:
         return None
-    if pair.gate.is_void:
+    shares = pair.gate.shares
+    if pair.gate.is_void or not any(units for _, units in shares.asked):
         return None, pair.gate.reason
     if statistic == "bad-caught":
-        return pair.gate.shares.bad_caught.value, "no bad answer by the labels"
-    return pair.gate.shares.good_passed.value, "no good answer by the labels"
+        return shares.bad_caught.value, "no bad answer by the labels"
+    return shares.good_passed.value, "no good answer by the labels"
