@@ -18,7 +18,7 @@ from pages import renew_marked
 from rubric_lint.assess.agreement.ratings import Judgement, Ratings
 from rubric_lint.assess.agreement.scales import Signature
 from rubric_lint.assess.improve.run import divide_answers
-from rubric_lint.assess.improve.trial import CriterionFault, PairedJudgements, can_gain, decide, keep_answers
+from rubric_lint.assess.improve.trial import CriterionFault, PairedJudgements, can_gain, decide_trial, keep_answers
 from rubric_lint.assess.judged.outcomes import JudgedStatement
 from rubric_lint.assess.judged.rules import JUDGED_FINDERS
 from rubric_lint.assess.judged.table import build_table
@@ -183,7 +183,7 @@ def improve(random: Random, case: Case, writer: str, n: int) -> Came:
     for _ in range(TRIES if can_gain(before, fault) else 0):
         wording = _write(random, writer, case.wording)
         requests += 1 + len(proving) * SAMPLES
-        if decide(PairedJudgements(before, drawn.judge(wording)), fault).is_better:
+        if decide_trial(PairedJudgements(before, drawn.judge(wording)), fault).is_better:
             return Came(is_found=True, offered=wording, requests=requests)
     return Came(is_found=True, offered=None, requests=requests)
 

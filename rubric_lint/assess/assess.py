@@ -24,7 +24,7 @@ from rubric_lint.assess.judged.table import JudgedTable
 from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_by_verdict
 from rubric_lint.assess.measure.decision import Reason, count_needed_units, decide_shares, lacks_outputs, list_against
 from rubric_lint.assess.measure.gates import GateMeasure, find_standard_of_criterion, measure_gate
-from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_fields, measure_groups
+from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_grouping_fields, measure_groups
 from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, count_indistinct, count_ungrouped, list_judges
 from rubric_lint.assess.measure.shares import Shares, measure_shares
 from rubric_lint.model.criterion import Shape
@@ -352,7 +352,7 @@ def _add_measures(assessment: Assessment, ratings: Ratings, table: JudgedTable) 
     judges = list_judges(ratings)
     indistinct = min((count_indistinct(judgements, scales, criteria) for judgements in judges.values()), default=0)
     verdicts = _count_verdicts(next(iter(judges.values()), {}))
-    fields = tuple(list_fields(ratings))
+    fields = tuple(list_grouping_fields(ratings))
     assessment = assessment._replace(alike=alike, indistinct=indistinct, fields=fields, verdicts=verdicts)
     if not ratings.has_joined_labels:
         return assessment

@@ -13,7 +13,7 @@ from rubric_lint.judge.account import Account, Need, NoReplyError, Reservation, 
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Exchange, RequestId
-from rubric_lint.judge.prompt import Message, divide, order_criteria, output_schema, say, write_prompt
+from rubric_lint.judge.prompt import Message, divide_criteria, order_criteria, output_schema, say, write_prompt
 from rubric_lint.judge.store import ReplyStore, make_key
 from rubric_lint.scoring.grading import JudgeOutput, ScoringRubric
 from rubric_lint.scoring.records.decoding import OutputError
@@ -233,5 +233,5 @@ def list_parts(
 ) -> Iterator[tuple[ScoringRubric, Request]]:
     """Yield the requests for one output, each with a rubric of the criteria that it asks for."""
     order = options.order(answer, call.model, sample)
-    for part in divide(answer.rubric, order, per_criterion=options.per_criterion):
+    for part in divide_criteria(answer.rubric, order, per_criterion=options.per_criterion):
         yield part, Request(call, RequestId(answer.key, sample), write_prompt(part, answer.case), output_schema(part))

@@ -327,7 +327,7 @@ def keep_criteria(rubric: ScoringRubric, names: Sequence[str]) -> ScoringRubric:
     return replace(rubric, model=model, criteria=tuple(criteria[name] for name in names), tree=None, varies=False)
 
 
-def divide(rubric: ScoringRubric, order: Sequence[str], *, per_criterion: bool) -> list[ScoringRubric]:
+def divide_criteria(rubric: ScoringRubric, order: Sequence[str], *, per_criterion: bool) -> list[ScoringRubric]:
     """Return the rubric of each request: one with all criteria in this order, or one for each."""
     groups = [[name] for name in order] if per_criterion else [list(order)]
     return [keep_criteria(rubric, names) for names in groups]

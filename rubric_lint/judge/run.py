@@ -86,7 +86,7 @@ class Panel:
             pace.watch = watch
 
 
-def to_json(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
+def _write_output(rubric: ScoringRubric, output: JudgeOutput) -> dict[str, Any]:
     """Return the output as the JSON that a judge would return."""
     if rubric.shape is Shape.HOLISTIC:
         answer = output.answers[0]
@@ -115,7 +115,7 @@ def make_record(answer: Answer, panel: Panel, options: JudgeOptions, panel_sampl
             if sample.output is None:
                 outputs.append(sample.exchanges[-1].reply.text)
             else:
-                outputs.append(to_json(answer.rubric, sample.output))
+                outputs.append(_write_output(answer.rubric, sample.output))
     about = _describe(answer, panel, options, panel_samples)
     fault = _find_fault(panel, panel_samples)
     if fault:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raters import CHECK, SCORES, measure, records
 
+from rubric_lint.assess.agreement.analysis import AgreementLimit, find_breaches
 from rubric_lint.assess.agreement.coefficients import alpha, kappa
 from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.scales import RatingScale, ScaleKind
@@ -320,6 +321,9 @@ def test_a_judge_of_the_verdict_alone_is_not_wrong_on_criteria():
         (0, 6, 0, 1),
     ]
     assert "12 of 12 labelled answers have no valid judge output for it" in gate.reason
+    breaches = list(find_breaches([agreement], AgreementLimit("bad-caught", 0.8)))
+    assert [(breach.criterion, breach.value) for breach in breaches] == [("c", None), ("verdict", 0)]
+    assert breaches[0].reason == gate.reason
     differing = [(entry.id, entry.criterion, entry.kind) for entry in agreement.disagreements.worst]
     assert differing == [(f"a{number:03}", "verdict", "false pass") for number in range(1, 12, 2)]
 

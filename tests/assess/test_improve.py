@@ -15,7 +15,7 @@ from rubric_lint.assess.improve.trial import (
     PairedJudgements,
     TrialReason,
     can_gain,
-    decide,
+    decide_trial,
     join_parts,
     join_splits,
 )
@@ -84,7 +84,7 @@ NOISY = [row[0] if number % 3 else FLIPS[0] for number, row in enumerate([[each]
 )
 def test_what_is_decided(before, after, people, rules, reason, gained):
     labels = people and [(each, True) for each in people]
-    decided = decide(pair(before, after, labels), CriterionFault(0, rules, 3))
+    decided = decide_trial(pair(before, after, labels), CriterionFault(0, rules, 3))
     assert (decided.reason, set(decided.gained)) == (reason, gained)
 
 
@@ -125,7 +125,7 @@ def test_more_proposals_ask_for_a_smaller_p():
     pairs = pair(NOISY, steady(*TRUTH))
     p = pairs.measure(0)[Gain.STEADY].p
     most = int(float(LEVEL) / p)
-    assert [decide(pairs, CriterionFault(0, UNSTABLE, count)).is_better for count in (1, most, most + 1)] == [
+    assert [decide_trial(pairs, CriterionFault(0, UNSTABLE, count)).is_better for count in (1, most, most + 1)] == [
         True,
         True,
         False,
@@ -134,7 +134,7 @@ def test_more_proposals_ask_for_a_smaller_p():
 
 def test_another_criterion_that_got_worse_is_named():
     after = [[(met, True), (met, number % 2 == 0)] for number, met in enumerate(TRUTH)]
-    decided = decide(pair(NOISY, after), CriterionFault(0, UNSTABLE, 1))
+    decided = decide_trial(pair(NOISY, after), CriterionFault(0, UNSTABLE, 1))
     assert decided.reason is TrialReason.OTHERS_WORSE
     assert {figure.of for figure in decided.figures} >= {"a", "b"}
 
@@ -166,9 +166,9 @@ def test_nothing_is_offered_where_nothing_differs_or_it_is_worse(rows, others, r
     size = min(len(before), len(after))
     people = [(one, more) for one, _, _, more in rows[:size]] if has_labels else None
     same = pair(before[:size], before[:size], people)
-    assert not decide(same, CriterionFault(0, rules, 1)).is_better
+    assert not decide_trial(same, CriterionFault(0, rules, 1)).is_better
     pairs = pair(before[:size], after[:size], people)
-    decided = decide(pairs, CriterionFault(0, rules, 1))
+    decided = decide_trial(pairs, CriterionFault(0, rules, 1))
     if decided.is_better:
         figures = pairs.measure(0)
         assert not any(each.loses(float(LEVEL)) for each in figures.values())
@@ -218,7 +218,7 @@ def pair_conditional(before, after, people):
     ],
 )
 def test_what_does_not_apply_is_no_gain(before, after, people, rules, reason, gained):
-    decided = decide(pair_conditional(before, after, people), CriterionFault(0, rules, 3))
+    decided = decide_trial(pair_conditional(before, after, people), CriterionFault(0, rules, 3))
     assert (decided.reason, set(decided.gained)) == (reason, gained)
 
 

@@ -35,7 +35,7 @@ from rubric_lint.assess.measure.gates import (
     GateMeasure,
     find_standard,
     find_standard_of_criterion,
-    format_gate,
+    format_decision,
     measure_gate,
 )
 from rubric_lint.assess.measure.groups import JudgeShares, format_ungrouped, measure_groups
@@ -413,7 +413,7 @@ def _measure_gates(
             left_out = answers.inapplicable.judge if answers.inapplicable else 0
             missing = format_missing(gate.shares, options.runs, is_verdict=is_verdict, left_out=left_out)
             whose = people if void else gate.shares.people
-            reason = format_gate(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
+            reason = format_decision(gate, whose, doubts, missing, is_invalid=is_invalid, is_verdict=is_verdict)
             gates[name][number] = replace(gate, reason=reason)
         if judges == 1 and doubts.are_by_verdict_alone(people, options.target):
             bounds = bound_by_verdict(labelled[last], judge, options.line, options.runs, of_verdict.level)
@@ -559,8 +559,9 @@ def _find_statistic(compared: ScaleComparison, statistic: str) -> tuple[float | 
         return pair.exact.value, "no answer has two ratings"
     if not pair or not pair.gate:
         return None
-    if pair.gate.is_void:
+    shares = pair.gate.shares
+    if pair.gate.is_void or not any(units for _, units in shares.asked):
         return None, pair.gate.reason
     if statistic == "bad-caught":
-        return pair.gate.shares.bad_caught.value, "no bad answer by the labels"
-    return pair.gate.shares.good_passed.value, "no good answer by the labels"
+        return shares.bad_caught.value, "no bad answer by the labels"
+    return shares.good_passed.value, "no good answer by the labels"

@@ -116,7 +116,7 @@ class Proposal(NamedTuple):
     fix: Fix
 
 
-def list_texts(loaded: LoadedRubric, name: str) -> list[CriterionText]:
+def list_wordings(loaded: LoadedRubric, name: str) -> list[CriterionText]:
     """Return the texts of a criterion that can be written anew, in order."""
     rubric = loaded.rubric
     if name == OVERALL and rubric.shape is Shape.HOLISTIC:
@@ -207,7 +207,7 @@ class ProposalWriter:
     @property
     def texts(self) -> list[CriterionText]:
         """The texts of the criterion."""
-        return list_texts(self.base.loaded, self.criterion)
+        return list_wordings(self.base.loaded, self.criterion)
 
     @property
     def can_split(self) -> bool:
@@ -266,7 +266,7 @@ class ProposalWriter:
 
     def _read_wordings(self, names: Sequence[str]) -> list[str]:
         """Return the texts of some criteria of the rubric."""
-        return [text.text for name in names for text in list_texts(self.base.loaded, name)]
+        return [text.text for name in names for text in list_wordings(self.base.loaded, name)]
 
     def find_lasting(self) -> set[str]:
         """Return the rules that find something in the criterion whatever its texts say.

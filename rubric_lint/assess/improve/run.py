@@ -19,7 +19,7 @@ from rubric_lint.assess.improve.proposals import (
     ShownAnswer,
     apply_fix,
     find_findings,
-    list_texts,
+    list_wordings,
 )
 from rubric_lint.assess.improve.trial import (
     ASIDE,
@@ -29,7 +29,7 @@ from rubric_lint.assess.improve.trial import (
     TrialReason,
     TrialResult,
     can_gain,
-    decide,
+    decide_trial,
     join_parts,
     join_splits,
     keep_answers,
@@ -234,7 +234,7 @@ class Improver:
         """
         name = outcome.assessed.id
         base = self.base
-        outcome.texts = {text.key: text.text for text in list_texts(base.loaded, name)}
+        outcome.texts = {text.key: text.text for text in list_wordings(base.loaded, name)}
         fixable = {finding.rule for finding in find_findings(base, name) if finding.fix is not None}
         if fixable:
             raise CriterionStoppedError(StopReason.FIX_FIRST, join_words(sorted(fixable)))
@@ -307,7 +307,7 @@ class Improver:
         old = self.base.examined.result.source
         fixed = Fixed(old, old.to_bytes(old.text), made.examined.result, (Applied(origin, fix.title),))
         added = [criterion for criterion in made.ids if criterion not in self.base.ids]
-        texts = {name: text.text for name in added for text in list_texts(made.loaded, name)}
+        texts = {name: text.text for name in added for text in list_wordings(made.loaded, name)}
         return TriedProposal(origin, fix.title, texts, fixed=fixed)
 
     def _try(
@@ -333,7 +333,7 @@ class Improver:
         reader.read_records("held-out", ((number, dict(record)) for number, record in enumerate(records, 1)))
         judges = next((ratings.judges for ratings in reader.gather()), {})  # without records that have no valid output
         pairs = PairedJudgements(self._before, join_splits(judges, places))
-        decided = decide(pairs, fault)
+        decided = decide_trial(pairs, fault)
         failed = self._run_tests(made, places, name) if decided.is_better else ()
         if failed:
             decided = replace(decided, reason=TrialReason.FAILS_TEST, failed_tests=failed)

@@ -437,7 +437,7 @@ def can_gain(before: Ratings, fault: CriterionFault) -> bool:
     return False
 
 
-def decide(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
+def decide_trial(pairs: PairedJudgements, fault: CriterionFault) -> TrialResult:
     """Decide whether what was judged anew is better, as far as outputs show it; rubric tests are another matter."""
     n = len(pairs.keys)
     if n < LEAST:

@@ -125,7 +125,7 @@ def measure_gate(labelled: LabelledAnswers, standard: GateStandard, void: Reason
     return replace(gate, reasons=reasons, needed=needed)
 
 
-def format_gate(
+def format_decision(
     gate: GateMeasure, people: PeopleAgreement, doubts: LabelDoubts, missing: str, *, is_invalid: bool, is_verdict: bool
 ) -> str:
     """Say what the shares show of a judge.

@@ -86,7 +86,7 @@ def count_values(contexts: Collection[AnswerContext]) -> dict[str, int]:
     return {name: len(counts) for name, counts in values.items() if 2 * counts.total() >= len(contexts)}
 
 
-def list_fields(ratings: Ratings) -> Iterator[str]:
+def list_grouping_fields(ratings: Ratings) -> Iterator[str]:
     """Yield the fields of judged answers by which they could be grouped."""
     judged = sort_keys(ratings.judged)
     for name, count in count_values([ratings.about[key] for key in judged if key in ratings.about]).items():

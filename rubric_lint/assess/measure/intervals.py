@@ -52,7 +52,7 @@ def find_least(is_enough: Callable[[int], bool], low: int, high: int, most: int)
     return high
 
 
-MOST_LABELS = 100_000
+_MOST_ANSWERS = 100_000
 """The most answers of a class to say as a number that would decide."""
 
 
@@ -70,7 +70,7 @@ def count_deciding(share: Share, target: Fraction, level: float) -> int | None:
             return lower_bound(math.floor(rate * n), n, level) >= target
         return upper_bound(math.ceil(rate * n), n, level) < target
 
-    least = find_least(is_enough, 0, max(share.n, 1), MOST_LABELS)
+    least = find_least(is_enough, 0, max(share.n, 1), _MOST_ANSWERS)
     return least and max(least, share.n)
 
 

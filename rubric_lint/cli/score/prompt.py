@@ -95,7 +95,7 @@ def prompt(given: Given) -> int:
 
 
 def _print(given: Given) -> int:
-    from rubric_lint.judge.prompt import JudgedCase, as_text, divide, order_criteria, write_prompt
+    from rubric_lint.judge.prompt import JudgedCase, as_text, divide_criteria, order_criteria, write_prompt
 
     check_answer_fields(given)
     if given.answers is not None:
@@ -113,7 +113,7 @@ def _print(given: Given) -> int:
     if given.shuffle is not None:
         key = json.dumps(_read_id(given.key))
         order = order_criteria(rubric, given.shuffle, key, given.model, given.sample or 1)
-    parts = divide(rubric, order, per_criterion=given.per_criterion)
+    parts = divide_criteria(rubric, order, per_criterion=given.per_criterion)
     case = JudgedCase(given.answer, rubric.question if given.question is None else given.question, given.reference)
     prompts = [write_prompt(part, case) for part in parts]
     if given.form == "messages":
