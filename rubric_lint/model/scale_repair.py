@@ -447,7 +447,7 @@ class ScalePlan:
         return Repair(title, (Arrange(self.scale.path), *intents), safe=False, choice=choice)
 
     def _write_band(self, one: _WrittenBand, start: int, end: int) -> tuple[str, list[Intent]]:
-        """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""
+        """Return the title and the changes that give a band other bounds; the short form has no upper ones."""
         band = one.band
         if self.scale.is_map:
             return f"start {band.written} at {start}", [RenameKey(band.path, str(start))] if start != band.lower else []

@@ -352,7 +352,7 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return what can be read of an invalid record, such as its id, under the names of a mapping."""
+    """Return the fields that can be read of an invalid record, such as its id, under the names of a mapping."""
     plain = {field: column for field, column in mapping.items() if field != CRITERIA}
     renamed = _rename(record, plain, is_shared=True)
     mapped = {field for field, column in plain.items() if _look_up(record, column) is not MISSING}
