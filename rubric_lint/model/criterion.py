@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, Union, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union, cast
 
 from rubric_lint.model.messages import shorten
 from rubric_lint.source.path import Part, Path
@@ -15,6 +15,8 @@ from rubric_lint.source.scalar import Ambiguity
 if TYPE_CHECKING:
     from fractions import Fraction
 
+
+Key = TypeVar("Key")
 
 Mark = Union[Decimal, "Fraction"]
 """A mark in 0..1: a decimal, or a fraction that no decimal is equal to."""
@@ -613,13 +615,15 @@ def _read_levels(levels: Any, path: Path) -> tuple[Level, ...] | None:
 
 def as_levels(scores: list[Decimal]) -> dict[Decimal, int]:
     """Return the scores as the smallest integers in the same proportion."""
-    if not scores:
-        return {}
-    shares = {score: to_fraction(score) for score in scores}
+    return as_integers({score: to_fraction(score) for score in scores})
+
+
+def as_integers(shares: "Mapping[Key, Fraction]") -> dict[Key, int]:
+    """Return shares by their keys as the smallest integers in the same proportion."""
     unit = math.lcm(*(share.denominator for share in shares.values()))
-    whole = {score: int(share * unit) for score, share in shares.items()}
+    whole = {key: int(share * unit) for key, share in shares.items()}
     divisor = math.gcd(*whole.values()) or 1
-    return {score: number // divisor for score, number in whole.items()}
+    return {key: number // divisor for key, number in whole.items()}
 
 
 def to_fraction(number: Mark) -> "Fraction":

@@ -1,12 +1,11 @@
 """Model the groups of a rubric of version 3: a tree of nodes whose leaves are its criteria."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from rubric_lint.model.criterion import Hundredth, to_fraction
+from rubric_lint.model.criterion import Hundredth, as_integers, to_fraction
 from rubric_lint.source.path import Path
 
 
@@ -75,12 +74,9 @@ class Group:
 
     def flatten(self, weights: Sequence[Decimal | None]) -> list[Decimal | None]:
         """Return the weights of all criteria in one average that says the same, as the smallest integers."""
-        shares = dict(self.share_out(weights))
-        unit = math.lcm(*(share.denominator for share in shares.values()))
-        whole = {index: int(share * unit) for index, share in shares.items()}
-        divisor = math.gcd(*whole.values()) or 1
+        whole = as_integers(dict(self.share_out(weights)))
         return [
-            weight if weight is None or index not in whole else Decimal(whole[index] // divisor)
+            weight if weight is None or index not in whole else Decimal(whole[index])
             for index, weight in enumerate(weights)
         ]
 

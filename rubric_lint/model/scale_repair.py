@@ -294,7 +294,10 @@ class ScalePlan:
 
     def repair(self) -> ScaleRepair:
         """Return the answers that put the bands in order and cover each score once."""
-        return self._write_all(self._find_answers(), self._find_obstacle())
+        obstacle = ""
+        if len(self.written) == 1 and not self.gaps:
+            obstacle = "one band for all scores would tell no answers apart; describe at least two bands"
+        return self._write_all(self._find_answers(), obstacle)
 
     def part(self, starts: Iterable[int]) -> ScaleRepair:
         """Return the answers that also start a band at some gates and thresholds.
@@ -339,11 +342,6 @@ class ScalePlan:
             answer = self._add(starts)
             if answer.added:
                 yield name, answer
-
-    def _find_obstacle(self) -> str:
-        if len(self.written) == 1 and not self.gaps:
-            return "one band for all scores would tell no answers apart; describe at least two bands"
-        return ""
 
     def _widen(self, *, is_upper: bool) -> _SoundScale | None:
         """Extend a band over each gap; None if it would hold a gate or threshold, or be the only one."""
@@ -449,7 +447,7 @@ class ScalePlan:
         return Repair(title, (Arrange(self.scale.path), *intents), safe=False, choice=choice)
 
     def _write_band(self, one: _WrittenBand, start: int, end: int) -> tuple[str, list[Intent]]:
-        """Return what gives a band other bounds, in words and as changes; the short form has no upper bounds."""
+        """Return the title and the changes that give a band other bounds; the short form has no upper ones."""
         band = one.band
         if self.scale.is_map:
             return f"start {band.written} at {start}", [RenameKey(band.path, str(start))] if start != band.lower else []

@@ -184,7 +184,7 @@ class View:
             obstacle = problem.obstacle
         elif not self.document.kind.is_program:
             repair = None
-            choices = tuple([one for one in choices if all(isinstance(intent, MoveItems) for intent in one.intents)])
+            choices = tuple(filter(_moves_only_items, choices))
         return problem._replace(
             path=path, part=part, related=related, repair=repair, choices=choices, obstacle=obstacle
         )
@@ -262,6 +262,10 @@ class View:
     def _written_place(self, path: Path) -> Path | None:
         place, is_key = self._places.get(path, ((), True))
         return place if place and not is_key else None
+
+
+def _moves_only_items(repair: Repair) -> bool:
+    return all(isinstance(intent, MoveItems) for intent in repair.intents)
 
 
 _ABSENT = object()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
@@ -622,7 +623,7 @@ class Prospects:
         if self._tree:
             require_rising_gates(rubric.name, self._tree)
             self._ranges = [_find_range(grades) for grades in allowed]
-            self._meeting = [_find_range(grade for grade in grades if grade.gate_met) for grades in allowed]
+            self._meeting = [_find_range(filter(attrgetter("gate_met"), grades)) for grades in allowed]
         self._highest: list[int] = []
         self._lowest: list[int] = []
         self._never_met: list[bool] = []

@@ -304,7 +304,12 @@ class OutputReader:
         if isinstance(value, Mapping):
             checks = value.get("checks")
             if isinstance(checks, Mapping) and checks and not self._is_holistic:
-                return self._read_keyed(value, checks, reading)
+                listed = [list_check(name, check) for name, check in checks.items()]
+                try:
+                    output = read_object({**value, "checks": listed}, self.rubric, reading)
+                except OutputError as fault:
+                    raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
+                return self.make_result(output)
             value = translate(value, self.rubric, reading) or value
             if value.keys().isdisjoint(JUDGEMENTS):
                 value = unfold(value, self.rubric)
@@ -314,15 +319,6 @@ class OutputReader:
         """Return the result of an output whose answers are those of the rubric."""
         notes = () if output.notes == NO_NOTES else (output.notes,)
         return RecordResult(self.grade(output.answers), output, rubric=self.rubric.name, notes=notes)
-
-    def _read_keyed(self, value: Mapping[str, Any], checks: Mapping[str, Any], reading: ParseOptions) -> RecordResult:
-        """Read an object whose `checks` have the ids of criteria as keys; the place of an error has them too."""
-        listed = [list_check(name, check) for name, check in checks.items()]
-        try:
-            output = read_object({**value, "checks": listed}, self.rubric, reading)
-        except OutputError as fault:
-            raise OutputError(fault.message, _name_key(fault.path, [*checks])) from None
-        return self.make_result(output)
 
     def _grade_typed(self, output: Any) -> tuple[Scored, int] | None:
         """Grade an output of the expected types.

@@ -217,7 +217,14 @@ class ScoringRun:
             self._ids.add(hash((rubric, key)), len(self._files) - 1, result.line)
         self._results.append(result)
         if scored is None:
-            self._take_invalid(result)
+            message = result.error.message if result.error else ""
+            if is_unscored(message):
+                self.totals.unscored += 1
+            else:
+                self.totals.invalid += 1
+                self.causes.add(message)
+            if isinstance(result.error, OtherVersionError):
+                self._scored.setdefault(self._files[-1], OtherVersions(result.line)).times += 1
         else:
             count = self._counts.get(id(scored))
             if count:
@@ -232,15 +239,6 @@ class ScoringRun:
             self._judged.setdefault(self._files[-1], OtherVersions(result.line)).times += 1
         if self._observer is not None:
             self._observer.add(result, content)
-
-    def _take_invalid(self, result: RecordResult) -> None:
-        if result.error and is_unscored(result.error.message):
-            self.totals.unscored += 1
-            return
-        self.totals.invalid += 1
-        self.causes.add(result.error.message if result.error else "")
-        if isinstance(result.error, OtherVersionError):
-            self._scored.setdefault(self._files[-1], OtherVersions(result.line)).times += 1
 
     def _flush(self) -> None:
         """Write the results so far, and forget the combinations of answers if there are many."""

@@ -144,7 +144,7 @@ def find_broken(text: str) -> str:
 def find_names(text: str) -> list[str]:
     """Return the names of the variables that a text asks for as they are, without filters, in `{{ name }}`.
 
-    None if the text has tags such as `for` or `set`, which can give names a value.
+    Empty if the text has tags such as `for` or `set`, which can give names a value.
     """
     tags = list(_TAG.finditer(text))
     values = [tag["value"] for tag in tags if tag["value"] is not None]

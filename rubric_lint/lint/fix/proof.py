@@ -209,7 +209,7 @@ def _describe_parts(rubrics: Iterable[Rubric], moves: Iterable[MoveItems]) -> It
 
 
 def _describe_rubric(rubric: Rubric, entries: Iterable[Criterion]) -> Any:
-    """Return what decides the scores of some criteria, without the ids that their places give them."""
+    """Describe some criteria by all that decides their scores, without the ids that their places give them."""
     described = [(entry.has_own_id and entry.id, describe(entry)[1:]) for entry in entries]
     return rubric.version, rubric.dialect, described
 

@@ -352,7 +352,7 @@ def _rename_place(path: str, mapping: Mapping[str, str]) -> str:
 
 
 def _rename_known(record: Mapping[str, Any], mapping: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return what can be read of an invalid record, such as its id, under the names of a mapping."""
+    """Return the fields that can be read of an invalid record, such as its id, under the names of a mapping."""
     plain = {field: column for field, column in mapping.items() if field != CRITERIA}
     renamed = _rename(record, plain, is_shared=True)
     mapped = {field for field, column in plain.items() if _look_up(record, column) is not MISSING}
@@ -372,7 +372,8 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared:
     found: dict[str, Any] = {}
     used: dict[str, str] = {}
     for field, column in mapping.items():
-        value = _look_up(record, _find_place(field, column))
+        # What leads to the list of criteria, without the names of the fields in its items.
+        value = _look_up(record, _PAIRS.sub(r"\g<place>", column) if field == CRITERIA else column)
         if value is MISSING and is_shared:
             continue
         used[field] = column
@@ -393,13 +394,6 @@ def _rename(record: Mapping[str, Any], mapping: Mapping[str, str], *, is_shared:
         moved.add(find_first(used[CRITERIA]))
     moved |= _find_replaced(record, used)
     return {**found, **{name: value for name, value in record.items() if name not in moved}}
-
-
-def _find_place(field: str, column: str) -> str:
-    """Return the column of a field, which for criteria is that of their list."""
-    if field == CRITERIA:
-        return _PAIRS.sub(r"\g<place>", column)
-    return column
 
 
 def find_first(column: str) -> str:

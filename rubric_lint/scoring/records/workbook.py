@@ -92,16 +92,13 @@ def _read(table: CellTable, mapping: Mapping[str, str], wanted: RequiredColumns)
             if all(row.cell(column).is_empty for column in columns):
                 continue
             if number in hidden:
-                yield number, _refuse_hidden(row, named, table.name)
+                message = f"sheet `{table.name}`: the row is hidden; show it or delete it"
+                known = name_row({name: row.cell(column).text for name, column in named})
+                yield number, OutputError(message, record=known)
             else:
                 yield number, _read_row(row, named, table.name, needed, kept)
 
     yield from map_entries(read_rows(), nested) if nested else read_rows()
-
-
-def _refuse_hidden(row: Row, columns: list[tuple[str, int]], sheet: str) -> OutputError:
-    known = name_row({name: row.cell(number).text for name, number in columns})
-    return OutputError(f"sheet `{sheet}`: the row is hidden; show it or delete it", record=known)
 
 
 def _read_row(row: Row, columns: list[tuple[str, int]], sheet: str, needed: set[str], kept: frozenset[str]) -> Content:

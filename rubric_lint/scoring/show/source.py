@@ -205,17 +205,10 @@ def _describe_version_3(rubric: Rubric) -> dict[str, Any]:
     if view is None or not rubric.is_version_3:
         return {}
     pass_at, borderline_at = rubric.thresholds
-    groups = [
-        ShownGroup(
-            id=group.id,
-            weight=float(group.weight),
-            gate=group.gate,
-            outcome=group.outcome,
-            applies_if=group.applies_if,
-            written_gate=group.written_gate,
-        )
-        for group in rubric.groups
-    ]
+    groups = []
+    for group in rubric.groups:
+        texts = group.outcome, group.applies_if, group.written_gate
+        groups.append(ShownGroup(group.id, float(group.weight), group.gate, *texts))
     return {
         "scale": view.units,
         "marks": (view.format_mark(pass_at), view.format_mark(borderline_at)),

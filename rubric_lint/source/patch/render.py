@@ -204,22 +204,18 @@ class Renderer:
         """Return the lines of a block collection; the comments above the first entry are indented by `lead_column`."""
         layout = self._layout(heir) if heir is not None and is_block(heir.node) else None
         if layout is not None and self._plan.is_unchanged(value):
-            return [self._copy_block(layout, column, lead_column)]
+            first = layout.entries[0]
+            lines = self._begin([first], column, lead_column)
+            lines.body = [self._copy(first.start, layout.end, column - layout.column), self._end_line(layout.end)]
+            return [lines]
         if layout is not None and layout.unusual:
             raise UnwritableError(layout.unusual, layout.path)
         matches = self._match(value, layout)
-        lines = [self._write_entry(match, column, column if at else lead_column) for at, match in enumerate(matches)]
+        entries = [self._write_entry(match, column, column if at else lead_column) for at, match in enumerate(matches)]
         if layout is not None:
-            self._set_gaps(lines, layout)
-            self._keep_comments(lines, matches, layout)
-        return lines
-
-    def _copy_block(self, layout: Layout, column: int, lead_column: int) -> EntryLines:
-        """Return all lines of a block collection that did not change."""
-        first, shift = layout.entries[0], column - layout.column
-        lines = self._begin([first], column, lead_column)
-        lines.body = [self._copy(first.start, layout.end, shift), self._end_line(layout.end)]
-        return lines
+            self._set_gaps(entries, layout)
+            self._keep_comments(entries, matches, layout)
+        return entries
 
     def _begin(self, donors: list[LayoutEntry | None], column: int, lead_column: int) -> EntryLines:
         """Return the start of the lines of an entry, with the comments above those whose place it takes."""
@@ -284,20 +280,15 @@ class Renderer:
         shift = column - entry.column if entry is not None else 0
         value = self._write_value(match, heir, column, shift, is_block=True)
         if head is None or head.has_lines:
-            start, tail = self._write_head(match, None, 0, 0), self._write_tail(match, column)
+            start, tail = self._write_head(match, None, 0, 0), [self._new_line]
+            if entry is not None and not entry.is_flow:
+                tail = [self._copy(*entry.comment), self._new_line, *self._copy_below(entry, shift)]
         else:
             start = self._write_head(match, head, head.value, shift)
             tail = [self._copy(head.stop, head.end, shift), self._end_line(head.end)]
         if any(piece.text for piece in value) and not start[-1].text.endswith((" ", "\n")):
             start.append(TextPiece(" "))
         return [*start, *value, *tail]
-
-    def _write_tail(self, match: EntryMatch, column: int) -> list[TextPiece]:
-        """Return the comment on the line of an entry, its line end, and the comments below."""
-        entry = match.entry
-        if entry is None or entry.is_flow:
-            return [self._new_line]
-        return [self._copy(*entry.comment), self._new_line, *self._copy_below(entry, column - entry.column)]
 
     def _copy_below(self, entry: LayoutEntry | None, shift: int) -> list[TextPiece]:
         """Return the comments below an entry."""
