@@ -27,7 +27,7 @@ from rubric_lint.assess.agreement.reading import LABEL_FIELDS
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import format_gate
-from rubric_lint.model.messages import join_first, join_words
+from rubric_lint.model.messages import join_first, join_words, visible
 from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
 from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
@@ -40,7 +40,7 @@ from rubric_lint.report.page_answers import (
     name_id,
     name_row,
 )
-from rubric_lint.report.terminal import name_answer, visible
+from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
