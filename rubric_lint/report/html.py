@@ -324,8 +324,8 @@ class HtmlReport:
         alone = []
         for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there")):
             if count:
-                answers = "1 answer" if count == 1 else f"{count:,} answers"
-                alone.append((count, f"{answers} only in {run} run.", view))
+                subject = "1 answer" if count == 1 else f"{count:,} answers"
+                alone.append((count, f"{subject} only in {run} run.", view))
         return {
             "versions": _format_versions(other, rubrics),
             "figures": _list_figures_of_both(other, worse, better),
