@@ -283,13 +283,8 @@ class HtmlReport:
             ("invalid", "Invalid outputs", self._invalid),
             ("answers", "Answers", True),
         ]
-        facts = [*_list_facts(totals, self._origin, extras.made)]
-        facts += [("AgentV", line) for line in extras.agentv]
-        facts += [("Outputs", line) for line in totals.reading.format_lines()]
-        if self._other:
-            facts.append(("Compared with", extras.other))
         return {
-            "facts": facts,
+            "facts": [*_list_facts(totals, self._origin, extras, self._other)],
             "parts": [(anchor, title) for anchor, title, is_there in sections if is_there],
             "figures": [*_list_figures(totals)],
             "shares": _list_shares(totals),
@@ -401,8 +396,10 @@ def _list_shares(totals: Totals) -> list[tuple[str, int]]:
     return shares
 
 
-def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[tuple[str, str]]:
-    """Yield when the outputs were judged and by what, the rubric's hash and its thresholds."""
+def _list_facts(
+    totals: Totals, origin: _Origin, extras: PageContent, other: OtherRun | None
+) -> Iterator[tuple[str, str]]:
+    """Yield when the outputs were judged and by what, the rubric's hash and its thresholds, and how they were read."""
     if origin.first:
         yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
     if origin.models:
@@ -422,8 +419,12 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
     if len(used) == 1 and used[0].rubric_grades:
         grades = [f"{name} from {_in_units(used[0], minimum)}" for name, minimum in used[0].rubric_grades]
         yield "Grades", ", ".join(grades)
-    if made:
-        yield "Page made", made.isoformat()
+    if extras.made:
+        yield "Page made", extras.made.isoformat()
+    yield from (("AgentV", line) for line in extras.agentv)
+    yield from (("Outputs", line) for line in totals.reading.format_lines())
+    if other:
+        yield "Compared with", extras.other
 
 
 def _in_units(rubric: ScoringRubric, score: Fraction | Decimal) -> str:
