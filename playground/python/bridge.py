@@ -10,8 +10,9 @@ from rubric_lint.lint.engine import DEFAULTS
 from rubric_lint.lint.fix import Applied, Fixed, find_trouble
 from rubric_lint.lint.fix.run import FixOutcome
 from rubric_lint.lint.project.settings import claim_by_name
+from rubric_lint.lint.run.summary import Summary
 from rubric_lint.model.finding import Result
-from rubric_lint.report import REPORTERS, Style, Summary
+from rubric_lint.report import REPORTERS, Style
 from rubric_lint.report.fixes import format_troubles, write_diff
 from rubric_lint.scoring import OutputError, RubricError, score
 from rubric_lint.scoring.loading import load_models

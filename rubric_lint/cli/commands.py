@@ -20,8 +20,7 @@ import click
 
 from rubric_lint.cli import end_on_interrupt, raise_on_interrupt
 from rubric_lint.lint.run.console import complain, report_crash
-from rubric_lint.model.messages import UserError, find_near, join_words
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import UserError, find_near, join_words, visible
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -6,8 +6,7 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from rubric_lint.lint.run.summary import Failure, Reporter, Summary
-from rubric_lint.model.messages import counted
+from rubric_lint.lint.run.summary import Reporter
 from rubric_lint.report.terminal import Style, Write
 from rubric_lint.report.text import Concise, Full, Statistics
 
@@ -40,4 +39,4 @@ REPORTERS: Mapping[str, MakeReporter] = {
 WITH_EDITS = frozenset({"json", "sarif", "agent"})
 """The formats that show the edits of fixes; a run in another one does not make them."""
 
-__all__ = ["REPORTERS", "WITH_EDITS", "Failure", "Reporter", "Statistics", "Style", "Summary", "Write", "counted"]
+__all__ = ["REPORTERS", "WITH_EDITS", "Statistics", "Style", "Write"]

@@ -13,8 +13,18 @@ from rubric_lint.assess.agreement.reading import LeftOut
 from rubric_lint.assess.diff.compare_runs import BEFORE, BOTH, NAMES_OF_RUNS, NOW
 from rubric_lint.assess.diff.rubric_diff import INVALID, Change, ChangedValue, ChangeKind, OutputEffect, OutputEffects
 from rubric_lint.model.finding import Finding
-from rubric_lint.model.messages import counted, escape, join_first, join_words, name_scores, percent, table, to_data
-from rubric_lint.report.terminal import name_answer, visible
+from rubric_lint.model.messages import (
+    counted,
+    escape,
+    join_first,
+    join_words,
+    name_scores,
+    percent,
+    table,
+    to_data,
+    visible,
+)
+from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import Verdict
 from rubric_lint.source.source import Source
 

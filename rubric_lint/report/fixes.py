@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rubric_lint.lint.run.summary import format_hard_links, format_nothing_read, format_skipped, join_notes
-from rubric_lint.model.messages import counted
+from rubric_lint.model.messages import counted, is_obeyed, visible
 from rubric_lint.report.line_diff import write_unified
-from rubric_lint.report.terminal import dump, is_obeyed, refer, shown, visible
+from rubric_lint.report.terminal import dump, refer, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ What others wrote is escaped wherever a template prints it. The answers are in t
 """
 
 import heapq
-import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from rubric_lint.assess.agreement.reading import LABEL_FIELDS
 from rubric_lint.assess.diff.compare_runs import OtherRun
 from rubric_lint.model.criterion import Shape
 from rubric_lint.model.groups import format_gate
-from rubric_lint.model.messages import join_first, join_words
+from rubric_lint.model.messages import join_first, join_words, visible
 from rubric_lint.report.agreement import AgreementReport, describe_findings, format_legend
 from rubric_lint.report.assessment import AssessmentReport, describe_assessments
 from rubric_lint.report.page_answers import (
@@ -41,7 +40,7 @@ from rubric_lint.report.page_answers import (
     name_id,
     name_row,
 )
-from rubric_lint.report.terminal import name_answer, visible
+from rubric_lint.report.terminal import name_answer
 from rubric_lint.scoring.grading import NOT_APPLICABLE, Scored, ScoringCriterion, ScoringRubric, Verdict, is_unscored
 from rubric_lint.scoring.output import RecordResult
 from rubric_lint.scoring.records.decoding import Content
@@ -54,7 +53,6 @@ _LONGEST, _LONGEST_SAID = 4000, 100_000
 """The most characters to show of a name or message, and of a quoted text: question, answer, reference, reasons."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
 
 def as_html(text: str, most: int = _LONGEST) -> Markup:
@@ -62,11 +60,6 @@ def as_html(text: str, most: int = _LONGEST) -> Markup:
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     lines = shown.replace("\r\n", "\n").split("\n")
     return Markup(escape("\n".join(visible(line.expandtabs(4)) for line in lines)))  # noqa: S704 (escaped here)
-
-
-def keep_options(text: str) -> Markup:
-    """Escape a text, and have each option of a command in it stand on one line: browsers break a line behind `--`."""
-    return Markup(_OPTION.sub(r'<span class="option">\g<0></span>', str(as_html(text))))  # noqa: S704 (escaped before)
 
 
 def format_score(score: Any) -> str:
@@ -87,7 +80,6 @@ def _make_environment() -> Environment:
     )
     environment.filters.update(
         number=lambda count: f"{count:,}",
-        options=keep_options,
         quoted=lambda text: as_html(text, _LONGEST_SAID),
         answer=name_answer,
         id=name_id,
@@ -291,13 +283,8 @@ class HtmlReport:
             ("invalid", "Invalid outputs", self._invalid),
             ("answers", "Answers", True),
         ]
-        facts = [*_list_facts(totals, self._origin, extras.made)]
-        facts += [("AgentV", line) for line in extras.agentv]
-        facts += [("Outputs", line) for line in totals.reading.format_lines()]
-        if self._other:
-            facts.append(("Compared with", extras.other))
         return {
-            "facts": facts,
+            "facts": [*_list_facts(totals, self._origin, extras, self._other)],
             "parts": [(anchor, title) for anchor, title, is_there in sections if is_there],
             "figures": [*_list_figures(totals)],
             "shares": _list_shares(totals),
@@ -332,8 +319,8 @@ class HtmlReport:
         alone = []
         for count, run, view in ((other.only_here, "this", "flip=here"), (other.only_there, "the other", "flip=there")):
             if count:
-                number = "1 answer" if count == 1 else f"{count:,} answers"
-                alone.append((count, f"{number} only in {run} run.", view))
+                subject = "1 answer" if count == 1 else f"{count:,} answers"
+                alone.append((count, f"{subject} only in {run} run.", view))
         return {
             "versions": _format_versions(other, rubrics),
             "figures": _list_figures_of_both(other, worse, better),
@@ -409,8 +396,10 @@ def _list_shares(totals: Totals) -> list[tuple[str, int]]:
     return shares
 
 
-def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[tuple[str, str]]:
-    """Yield when the outputs were judged and by what, the rubric's hash and its thresholds."""
+def _list_facts(
+    totals: Totals, origin: _Origin, extras: PageContent, other: OtherRun | None
+) -> Iterator[tuple[str, str]]:
+    """Yield when the outputs were judged and by what, the rubric's hash and its thresholds, and how they were read."""
     if origin.first:
         yield "Judged", origin.first + ("" if origin.first == origin.last else f" to {origin.last}")
     if origin.models:
@@ -430,8 +419,12 @@ def _list_facts(totals: Totals, origin: _Origin, made: date | None) -> Iterator[
     if len(used) == 1 and used[0].rubric_grades:
         grades = [f"{name} from {_in_units(used[0], minimum)}" for name, minimum in used[0].rubric_grades]
         yield "Grades", ", ".join(grades)
-    if made:
-        yield "Page made", made.isoformat()
+    if extras.made:
+        yield "Page made", extras.made.isoformat()
+    yield from (("AgentV", line) for line in extras.agentv)
+    yield from (("Outputs", line) for line in totals.reading.format_lines())
+    if other:
+        yield "Compared with", extras.other
 
 
 def _in_units(rubric: ScoringRubric, score: Fraction | Decimal) -> str:

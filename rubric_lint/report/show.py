@@ -8,11 +8,11 @@ from fractions import Fraction
 from rubric_lint.lint.run.summary import Summary, format_nothing_read
 from rubric_lint.model.criterion import Hundredth, Shape, Thresholds, to_fraction
 from rubric_lint.model.finding import Unread
-from rubric_lint.model.messages import counted, join_words, percent
+from rubric_lint.model.messages import counted, join_words, percent, visible
 from rubric_lint.model.schema_files import VERSION_3
 from rubric_lint.model.suggest import suggest
 from rubric_lint.report.machine import count_all
-from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, visible, width
+from rubric_lint.report.terminal import VERDICT_ROLES, Style, Write, cut, dump, width
 from rubric_lint.scoring.show import Shown, ShownBand, ShownCriterion, ShownLevel, ShownRubric
 
 VERSION = 1

@@ -11,9 +11,7 @@ from unicodedata import category, east_asian_width
 
 import click
 
-from rubric_lint.model.messages import is_obeyed, visible
-
-__all__ = ("cut", "head", "is_obeyed", "shown", "tail", "visible", "width")
+from rubric_lint.model.messages import visible
 
 Write = Callable[[str], object]
 """Writes the next piece of the output."""

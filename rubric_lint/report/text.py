@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from rubric_lint.lint.run.summary import Reporter
-from rubric_lint.model.messages import join_words
-from rubric_lint.report.terminal import Style, Write, head, refer, shown, tail, visible, width, wrap
+from rubric_lint.model.messages import join_words, visible
+from rubric_lint.report.terminal import Style, Write, head, refer, shown, tail, width, wrap
 from rubric_lint.source.source import Source, Span
 
 if TYPE_CHECKING:

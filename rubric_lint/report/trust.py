@@ -543,7 +543,7 @@ def format_lack(criterion: AssessedCriterion, found: Assessment) -> str:  # noqa
 
 
 def _format_lack_of_labels(criterion: AssessedCriterion, shares: Shares, found: Assessment) -> str:
-    """Return what the labels of a criterion do not decide yet, and how many more would."""
+    """Say why the labels of a criterion decide nothing yet, and how many more would."""
     if shares.open:
         return format_open(shares, is_verdict=False)
     if lacks_outputs(shares, TARGET, criterion.needed):

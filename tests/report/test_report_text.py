@@ -5,8 +5,9 @@ import pytest
 from rubric_lint.lint.engine import Result
 from rubric_lint.lint.run.summary import Summary
 from rubric_lint.model.finding import Finding, Related, Severity
+from rubric_lint.model.messages import visible
 from rubric_lint.report import REPORTERS, Statistics, Style
-from rubric_lint.report.terminal import head, tail, visible, width
+from rubric_lint.report.terminal import head, tail, width
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Source, Span
 

@@ -285,7 +285,7 @@ class _AmongAnswers(RecordCache):
 
 
 def _describe_answers(given: Given, recorded: Sequence[str]) -> dict[Key, AnswerContext]:
-    """Return what is known of each answer besides its results, by its id.
+    """Describe each answer by its id: what is known of it besides its results.
 
     It is empty if the answers are on stdin, or are the results: then one that is not there may lack a judge output.
 

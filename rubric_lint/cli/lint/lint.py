@@ -34,8 +34,8 @@ from rubric_lint.cli.output import (
 )
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.finding import Severity
-from rubric_lint.model.messages import UserError, list_names, to_data, visible
-from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, Write, counted
+from rubric_lint.model.messages import UserError, counted, list_names, to_data, visible
+from rubric_lint.report import REPORTERS, WITH_EDITS, Statistics, Write
 
 if TYPE_CHECKING:
     from rubric_lint.assess.judged.review import JudgedRun, RecordCache

@@ -18,9 +18,8 @@ from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import explain_os_error, open_stream
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import UserError, counted, join_words, list_names
+from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
-from rubric_lint.report.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

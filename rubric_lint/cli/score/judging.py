@@ -40,8 +40,7 @@ from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.project.writing import WriteError
 from rubric_lint.lint.run.cache import JUDGED, cache_folder
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import counted, join_first, join_words
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import counted, join_first, join_words, visible
 from rubric_lint.scoring.records.reply import Tokens
 
 _TICK = 0.2

@@ -16,8 +16,7 @@ from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, r
 from rubric_lint.cli.score.options import check_answer_fields, load
 from rubric_lint.lint.project.opening import LIMIT, open_stream
 from rubric_lint.lint.run.console import complain
-from rubric_lint.model.messages import visible_json
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import visible, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,9 +23,9 @@ from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.lint.run.console import Progress, complain
-from rubric_lint.model.messages import UserError, join_first, join_words, list_names, visible
+from rubric_lint.model.messages import UserError, counted, join_first, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
-from rubric_lint.report import REPORTERS, counted
+from rubric_lint.report import REPORTERS
 
 if TYPE_CHECKING:
     from rubric_lint.assess.rubric_tests.running import Runner, TestedRubric, UnrecordedTest

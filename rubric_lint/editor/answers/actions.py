@@ -17,8 +17,7 @@ from rubric_lint.editor.server.protocol import as_data
 from rubric_lint.lint.fix import FixSelection, any_unsafe, choose, find_trouble, fix
 from rubric_lint.lint.fix.silence import can_be_silenced, silence_one
 from rubric_lint.model.finding import Finding, list_fixes
-from rubric_lint.model.messages import join_words
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import join_words, visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.edits.intents import Fix
 from rubric_lint.source.source import Edit, Span

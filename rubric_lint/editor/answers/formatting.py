@@ -9,7 +9,7 @@ from rubric_lint.editor.server.documents import OpenDocuments
 from rubric_lint.editor.server.positions import find_edits
 from rubric_lint.lint.fix import Fixed
 from rubric_lint.lint.fix.formatting import format_file
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import visible
 
 Handler = Callable[[Any], Awaitable[Any]]
 

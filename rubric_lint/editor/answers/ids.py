@@ -25,7 +25,7 @@ from rubric_lint.lint.fix.new_findings import DataChange
 from rubric_lint.lint.fix.proof import find_proof_failure
 from rubric_lint.lint.fix_builder import build_alias_graph
 from rubric_lint.model.criterion import Criterion
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import visible
 from rubric_lint.scoring.loading import LoadedRubric, RubricError, load_models, name_rubrics
 from rubric_lint.scoring.output import read_judged_by
 from rubric_lint.source.document import Document

@@ -15,8 +15,7 @@ from rubric_lint.editor.server.positions import DocumentText
 from rubric_lint.editor.server.protocol import Plain
 from rubric_lint.editor.server.unopened import find_files
 from rubric_lint.model.criterion import SPAN, Criterion, Shape
-from rubric_lint.model.messages import shorten
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import shorten, visible
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Part, Path
 

@@ -9,7 +9,7 @@ from lsprotocol.converters import get_converter
 from rubric_lint.editor.server.analysis import Analysis, State
 from rubric_lint.editor.server.workspace import When, uri_of
 from rubric_lint.model.finding import Finding, Severity, Unread
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import visible
 from rubric_lint.rules import BY_NAME
 from rubric_lint.source.source import Kind, Span, kind_of
 

@@ -23,7 +23,7 @@ from rubric_lint.formats.dialects import could_hold_rubrics
 from rubric_lint.lint.engine import lint
 from rubric_lint.lint.project.files import File, Unreadable, read
 from rubric_lint.lint.project.settings import SettingsError
-from rubric_lint.report.terminal import visible
+from rubric_lint.model.messages import visible
 from rubric_lint.source.source import Source, UndecodableError
 from rubric_lint.version import __version__
 
