@@ -7,7 +7,7 @@ from random import Random
 import played_judges as played
 import pytest
 from exports import as_json as export
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from openpyxl import load_workbook
@@ -366,6 +366,7 @@ def test_a_gate_of_a_group_decides_verdicts_as_in_scoring():
 # Laws
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("seed", range(0, 60, 3))
 def test_every_rubric_can_be_measured(seed):
     dice = Random(seed)  # noqa: S311
@@ -400,7 +401,6 @@ def vary(rubric, dice):
 
 
 @given(cases_2(), st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
 def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
     _, entries, _ = case
     older = load_2(entries)

@@ -1252,6 +1252,7 @@ def test_a_label_without_a_record_in_the_answers_is_one_without_judge_output(sai
     said(list_own(run(*LABELS, form="full")[1]))
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize(
     ("instead", "is_missing"),
     [

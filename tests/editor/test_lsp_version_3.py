@@ -120,6 +120,7 @@ def replace_all(text, changes):
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "word", "name", "rubric", "tests"), RENAMED)
 def test_criteria_and_groups_are_renamed_in_the_rubric_and_its_tests(folder, file, word, name, rubric, tests):
     async def ask():
@@ -141,6 +142,7 @@ def test_criteria_and_groups_are_renamed_in_the_rubric_and_its_tests(folder, fil
     assert (folder / "refund.rubric-test.yaml").read_text("utf-8") == replace_all(TESTS, tests)
 
 
+@pytest.mark.slow
 def test_the_uses_of_a_group_are_those_of_what_is_in_it(folder):
     async def ask():
         async with start(folder) as editor:
@@ -154,6 +156,7 @@ def test_the_uses_of_a_group_are_those_of_what_is_in_it(folder):
     ]
 
 
+@pytest.mark.slow
 def test_a_fix_in_a_group_is_offered_and_made(folder):
     text = RUBRIC.replace("expected_outcome: It reads well", "description: It reads well")
 

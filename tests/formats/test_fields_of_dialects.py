@@ -153,6 +153,7 @@ NEVER_SCORED = {"ai-rubric"}
 """Its trees are refused as a whole."""
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("keys", [KEYS, STRUCTURES], ids=["fields", "structures"])
 @pytest.mark.parametrize("part", ["criterion", "around"])
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name not in NEVER_SCORED])

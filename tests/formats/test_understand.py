@@ -145,6 +145,7 @@ REWRITTEN = {
 """Files whose criteria say in no words what is judged: these have to be written first."""
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("title", TOLD)
 @pytest.mark.usefixtures("folder")
 def test_advice_that_is_followed_word_for_word_leads_to_a_table_that_scores_as_show_says(title):

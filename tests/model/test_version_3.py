@@ -588,6 +588,7 @@ def test_only_changed_lines_of_groups_are_linted(faulty_file):
     assert list_lines("--diff-base=HEAD") == [("deprecated-description", 4)]
 
 
+@pytest.mark.slow
 async def test_an_editor_offers_the_fix_of_a_group(tmp_path):
     path, uri = tmp_path / "a.yaml", uri_of(tmp_path / "a.yaml")
     async with start(tmp_path) as editor:

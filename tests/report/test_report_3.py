@@ -128,6 +128,7 @@ def test_an_answer_to_which_nothing_applies_is_no_invalid_one(run):
     assert " x " not in part(page, "invalid")
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_results_of_every_kind_are_read_to_the_same_results(seed, run):
     dice = Random(seed)  # noqa: S311

@@ -44,7 +44,7 @@ def read(rubric, given):
 
 
 @given(cases())
-@settings(max_examples=300)
+@settings(max_examples=5 * settings().max_examples)
 def test_an_answer_comes_to_what_the_reference_says(case):
     rubric, given = case
     expected = score_3(rubric, given)
@@ -72,7 +72,7 @@ def test_groups_and_texts_come_to_what_the_reference_says(seed):
 
 
 @given(cases_2(), st.data())
-@settings(max_examples=300)
+@settings(max_examples=5 * settings().max_examples)
 def test_a_rubric_of_version_2_has_the_same_results_in_version_3(case, data):
     _, entries, given = case
     older = load_2(entries)
