@@ -5,6 +5,7 @@ What others wrote is escaped wherever a template prints it. The answers are in t
 """
 
 import heapq
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ _LONGEST, _LONGEST_SAID = 4000, 100_000
 """The most characters to show of a name or message, and of a quoted text: question, answer, reference, reasons."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
 
 
 def as_html(text: str, most: int = _LONGEST) -> Markup:
@@ -60,6 +62,11 @@ def as_html(text: str, most: int = _LONGEST) -> Markup:
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
     lines = shown.replace("\r\n", "\n").split("\n")
     return Markup(escape("\n".join(visible(line.expandtabs(4)) for line in lines)))  # noqa: S704 (escaped here)
+
+
+def keep_options(text: str) -> Markup:
+    """Escape a text, and have each option of a command in it stand on one line: browsers break a line behind `--`."""
+    return Markup(_OPTION.sub(r'<span class="option">\g<0></span>', str(as_html(text))))  # noqa: S704 (escaped before)
 
 
 def format_score(score: Any) -> str:
@@ -80,6 +87,7 @@ def _make_environment() -> Environment:
     )
     environment.filters.update(
         number=lambda count: f"{count:,}",
+        options=keep_options,
         quoted=lambda text: as_html(text, _LONGEST_SAID),
         answer=name_answer,
         id=name_id,
