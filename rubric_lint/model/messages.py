@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from itertools import islice
 from math import inf
@@ -256,13 +257,15 @@ def make_whole(value: Any) -> Any:
 
 
 def to_data(value: Any) -> Any:
-    """Return a value as in JSON reports: of a tuple with names all its fields, or what `to_json` says instead."""
+    """Return a value as in JSON reports: all fields of a dataclass or a named tuple, or what its `to_json` says."""
     if value is None or isinstance(value, str | int | float):
         return value
     if hasattr(value, "to_json"):
         return to_data(value.to_json())
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return to_data(value._asdict())
+    if is_dataclass(value):
+        return {field.name: to_data(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {name: to_data(inner) for name, inner in value.items()}
     return [to_data(item) for item in value] if isinstance(value, list | tuple) else value

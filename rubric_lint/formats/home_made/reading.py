@@ -116,8 +116,8 @@ class _RubricReader(RubricFields):
         return self.draft.finish(
             dialect if fields == dialect.fields else replace(dialect, fields=fields),
             self.data,
-            name=self.read_text(self.table.rubric),
-            task=self.read_text(self.table.task),
+            name=self.find_text(self.table.rubric),
+            task=self.find_text(self.table.task),
             threshold=threshold,
             threshold_path=place,
             unscorable=_NO_SCALE if self.scales.is_unsaid else "",

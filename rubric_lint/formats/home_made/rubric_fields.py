@@ -113,7 +113,7 @@ class RubricFields:
         """Return whether an entry has one of some fields, without a value, which the schema reports."""
         return any(find_field(criterion.value, criterion.place, name) for name in names)
 
-    def read_text(self, text: str) -> str:
+    def find_text(self, text: str) -> str:
         """Return the text at a pointer, empty if there is none."""
         found = self.follow(text) if text else None
         return str(found.value) if found and isinstance(found.value, str | int) else ""

@@ -98,8 +98,8 @@ class MapBatches:
                 f'keep is {keep!r}; expected column names with types, such as {{"model": pyarrow.string()}}'
             )
         self._rubrics = rubrics
-        of_results = {*schema(rubrics=self._listed).names} - {"id"}
-        reserved = [name for name in kept if name in of_results]
+        # Without columns to keep, what the rubrics are is checked below.
+        reserved = [name for name in kept if name != "id" and name in schema(rubrics=self._listed).names]
         if reserved:
             raise ValueError(
                 f"keep has {list_names(reserved)}, which results have too; rename the column in the input, or remove "
