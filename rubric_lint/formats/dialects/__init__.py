@@ -258,7 +258,7 @@ def could_hold_rubrics(data: bytes, name: str) -> bool:
 # A value behind the key, an entry that is one word or ends as a file does, or an include.
 _NAMES_FILES = re.compile(
     rb"""(?m)^["']?(?:tests|eval_?cases|cases|scenarios|default_test)["']?[ \t]*:[ \t]*[^\s#{]"""
-    rb"""|^[ \t]*-[ \t]+(?:["']?[^\s:{"']+["']?|.*\.(?:jsonl?|ya?ml|csv|[cm]?js|py)["']?)[ \t\r]*$"""
+    rb"""|^[ \t]*-[ \t]++(?:["']?[^\s:{"']+["']?|.*\.(?:jsonl?|ya?ml|csv|[cm]?js|py)["']?)[ \t\r]*$"""
     rb"""|\binclude["']?[ \t]*:"""
 )
 
