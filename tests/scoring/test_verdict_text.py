@@ -43,11 +43,11 @@ def find(text, **options):
     return find_verdict(text, "score", **options).value
 
 
-@pytest.mark.parametrize("extract", Extract)
 @pytest.mark.parametrize("text", TABLES["an object that is the"])
-def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(text, extract):
-    assert find(text, extract=extract) == {"score": 7}
-    assert find(text, extract=extract, answer='I say {"score": 7}.') == {"score": 7}
+def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(text):
+    for extract in Extract:
+        assert find(text, extract=extract) == {"score": 7}
+        assert find(text, extract=extract, answer='I say {"score": 7}.') == {"score": 7}
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_an_object_on_the_next_line_of_a_block_quote_is_quoted(text):
 
 
 @pytest.mark.parametrize("text", TABLES["an object of another language is an object too, text"])
-@pytest.mark.parametrize("extract", Extract)
-def test_an_object_of_another_language_is_an_object_too(text, extract):
-    with pytest.raises(OutputError):
-        find(text, extract=extract)
+def test_an_object_of_another_language_is_an_object_too(text):
+    for extract in Extract:
+        with pytest.raises(OutputError):
+            find(text, extract=extract)
 
 
 def test_an_answer_field_in_a_string_of_the_object_is_none():
