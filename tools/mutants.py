@@ -42,7 +42,8 @@ HANGS, CRASH = "a hanging test", "loading the tests"
 LOADED = ("hypothesis.strategies", "hypothesis.internal.conjecture.engine", "click", "jsonschema", "msgspec")
 SLOWER, STARTING = 5, 60
 """Tests of a change that take this many times their seconds, and these to start, hang."""
-MEMORY = 4 << 30
+MEMORY = 8 << 30
+"""The fast tests in one process take 5 GB of addresses and use 1: threads and Arrow reserve what they do not need."""
 FIRST = 8
 """How many of the tests that noticed other changes run before all others."""
 
