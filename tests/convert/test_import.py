@@ -88,10 +88,17 @@ def test_a_silenced_error_is_refused(tmp_path, said):
 
 
 @pytest.mark.parametrize(
-    ("separator", "named"), [(",", ""), (";", "semicolons"), ("\t", "tabs")], ids=["comma", "semicolon", "tab"]
+    ("separator", "named", "mark", "encoding", "end"),
+    [
+        (",", "", "", "utf-8", "\n"),
+        (",", "", "\ufeff", "utf-8", "\r\n"),
+        (",", "", "", "utf-16", "\n"),
+        (";", "semicolons", "", "utf-8", "\r\n"),
+        (";", "semicolons", "\ufeff", "utf-8", "\n"),
+        ("\t", "tabs", "", "utf-8", "\n"),
+        ("\t", "tabs", "", "utf-16", "\n"),
+    ],
 )
-@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "BOM"])
-@pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\n"), ("utf-8", "\r\n"), ("utf-16", "\n")])
 def test_files_of_other_programs(separator, named, mark, encoding, end):
     text = f'id{separator}expected_outcome\na{separator}"Says ""no"",\nwith a reason"\n'
     said = f"r.csv:1:1: read with {named} between cells\n" if named else ""

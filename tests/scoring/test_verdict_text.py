@@ -251,15 +251,9 @@ def read(case, extract):
 @pytest.mark.spread(7)
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
 def test_what_a_person_reads_at_the_end_is_scored_or_refused_and_nothing_else(case):
-    found = read(case, "last")
-    reason = case.get("why") or case.get("missed")
-    assert reason in found if reason else found == case.get("misread", case["says"])
-
-
-@pytest.mark.spread(7)
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
-def test_the_whole_text_and_the_only_object_are_scored_or_refused_as_the_text_says(case):
     whole, last, only = (read(case, extract) for extract in Extract)
+    reason = case.get("why") or case.get("missed")
+    assert reason in last if reason else last == case.get("misread", case["says"])
     assert whole == case["says"] if "whole" in case else isinstance(whole, str)
     if "only" in case:
         assert isinstance(only, str) if case["only"] is None else only == case["only"]
