@@ -432,8 +432,7 @@ def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
     assert invalid == [(3, "a2", "sheet `Scores`: the row is hidden; show it or delete it")]
 
 
-@pytest.mark.parametrize("name", ["id", "ID", "Id"])
-@pytest.mark.parametrize("accuracy", ["accuracy", "Accuracy"])
+@pytest.mark.parametrize(("name", "accuracy"), [("ID", "accuracy"), ("Id", "Accuracy")])
 def test_the_case_of_a_field_does_not_matter_in_any_kind_of_file(name, accuracy):
     row = {name: "a1", "Rater": "bo", accuracy: 9, "length": 7}
     expected = ({"bo": {"a1": ((9, 7), "pass")}}, [], {})
@@ -453,9 +452,11 @@ def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_sta
     assert (line, fault.path, fault.record) == (4, "/ID", {})
 
 
-@pytest.mark.parametrize("row", [{"id": "c"}, {}, {"id": "c", "note": "so"}], ids=["an id", "no id", "another field"])
-@pytest.mark.parametrize("name", ["tone", "Tone", "criteria.tone"])
-def test_a_judgement_that_names_none_of_several_rubrics_says_so(row, name):
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [("tone", {"id": "c"}), ("Tone", {"id": "c"}), ("criteria.tone", {}), ("tone", {"id": "c", "note": "so"})],
+)
+def test_a_judgement_that_names_none_of_several_rubrics_says_so(name, row):
     scorer = Scorer(load_rubrics("suite.yaml", SUITE))
     judged = {**row, "verdict": "", name: "yes"}
     assert scorer.score(json.dumps(judged).encode(), 1).error.path == "/rubric"

@@ -284,8 +284,7 @@ def test_any_rubric_of_version_3_is_written_or_refused_with_its_place(rubric):
         assert export.text or target == "json"
 
 
-@pytest.mark.parametrize("mark", ["70%", "40%", "26/30", "80%"])
-@pytest.mark.parametrize("target", ["csv", "markdown"])
+@pytest.mark.parametrize(("target", "mark"), [("csv", "40%"), ("csv", "26/30"), ("csv", "80%"), ("markdown", "70%")])
 def test_the_marks_that_a_table_loses_are_told_as_settings_that_keep_each_verdict(mark, target, folder):
     criteria = "criteria: [{id: a, weight: 2, expected_outcome: States the dose}, {id: b, expected_outcome: Is polite}]"
     text = f"{newest('rubric', 'v3').modeline}scale: [0, 20]\npass_threshold: {mark}\n{criteria}\n"
