@@ -208,6 +208,14 @@ def test_an_unknown_way_to_treat_extra_fields_is_refused():
         score(RUBRICS["holistic"], '{"score": 7}', extra_fields="ignore")
 
 
+def test_a_number_stays_one_in_an_output_with_half_a_character():
+    text = '{"score": 7, "stars": 6.99999999999999999, "reasoning": "\\ud800"}'
+    with pytest.raises(OutputError, match="`stars` is 6") as refused:
+        score(RUBRICS["holistic"], text)
+    assert refused.value.path == "/stars"
+    assert score(RUBRICS["holistic"], text, extra_fields="accept").score == Fraction(7, 10)
+
+
 def test_samples_are_read_as_single_outputs_are():
     outputs = ['{"score": 7, "stars": 1}', '{"score": 9, "stars": 1}']
     with pytest.raises(OutputError):
