@@ -23,7 +23,13 @@ from rubric_lint.source.reading import read_documents
 from rubric_lint.source.source import Source
 
 CASES = read_cases(__file__)
+SERIES = CASES.pop("ONE_LINE")
 REFUSED = {f"{kind}: {name}": case for kind, cases in CASES.items() if kind != "SCORED" for name, case in cases.items()}
+for number, series in enumerate(SERIES):
+    place = series["text"].partition("@")[0].count("\n") + 1
+    for line, word in series["lines"].items():
+        text = series["text"].replace("@", line)
+        REFUSED[f"{line.strip()}, in series {number}"] = (series["file"], text, {place: word})
 SCORED = CASES["SCORED"]
 
 
