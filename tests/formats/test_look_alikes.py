@@ -17,8 +17,9 @@ LOOK_ALIKES = TABLES["LOOK_ALIKES"]
 
 @pytest.mark.parametrize("text", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
 def test_a_look_alike_is_left_alone(text):
-    result = lint("rubrics.json" if text[0] in "[{" else "a.yaml", text.encode())
-    assert (result.rubrics, result.findings, [each for each in result.unread if each.is_known]) == (0, (), [])
+    for name in ("a.yaml", "rubrics.json") if text[0] in "[{" else ("a.yaml",):
+        result = lint(name, text.encode())
+        assert (result.rubrics, result.findings, [each for each in result.unread if each.is_known]) == (0, (), [])
 
 
 OTHER_PURPOSES = YAML(typ="safe").load((Path(__file__).parents[1] / "data/look_alikes.yaml").read_text("utf-8"))
