@@ -137,6 +137,7 @@ def read_back(target, text):
     return rubric
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("target", ["rubric", "csv", "markdown", "agentv-4", "agentv-5"])
 @pytest.mark.parametrize("addition", ADDITIONS)
 def test_what_is_read_back_scores_the_same(addition, target):

@@ -197,6 +197,7 @@ def test_an_endpoint_that_takes_no_schema_is_asked_once_in_each_form_and_the_way
     said(message)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     ("accepted", "named", "asked_as"),
     [

@@ -53,6 +53,7 @@ MARKS = {
 }
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_only_the_fields_change(text, said):
     text = f"# État 🙂\n{text}"

@@ -47,6 +47,7 @@ def test_a_fix_changes_the_lines_of_deprecated_fields_only(path):
     assert fix(path.name, fixed.data).applied == ()
 
 
+@pytest.mark.spread(3)
 @EACH
 def test_every_finding_of_yaml_can_be_silenced(path):
     if path.suffix != ".yaml":

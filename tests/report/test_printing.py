@@ -153,6 +153,7 @@ def print_of(*arguments):
     return commands.run("rubric-lint", *arguments).stdout
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_no_text_of_outputs_gives_orders_in_the_results(text):
     Path("a.yaml").write_text(f"rubrics:\n- id: {json.dumps(text)}\n  expected_outcome: Says it\n")

@@ -84,7 +84,7 @@ def test_one_shard_is_written_as_it_is():
     assert call("merge", "-", "--format", "jsonl", given=out)[0] == out
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(15)
 @pytest.mark.parametrize("head", [{"id": "a"}, {"id": 3}, {}])
 @pytest.mark.parametrize("given", [{"output": output(10, 7)}, {"outputs": [output(10, 7)] * 2}, {"output": "none"}])
 @pytest.mark.parametrize("count", range(8))

@@ -266,7 +266,7 @@ def is_home_made(file):
     return any(rubric.view and rubric.view.dialect.title == TITLE for _, rubric in examined.rubrics)
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(6)
 @each(MERE_DATA)
 def test_notations_do_not_change_what_is_marked(file):
     documents = file.documents
