@@ -393,13 +393,6 @@ class OutputReader:
                 raise OutputError(f"{refusal}: expected {'true or false' if is_check else 'integers'} as answers")
         return found
 
-    def get(self, answers: Answers | None) -> Scored | None:
-        """Return the result for some answers; None without any, or if one is not allowed or nothing applies."""
-        try:
-            return self.grade(answers) if answers else None
-        except (KeyError, NothingAppliesError):
-            return None
-
     def grade(self, answers: Answers) -> Scored:
         """Return the result for some answers, in the rubric's order.
 

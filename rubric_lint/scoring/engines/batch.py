@@ -32,14 +32,12 @@ from rubric_lint.scoring.totals import Totals
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from rubric_lint.scoring.engines.arrow_tables import OutputColumns
-
 
 _MOST = 65_536
 """The most rows in a portion."""
 
 
-Portion: TypeAlias = "list[RawRecord] | OutputItems | OutputColumns"
+Portion: TypeAlias = list[RawRecord] | OutputItems
 
 
 def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
@@ -79,7 +77,7 @@ def _is_table(outputs: Any) -> bool:
     return is_frame or any(hasattr(outputs, f"__arrow_c_{kind}__") for kind in ("stream", "array"))
 
 
-def _divide_table(table: Any, size: int) -> "Iterator[OutputItems | OutputColumns]":
+def _divide_table(table: Any, size: int) -> Iterator[OutputItems]:
     if hasattr(table, "iloc"):  # of pandas, whose columns may hold any Python values
         is_frame = hasattr(table, "columns")
         if is_frame:
@@ -96,7 +94,7 @@ def _divide_table(table: Any, size: int) -> "Iterator[OutputItems | OutputColumn
     yield from read_arrow(table, size)
 
 
-def _divide_items(outputs: Iterable[Any], size: int) -> "Iterator[OutputItems | OutputColumns]":
+def _divide_items(outputs: Iterable[Any], size: int) -> Iterator[OutputItems]:
     rest = iter(outputs.tolist() if hasattr(outputs, "tolist") else outputs)
     while items := [*islice(rest, size)]:
         if not any(map(_is_batch, items)):
@@ -269,11 +267,8 @@ class Collector:
                 self._add_result(self._scorer.score(content, line), line)
             return
         self._rows.id_type = portion.id_type
-        if isinstance(portion, OutputItems):
-            for item in portion.items:
-                self._add_item(item)
-        else:
-            self._add_plain(portion)
+        for item in portion.items:
+            self._add_item(item)
 
     def take(self, rows: int) -> ScoredBatch:
         """Return the first rows, and forget them."""
@@ -282,19 +277,6 @@ class Collector:
     def _add(self, name: Any, result: RowResult) -> None:
         self._rows.ids.append(name)
         self._rows.results.append(result)
-
-    def _add_plain(self, portion: "OutputColumns") -> None:
-        """Add records by their columns, and what needs a second look one by one."""
-        found = portion.match_form(self._scorer)
-        others = [place for place, known in enumerate(found) if known is None]
-        done = 0
-        for place, record in zip(others, portion.gather(others), strict=True):
-            self._rows.ids += portion.ids[done:place]
-            self._rows.results += [known for known in found[done:place] if known]
-            self._add_value(record)
-            done = place + 1
-        self._rows.ids += portion.ids[done:]
-        self._rows.results += [known for known in found[done:] if known]
 
     def _add_item(self, item: Any) -> None:
         matched = self._scorer.match_form(item)
