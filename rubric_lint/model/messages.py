@@ -257,15 +257,20 @@ def make_whole(value: Any) -> Any:
 
 
 def to_data(value: Any) -> Any:
-    """Return a value as in JSON reports: all fields of a dataclass or a named tuple, or what its `to_json` says."""
+    """Return a value as in JSON reports: all fields of a dataclass or a named tuple, or what its `to_json` says.
+
+    A fraction is the nearest double.
+    """
     if value is None or isinstance(value, str | int | float):
         return value
+    if hasattr(value, "denominator"):  # a fraction
+        return float(value)
     if hasattr(value, "to_json"):
-        return to_data(value.to_json())
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return to_data(value._asdict())
-    if is_dataclass(value):
-        return {field.name: to_data(getattr(value, field.name)) for field in fields(value)}
+        value = value.to_json()
+    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return {name: to_data(inner) for name, inner in value.items()}
     return [to_data(item) for item in value] if isinstance(value, list | tuple) else value
