@@ -272,8 +272,13 @@ def to_data(value: Any) -> Any:
     elif is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {name: to_data(inner) for name, inner in value.items()}
+        return fields_to_data(value)
     return [to_data(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def fields_to_data(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with these fields as in JSON reports."""
+    return {name: to_data(value) for name, value in values.items()}
 
 
 def _escape(text: str, escape: Callable[[str], str], kept: str = "") -> str:

@@ -268,15 +268,12 @@ class Scored:
         """Return the result as JSON, without the fields that the record adds."""
         found = {**self.rubric.to_json(), **self.summarize()}
         if self.samples:
-            found |= {"verdicts": _name_verdicts(self.verdicts), "stable": self.stable}
+            found |= {"verdicts": self.verdicts, "stable": self.stable}
         if self.samples and self.models:
             by_model: dict[str, list[Scored]] = {}
             for model, sample in zip(self.models, self.samples, strict=True):
                 by_model.setdefault(model, []).append(sample)
-            panel = [
-                {"model": model, "verdicts": _name_verdicts(_count_verdicts(samples))}
-                for model, samples in by_model.items()
-            ]
+            panel = [{"model": model, "verdicts": _count_verdicts(samples)} for model, samples in by_model.items()]
             # Outputs of one model are not independent votes; those of different models may be.
             found |= {"independent_votes_at_most": self.votes, "panel": panel}
         found["criteria"] = [criterion.to_json() for criterion in self.criteria]
@@ -298,10 +295,6 @@ class Scored:
 def _count_verdicts(results: Iterable[Scored]) -> dict[Verdict, int]:
     verdicts = [result.verdict for result in results]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
-
-
-def _name_verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:
-    return {str(verdict): count for verdict, count in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,15 +236,15 @@ class OutputReader:
             return self.make_result(read_object(read_grade(*letter, self.rubric, reading), self.rubric, reading))
         field = "score" if self._is_holistic else "checks"
         shown = answer() if callable(answer) else answer
-        verdict = find_verdict(
+        verdict, has_raw_controls = find_verdict(
             output,
             field,
             answer=shown,
             extract=reading.extract,
             is_verdict=lambda value: has_answer_fields(value, self.rubric) or is_foreign(value, self.rubric),
         )
-        result = self.read_object(verdict.value, reading)
-        if verdict.has_raw_controls:
+        result = self.read_object(verdict, reading)
+        if has_raw_controls:
             notes = replace(result.notes[0] if result.notes else NO_NOTES, has_raw_controls=True)
             result.source = replace(result.output, notes=notes)
             result.notes = (notes,)

@@ -8,6 +8,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
 
 from rubric_lint.model.arguments import takes
+from rubric_lint.model.messages import fields_to_data
 from rubric_lint.scoring.engines.rows import (
     LARGEST,
     BatchRows,
@@ -128,13 +129,7 @@ class ScoredRow(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON, with null for what an invalid output does not have."""
-        return {
-            **self._asdict(),
-            "verdict": None if self.verdict is None else str(self.verdict),
-            "gates_missed": None if self.gates_missed is None else [*self.gates_missed],
-            "criteria": None if self.criteria is None else [result.to_json() for result in self.criteria],
-            "error": self.error and self.error._asdict(),
-        }
+        return fields_to_data(self._asdict())
 
 
 class ScoredBatch:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from rubric_lint.model.criterion import Shape, Thresholds
 from rubric_lint.model.finding import Unread
 from rubric_lint.model.groups import Group
-from rubric_lint.model.messages import make_whole, to_data
+from rubric_lint.model.messages import fields_to_data, make_whole, to_data
 from rubric_lint.scoring.grading import Verdict
 
 
@@ -134,7 +134,7 @@ class ShownRubric(NamedTuple):
             found["grades"] = [{"grade": name, "score": share} for name, share, _ in self.grades]
         if self.groups:
             found["groups"] = [*map(_describe_group, self.groups)]
-        return {name: to_data(value) for name, value in found.items()}
+        return fields_to_data(found)
 
 
 def _describe_group(group: Group) -> dict[str, Any]:
