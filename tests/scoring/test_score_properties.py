@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_outputs import cases, load, write_entry
 
 from rubric_lint.scoring import OutputError, score
-from rubric_lint.scoring.records.decoding import IS_INSTALLED
+from rubric_lint.scoring.output import IS_INSTALLED
 from rubric_lint.scoring.scorer import Scorer
 
 TABLES = read_cases(__file__)
@@ -107,8 +107,7 @@ def test_lines_of_the_very_form_are_read_at_once(lines):
 def tell_strictly(scorer, entry):
     """The outcome of an entry where msgspec is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("scoring.records.decoding", "scoring.output"):
-            patch.setattr(f"rubric_lint.{module}.IS_INSTALLED", False)
+        patch.setattr("rubric_lint.scoring.output.IS_INSTALLED", False)
         return scorer.score(entry, 1)
 
 
