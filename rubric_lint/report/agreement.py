@@ -404,21 +404,14 @@ class AgreementReport(NamedTuple):
     """Everything that a run found: the agreement on each rubric, and what it does not rest on."""
 
     agreements: Sequence[Agreement]
+    breaches: Sequence[Breach]
     invalid: Sequence[InvalidRecord]
     left_out: Sequence[LeftOut]
-    breaches: Sequence[Breach]
 
 
 def as_json(findings: AgreementReport) -> str:
     """Return the JSON report."""
-    report = {
-        "version": VERSION,
-        "agreements": findings.agreements,
-        "breaches": findings.breaches,
-        "invalid": findings.invalid,
-        "left_out": findings.left_out,
-    }
-    return render_report(report)
+    return render_report({"version": VERSION, **findings._asdict()})
 
 
 def as_text(findings: AgreementReport, columns: int, most: int = 10) -> Iterator[str]:

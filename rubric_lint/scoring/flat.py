@@ -41,8 +41,7 @@ class SheetLayout:
     """Where records with certain names of fields have a judgement: the `used` fields, and the `others`.
 
     Of the used ones, `criteria` have the answer to each criterion, and `verdict` has the verdict; None without one.
-    `flags` are those of the others that say in yes or no whether an answer passes. `seen` has for each criterion the
-    answers that texts mean: a table repeats a few.
+    `flags` are those of the others that say in yes or no whether an answer passes.
     """
 
     criteria: tuple[str | None, ...]
@@ -50,7 +49,6 @@ class SheetLayout:
     used: frozenset[str]
     others: tuple[str, ...]
     flags: tuple[str, ...]
-    seen: tuple[dict[str, AnswerValue | None], ...]
 
 
 class SheetRow(NamedTuple):
@@ -100,17 +98,8 @@ def read_sheet_row(value: Mapping[str, Any], rubric: ScoringRubric) -> SheetRow 
         return None
     _refuse_compact(value, layout, rubric)
     answers: list[AnswerValue | None] = []
-    for name, criterion, seen in zip(layout.criteria, rubric.criteria, layout.seen, strict=True):
-        if name is None:
-            answers.append(None)
-            continue
-        cell = value[name]
-        if type(cell) is not str:
-            answers.append(_read_answer(value, name, criterion))
-            continue
-        if cell not in seen:
-            seen[cell] = _read_answer(value, name, criterion)
-        answers.append(seen[cell])
+    for name, criterion in zip(layout.criteria, rubric.criteria, strict=True):
+        answers.append(None if name is None else _read_answer(value, name, criterion))
     verdict = None if layout.verdict is None else _read_verdict(value, layout.verdict)
     if layout.criteria == (None,) and rubric.criteria[0].shape is Shape.CHECKLIST:
         earning = [grade.answer for grade in rubric.criteria[0].grades if rubric.weigh([grade]).verdict is verdict]
@@ -158,7 +147,7 @@ def _lay_out(names: tuple[str, ...], rubric: ScoringRubric) -> SheetLayout:
                     f"no column `{criterion.id}`; did you misspell it as `{folded[near[0]]}`? If not, rename that"
                 )
     flags = tuple(name for name in others if name.lower() in _FLAGS)
-    return SheetLayout(criteria, verdict, used, others, flags, tuple({} for _ in rubric.criteria))
+    return SheetLayout(criteria, verdict, used, others, flags)
 
 
 class _SharedError(OutputError):

@@ -97,7 +97,7 @@ def test_what_does_not_apply_is_no_disagreement():
     assert (code.answers, code.pair.exact[:2], code.not_applicable) == (2, (2, 2), (1, 2, (1, 1)))
     assert compared(agreement, "figures").not_applicable is None
     assert [each.criterion for each in agreement.disagreements.worst] == []
-    text = "\n".join(as_text(AgreementReport([agreement], [], [], ()), 200, 10))
+    text = "\n".join(as_text(AgreementReport([agreement], (), [], []), 200, 10))
     assert (
         "code does not apply to some answers, which are not compared: 1 by all, 1 by ana alone and 1 by judge alone."
         in text
@@ -382,7 +382,7 @@ def test_every_rubric_can_be_measured(seed):
     )
     (ratings,) = reader.join()
     agreement = analyse(ratings, AgreementOptions())
-    report = json.loads(as_json(AgreementReport([agreement], reader.invalid, reader.left_out, ())))
+    report = json.loads(as_json(AgreementReport([agreement], (), reader.invalid, reader.left_out)))
     assert [each.message for each in Draft7Validator(AGREEMENT).iter_errors(report)] == []
     for each in agreement.comparisons:
         for found in each.measures:
@@ -414,7 +414,7 @@ def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
         outcomes = apply_rules(build_table(ratings, rubric))
         reports.append(
             (
-                as_json(AgreementReport([analyse(ratings, AgreementOptions())], reader.invalid, reader.left_out, ())),
+                as_json(AgreementReport([analyse(ratings, AgreementOptions())], (), reader.invalid, reader.left_out)),
                 outcomes,
             )
         )

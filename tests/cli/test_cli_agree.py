@@ -72,7 +72,7 @@ def tables(columns, name="c"):
     reader.read("labels.jsonl", entries(*labels), labels=True)
     plan = AgreementOptions(worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
-    return [*as_text(AgreementReport(agreements, reader.invalid, reader.left_out, []), columns)]
+    return [*as_text(AgreementReport(agreements, [], reader.invalid, reader.left_out), columns)]
 
 
 def test_the_tables_of_agreement(snapshot):

@@ -80,7 +80,7 @@ def measure_agreement(
         return None
     plan = AgreementOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
-    return AgreementReport(analyse_all(ratings, plan), reader.invalid, reader.left_out, ())
+    return AgreementReport(analyse_all(ratings, plan), (), reader.invalid, reader.left_out)
 
 
 def read_files(
@@ -250,7 +250,7 @@ def _analyse(
         check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
     agreements = analyse_all(ratings, plan)
     breaches = [breach for condition in conditions for breach in find_breaches(agreements, condition)]
-    return AgreementReport(agreements, reader.invalid, reader.left_out, breaches)
+    return AgreementReport(agreements, breaches, reader.invalid, reader.left_out)
 
 
 def _write_report(given: Given, report: "AgreementReport", page: TextIO | None) -> None:

@@ -81,11 +81,12 @@ def score_files(
 
     writer = results or (JsonLinesText(write, compact=True) if given.compact else FORMS[form](write, make_style()))
     page, other = (extras.page, extras.other) if extras else (None, None)
+    observer = page or other
     scoring = ScoringRun(
         rubrics,
         writer.add,
         progress,
-        page or other,
+        observer.add if observer else None,
         several=len(outputs) > 1,
         reading=ParseOptions.of(given.extract, given.extra_fields, given.grades),
         mapping=select_side(given.mapping, JUDGE),

@@ -199,11 +199,6 @@ def format_json_error(fault: json.JSONDecodeError, whole: str = "text") -> str:
     return fault.msg[:1].lower() + fault.msg[1:].removesuffix(" at")
 
 
-def keys_twice(value: Any) -> tuple[str, ...]:
-    """Return the keys that occur more than once in an object."""
-    return value.keys_twice if isinstance(value, _Repetitive) else ()
-
-
 def refuse_flaws(value: Any) -> None:
     """Raise an error if a value contains anything that JSON does not allow.
 
@@ -285,7 +280,7 @@ def decode_entry(content: Content, expected: str = _EXPECTED) -> dict[str, Any]:
 
 
 def _is_sound(value: dict[str, Any], name: str) -> bool:
-    if name in keys_twice(value):
+    if isinstance(value, _Repetitive) and name in value.keys_twice:
         return False
     try:
         refuse_flaws(value[name])
