@@ -15,7 +15,7 @@ from rubric_lint.scoring.flat import list_fields
 from rubric_lint.scoring.grading import ScoringRubric, is_unscored
 from rubric_lint.scoring.ids import make_id_key
 from rubric_lint.scoring.output import MOST_GRADED, RecordResult
-from rubric_lint.scoring.records.agentv_runs import ScoreDifference, find_differences, format_differences
+from rubric_lint.scoring.records.agentv_runs import AgentVDifferences
 from rubric_lint.scoring.records.decoding import Content
 from rubric_lint.scoring.records.entries import CHUNK, SkippedSheet
 from rubric_lint.scoring.records.mapping import RequiredColumns
@@ -157,7 +157,7 @@ class ScoringRun:
         self._files: list[str] = []
         self._judged: dict[str, OtherVersions] = {}
         self._scored: dict[str, OtherVersions] = {}
-        self._compared: list[ScoreDifference] = []
+        self._compared = AgentVDifferences()
         self._skipped: list[str] = []
 
     def run(self, name: str, stream: Any) -> int:
@@ -223,7 +223,7 @@ class ScoringRun:
             else:
                 self._counts[id(scored)] = [scored, 1]
             if "agentv" in record:
-                self._compared += find_differences(record, float(scored.score), scored.gates_missed)
+                self._compared.add(record, float(scored.score), scored.gates_missed)
         for notes in result.notes:
             self.totals.reading.note(notes)
         if len(record) > 1 and ("judge" in record or "rubric_hash" in record) and result.has_other_meaning:
@@ -256,7 +256,7 @@ class ScoringRun:
     @property
     def compared(self) -> tuple[str, ...]:
         """The differences to what AgentV made of the outputs of its runs, in words."""
-        return tuple(format_differences(self._compared))
+        return tuple(self._compared.format_lines())
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings: repeated ids, outputs of a different rubric, and what AgentV takes otherwise."""

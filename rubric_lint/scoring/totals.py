@@ -122,7 +122,7 @@ class RubricTotals:
     """The totals of the outputs for one rubric."""
 
     rubric: ScoringRubric
-    criteria: tuple[CriterionTotals, ...]
+    criteria: tuple[CriterionTotals, ...] = ()
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     points: Fraction = Fraction(0)
     sampled: int = 0
@@ -135,6 +135,7 @@ class RubricTotals:
     groups: dict[str, GroupTotals] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.criteria = tuple(map(CriterionTotals, self.rubric.criteria))
         self.groups = {group.id: GroupTotals(group) for group in self.rubric.groups}
 
     def add(self, other: "RubricTotals") -> None:
@@ -216,10 +217,6 @@ class RubricTotals:
         return fields_to_data(found)
 
 
-def _open_totals(rubric: ScoringRubric) -> RubricTotals:
-    return RubricTotals(rubric, tuple(map(CriterionTotals, rubric.criteria)))
-
-
 _MOST_FIELDS = 1_000
 """The most names of unread fields to count: a judge may invent one for each output."""
 
@@ -285,7 +282,7 @@ class Totals:
         self.invalid = 0
         self.unscored = 0
         self.reading = ReadingTotals()
-        self.rubrics = {rubric.name: _open_totals(rubric) for rubric in rubrics}
+        self.rubrics = {rubric.name: RubricTotals(rubric) for rubric in rubrics}
 
     def take(self, result: Scored, times: int = 1) -> None:
         """Count a result that so many outputs have."""
@@ -328,7 +325,7 @@ class Totals:
         self.reading.add(other.reading)
         for name, part in other.rubrics.items():
             if name not in self.rubrics:
-                self.rubrics[name] = _open_totals(part.rubric)
+                self.rubrics[name] = RubricTotals(part.rubric)
             self.rubrics[name].add(part)
 
     def __radd__(self, start: int) -> "Totals":

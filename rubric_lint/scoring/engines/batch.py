@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
+from io import BytesIO
 from itertools import chain, islice
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias
@@ -48,8 +49,7 @@ def divide(outputs: Any, size: int = _MOST) -> Iterator[Portion]:
         TypeError: if it is not something that holds outputs.
     """
     if isinstance(outputs, bytes | bytearray | memoryview):
-        whole = bytes(outputs)
-        return _divide_entries((whole[start : start + CHUNK] for start in range(0, len(whole), CHUNK)), size)
+        outputs = BytesIO(outputs)
     if hasattr(outputs, "read"):
         return _divide_entries(_read(outputs), size)
     if isinstance(outputs, str | Mapping) or not (_is_table(outputs) or hasattr(outputs, "__iter__")):
