@@ -8,6 +8,7 @@ from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
+from unittest.mock import patch
 
 import browser
 import commands
@@ -221,8 +222,9 @@ def test_every_link_of_the_page_leads_to_a_part_of_it(run):
 
 
 @needs_node
-def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said):
-    page, totals, scorer = HtmlReport(RUBRICS, most_text=1200), Totals(RUBRICS.values()), Scorer(RUBRICS)
+def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said, monkeypatch):
+    monkeypatch.setitem(PageAnswers.__init__.__kwdefaults__, "most_text", 1200)
+    page, totals, scorer = HtmlReport(RUBRICS), Totals(RUBRICS.values()), Scorer(RUBRICS)
     for number, score in enumerate((9, 1, 9, 9)):
         text = json.dumps(tower(f"a{number}", score, 9, "x" * 300)).encode()
         page.add(scorer.score(text, number), text)
@@ -584,7 +586,8 @@ def make_page(folder, scores, most=10, before=None, **extras):
     other = OtherRun(RUBRICS, keep_text=texts.add) if texts else None
     if other:
         other.read([lines(*before).encode()])
-    page, totals, scorer = HtmlReport(RUBRICS, other, texts, most=most), Totals(RUBRICS.values()), Scorer(RUBRICS)
+    with patch.dict(PageAnswers.__init__.__kwdefaults__, most=most):
+        page, totals, scorer = HtmlReport(RUBRICS, other, texts), Totals(RUBRICS.values()), Scorer(RUBRICS)
     for line, score in enumerate(scores, 1):
         text = json.dumps(tower(f"a{line}", score, 9)).encode()
         outcome = scorer.score(text, line)
@@ -686,7 +689,7 @@ def test_changed_verdicts_come_before_all_others(tmp_path, said):
     ids=" ".join,
 )
 def test_the_page_names_the_command_that_writes_all_results(folder, monkeypatch, arguments):
-    monkeypatch.setitem(HtmlReport.__init__.__kwdefaults__, "most", 10)
+    monkeypatch.setitem(PageAnswers.__init__.__kwdefaults__, "most", 10)
     monkeypatch.chdir(folder)
     records = lines(*(tower(f"a{n}", n % 11, 9) for n in range(12)))
     for name in ("one.jsonl", "two.jsonl", "b c.jsonl"):
