@@ -324,12 +324,7 @@ def _fold_key(name: str) -> str:
 
 def near_misses(value: Iterable[str], fields: tuple[str, ...]) -> list[str]:
     """Return the names that may be misspelt names of these fields."""
-    return [name for name in value if name not in _KNOWN and _is_near(name, fields)]
-
-
-@lru_cache(maxsize=1000)
-def _is_near(name: str, fields: tuple[str, ...]) -> bool:
-    return bool(find_near(name, fields))
+    return [name for name in value if name not in _KNOWN and find_near(name, fields)]
 
 
 def describe_answer(value: Any) -> str:
