@@ -122,7 +122,7 @@ class RubricTotals:
     """The totals of the outputs for one rubric."""
 
     rubric: ScoringRubric
-    criteria: tuple[CriterionTotals, ...] = ()
+    criteria: tuple[CriterionTotals, ...] = field(init=False)
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     points: Fraction = Fraction(0)
     sampled: int = 0
