@@ -105,16 +105,7 @@ def find_extent(band: Band) -> range | None:
     return band.reach if is_swapped else None
 
 
-def repair_scales(rubric: Rubric) -> tuple[tuple[Scale, ScaleRepair], ...]:
-    """Return the flawed scales of a rubric that have bands, each with its repair, which several rules report."""
-    return rubric.once(_repair_scales)
-
-
-def _repair_scales(rubric: Rubric) -> tuple[tuple[Scale, ScaleRepair], ...]:
-    return tuple((scale, _plan_repair(rubric, scale)) for scale in rubric.flawed_scales if scale.bands)
-
-
-def _plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
+def plan_repair(rubric: Rubric, scale: Scale) -> ScaleRepair:
     """Return the repair of all that is wrong with the order and the bounds of the bands of a scale."""
     try:
         plan = plan_scale(rubric, scale)
