@@ -164,6 +164,10 @@ class Rubric(_RubricFields):
         """Return where in the document a path in the rubric is."""
         return self.view.place(path) if self.view else path
 
+    def find_written(self, path: Path) -> tuple[Path, bool] | None:
+        """Return the path in the document, and whether the value is in the key there; None if it is not written."""
+        return self.view.find_written(path) if self.view else (path, False)
+
     def read_value(self, document: Document) -> Any:
         """Return the value as it is written; if it is a whole document, without the name of its schema."""
         value = document.value(self.path)
