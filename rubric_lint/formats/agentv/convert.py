@@ -33,10 +33,10 @@ from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.nunjucks import escape, find_environment, find_marks
 from rubric_lint.source.patch import Style, drop, like, plain, put, rename, rewrite, track, written
-from rubric_lint.source.patch.tracked import children_of, find_origin
+from rubric_lint.source.patch.tracked import find_origin
 from rubric_lint.source.path import Part, Path, find_strings
 from rubric_lint.source.scalar import resolve
-from rubric_lint.source.tree import AliasNode, walk_nodes
+from rubric_lint.source.tree import AliasNode, items_of, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
@@ -462,7 +462,7 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
     if not isinstance(value, dict | list):
         return
     names = names | variables.get(id(value), frozenset())
-    for step, child in [*children_of(value)]:
+    for step, child in [*items_of(value)]:
         if not isinstance(child, str):
             escape_environment(child, variables, names)
         elif find_marks(child, marks="env") and not find_environment(child) & names:

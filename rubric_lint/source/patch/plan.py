@@ -12,7 +12,6 @@ from rubric_lint.source.patch.tracked import (
     Origin,
     TrackedDict,
     TrackedList,
-    children_of,
     find_origin,
     plain,
     style_of,
@@ -20,6 +19,7 @@ from rubric_lint.source.patch.tracked import (
 )
 from rubric_lint.source.path import Path
 from rubric_lint.source.source import Span
+from rubric_lint.source.tree import items_of
 
 DEEPEST = 60
 """The deepest nesting of collections that is rewritten."""
@@ -94,9 +94,9 @@ class ChangePlan:
 
     def _equals(self, value: Any, origin: Origin) -> bool:
         """Return whether a collection has what an old one had, in the same order."""
-        if [step for step, _ in children_of(value)] != list(origin.values):
+        if [step for step, _ in items_of(value)] != list(origin.values):
             return False
-        for step, child in children_of(value):  # noqa: SIM110 (`all` would take twice the depth of recursion)
+        for step, child in items_of(value):  # noqa: SIM110 (`all` would take twice the depth of recursion)
             if not self.is_kept(child, origin.values[step]):
                 return False
         return True
@@ -128,7 +128,7 @@ class ChangePlan:
         if self.is_unchanged(value):
             return
         collections.append(value)
-        for step, child in children_of(value):
+        for step, child in items_of(value):
             self._collect(child, (*path, step), collections)
 
     def _find_root(self, origin: Origin) -> None:
@@ -141,7 +141,7 @@ class ChangePlan:
         """Find the old collection that a new one is a change of, by its tracked children."""
         if isinstance(value, TrackedDict | TrackedList):
             return
-        origins = [self.origin(child) for _, child in children_of(value)]
+        origins = [self.origin(child) for _, child in items_of(value)]
         parents = {origin.parent.home: origin.parent for origin in origins if origin and origin.parent}
         if len(parents) != 1:
             return

@@ -5,13 +5,14 @@ somewhere else keeps its text and comments. `true`, `false` and `null` cannot be
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from rubric_lint.source.document import Child, Document
 from rubric_lint.source.path import Path
+from rubric_lint.source.tree import items_of
 
 Value = TypeVar("Value")
 
@@ -190,7 +191,7 @@ class _Tracker:
         if not isinstance(value, dict | list):
             return _track_scalar(value, origin)
         children = self._document.children(child)
-        for inner, item in children_of(value):
+        for inner, item in items_of(value):
             grandchild = children[inner]
             is_merged = grandchild.owner is not child.node and grandchild.owner in self._made
             if is_merged:
@@ -288,8 +289,3 @@ def written(value: Any) -> str:
     """Return the text of a number, `true`, `false` or `null`, as it is written if it was read from a document."""
     origin = find_origin(value)
     return json.dumps(value) if origin is None else str(origin.node.value)
-
-
-def children_of(value: Any) -> Iterator[tuple[str | int, Any]]:
-    """Yield the keys or indices of a collection, with the values."""
-    yield from value.items() if isinstance(value, dict) else enumerate(value)

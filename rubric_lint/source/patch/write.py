@@ -14,11 +14,11 @@ from rubric_lint.source.patch.layout import Layouts
 from rubric_lint.source.patch.pieces import TextPiece, copy, join, make_edits
 from rubric_lint.source.patch.plan import ChangePlan, UnwritableError, find_within, same
 from rubric_lint.source.patch.render import Renderer
-from rubric_lint.source.patch.tracked import children_of, find_origin, former_path
+from rubric_lint.source.patch.tracked import find_origin, former_path
 from rubric_lint.source.path import Part, Path
 from rubric_lint.source.reading import read_documents, without_collections
 from rubric_lint.source.source import Edit, Kind, Span, splice
-from rubric_lint.source.tree import BLOCK_STYLES
+from rubric_lint.source.tree import BLOCK_STYLES, items_of
 
 _LONGEST_NAME = 100
 
@@ -222,8 +222,8 @@ def _find_difference(expected: Any, found: Any, merged: set[int], path: Path) ->
         return path
     if not is_dict and not is_list:
         return None if same(expected, found) else path
-    steps = [step for step, _ in children_of(expected)]
-    others = [step for step, _ in children_of(found)]
+    steps = [step for step, _ in items_of(expected)]
+    others = [step for step, _ in items_of(found)]
     if steps != others and (id(found) not in merged or sorted(steps) != sorted(others)):
         return path
     for step in steps:
