@@ -16,7 +16,7 @@ def check(rubric: Rubric) -> Iterator[Problem]:
     for scale, repair in rubric.scale_repairs:
         repeated = list(_find_repeated(scale))
         yield from repeated
-        if not repeated and not _is_ascending(scale):
+        if not repeated:
             yield from _compare(scale, repair)
 
 
@@ -29,17 +29,6 @@ def _find_repeated(scale: Scale) -> Iterator[Problem]:
             values = {"key": band.path[-1], "other": other.path[-1]}
             related = (RelatedPlace("the first one", other.path, other.part),)
             yield Problem("repeated-key", band.path, band.part, values, related)
-
-
-def _is_ascending(scale: Scale) -> bool:
-    """Return whether each band starts above the previous one, as nearly all do; then no bands share a score."""
-    top = 0
-    for band in scale.bands:
-        if band.scores:
-            if band.scores.start < top:
-                return False
-            top = band.scores.stop
-    return True
 
 
 def _compare(scale: Scale, repair: ScaleRepair) -> Iterator[Problem]:
