@@ -18,7 +18,6 @@ from rubric_lint.source.source import Edit, Span
 if TYPE_CHECKING:
     from rubric_lint.source.document import Document
     from rubric_lint.source.edits.alias_graph import AliasGraph
-    from rubric_lint.source.nunjucks import Marks
 
 
 @dataclass_transform(frozen_default=True)
@@ -251,14 +250,14 @@ class InsertField(Intent):
 
 
 class WrapText(Intent):
-    """Replace the string at `path` with a mapping that has it in the field `name`, after or between others.
+    """Replace the value at `path` with a mapping that has it in the field `name`, alone, or after or between others.
 
     `before` and `after` are the names and scalars of those fields.
     """
 
     path: Path
     name: str
-    before: tuple[str, str]
+    before: tuple[str, str] | None = None
     after: tuple[str, str] | None = None
 
     is_structural = True
@@ -270,47 +269,28 @@ class WrapText(Intent):
 
     def change(self, found: Any) -> None:
         holder, step = found
-        fields = {self.before[0]: resolve(self.before[1]), self.name: holder[step]}
+        fields: dict[str, Any] = {}
+        if self.before:
+            fields[self.before[0]] = resolve(self.before[1])
+        fields[self.name] = holder[step]
         if self.after:
             fields[self.after[0]] = resolve(self.after[1])
         holder[step] = fields
 
 
-class PutUnder(Intent):
-    """Put the field at `path` into a new mapping, which takes its place under the key `name`.
-
-    In that mapping its key is `inner`, or the one that it has.
-    """
-
-    path: Path
-    name: str
-    inner: str = ""
-
-    is_structural = True
-    keeps_value = True
-
-    def change(self, found: Any) -> None:
-        holder, step = found
-        outer = {self.inner or step: holder[step]}
-        _refill(holder, [(self.name, outer) if key == step else (key, value) for key, value in holder.items()])
-
-
 class EscapeText(Intent):
     """Write the string at `path` so that a renderer of Nunjucks templates gives it back unchanged.
 
-    With `has_escapes`, what is escaped already stays as it is; else it is a text like any other. `marks` says what to
-    replace.
+    What is escaped already stays as it is.
     """
 
     path: Path
-    has_escapes: bool = True
-    marks: "Marks" = "templates"
 
     def change(self, found: Any) -> None:
         from rubric_lint.source.nunjucks import escape
 
         holder, step = found
-        holder[step] = escape(holder[step], has_escapes=self.has_escapes, marks=self.marks)
+        holder[step] = escape(holder[step], has_escapes=True)
 
 
 class Reorder(Intent):

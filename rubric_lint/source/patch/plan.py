@@ -13,8 +13,8 @@ from rubric_lint.source.patch.tracked import (
     TrackedDict,
     TrackedList,
     find_origin,
+    is_in_brackets,
     plain,
-    style_of,
     track,
 )
 from rubric_lint.source.path import Path
@@ -78,7 +78,7 @@ class ChangePlan:
         if own is not None:
             return own if is_alike(value, own.node) else None
         is_free = origin is not None and origin.home not in self._claimed and is_alike(value, origin.node)
-        if not is_free or origin is None or style_of(value) is not None:
+        if not is_free or origin is None or is_in_brackets(value):
             return None
         self._claimed.add(origin.home)
         return origin
@@ -104,11 +104,10 @@ class ChangePlan:
     def is_kept(self, value: Any, old: Any) -> bool:
         """Return whether a value is the old one, without a change, or a new one that equals it."""
         if not isinstance(value, dict | list):
-            is_equal = value is old or (not isinstance(old, dict | list) and same(value, old))
-            return is_equal and style_of(value) is None
+            return value is old or (not isinstance(old, dict | list) and same(value, old))
         if value is old:
             return self.is_unchanged(value)
-        is_new = self.origin(value) is None and style_of(value) is None
+        is_new = self.origin(value) is None and not is_in_brackets(value)
         origin = find_origin(old)
         return is_new and origin is not None and is_alike(value, origin.node) and self._equals(value, origin)
 

@@ -13,7 +13,7 @@ from rubric_lint.source.patch.layout import Layout, LayoutEntry, Layouts, is_blo
 from rubric_lint.source.patch.pieces import TextPiece, copy, shift_lines
 from rubric_lint.source.patch.plan import ChangePlan, UnwritableError, find_within, is_alike
 from rubric_lint.source.patch.style import DocumentStyle, find_style
-from rubric_lint.source.patch.tracked import Origin, Style, style_of
+from rubric_lint.source.patch.tracked import Origin, is_in_brackets
 from rubric_lint.source.source import Span
 from rubric_lint.source.tree import items_of
 
@@ -259,12 +259,10 @@ class Renderer:
         if not isinstance(match.value, dict | list) or not match.value:
             return False
         is_alias = match.is_kept and match.entry is not None and match.entry.is_alias
-        if is_alias or style_of(match.value) == Style.FLOW:
+        if is_alias or is_in_brackets(match.value):
             return False
         if heir is not None and heir.node.value:
             return is_block(heir.node)
-        if style_of(match.value) == Style.BLOCK:
-            return True
         around: Any = match.neighbor.target if match.neighbor is not None else None
         is_like_neighbor = match.key is None and is_alike(match.value, around) and bool(around.value)
         return is_block(around) if is_like_neighbor else match.key not in self.style.flow_keys
@@ -485,7 +483,7 @@ class Renderer:
     def _make_separators(self, value: Any, margin: int | None) -> tuple[str, str, str]:
         """Return the opening bracket, a comma and the closing bracket of a new collection."""
         opening, closing = "[]" if isinstance(value, list) else "{}"
-        if self.style.indent is None or margin is None or style_of(value) == Style.FLOW:
+        if self.style.indent is None or margin is None or is_in_brackets(value):
             return opening, self.style.comma, closing
         end = self.style.new_line + self.style.indent[:1] * margin
         return opening + end + self.style.indent, "," + end + self.style.indent, end + closing
