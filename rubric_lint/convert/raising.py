@@ -25,7 +25,7 @@ from rubric_lint.scoring.grading import ScoringRubric
 from rubric_lint.scoring.loading import UnscorableError, prepare
 from rubric_lint.source.document import Document
 from rubric_lint.source.lines import new_line
-from rubric_lint.source.patch import RefusedChange, put, rename, track, write_all
+from rubric_lint.source.patch import RefusedChange, put, rename, track, write
 from rubric_lint.source.path import Path
 from rubric_lint.source.reading import read_documents
 from rubric_lint.source.scalar import resolve
@@ -148,7 +148,7 @@ def _write(source: Source, raised: Sequence[tuple[Document, _Marks]]) -> str | R
             put(data, next(iter(data)), _SCHEMA, _choose_schema(marks).bundled_id)
         if needs_field or any(marks.values()):
             changed.append((document, data))
-    text = write_all(changed) if changed else source.text
+    text = write(changed) if changed else source.text
     if isinstance(text, RefusedChange):
         return text
     edits = [Edit(span, VERSION_3) for span in _find_versions(source._replace(text=text))]

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
-from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -111,8 +110,7 @@ def quote_names(names: Iterable[str], conjunction: str = "and") -> str:
 
 def list_names(names: Collection[str], most: int = 5) -> str:
     """List the first names and the number of others: "`a`, `b` and 3 more"."""
-    shown = [f"`{name}`" for name in islice(names, most)]
-    return join_words([*shown, f"{len(names) - most} more"] if len(names) > most else shown)
+    return join_first([f"`{name}`" for name in names], most)
 
 
 def join_first(words: Sequence[str], most: int, conjunction: str = "and") -> str:

@@ -89,8 +89,7 @@ async def answer_lenses(documents: OpenDocuments, params: types.CodeLensParams) 
     options = await documents.options_for(uri)
     if not CAN_RUN or not options.lenses:
         return None
-    found = await documents.analysis(uri)
-    return await documents.run(make_lenses, found) or None if found else None
+    return await documents.ask(uri, make_lenses) or None
 
 
 def _make_for_rubrics(analysis: Analysis, path: str) -> Iterator[types.CodeLens]:

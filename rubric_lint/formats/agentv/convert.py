@@ -32,11 +32,11 @@ from rubric_lint.source.document import Document
 from rubric_lint.source.edits.alias_graph import AliasGraph
 from rubric_lint.source.edits.lines import ObstacleError
 from rubric_lint.source.nunjucks import escape, find_environment, find_marks
-from rubric_lint.source.patch import Style, drop, like, plain, put, rename, rewrite, track, written
-from rubric_lint.source.patch.tracked import children_of, find_origin
+from rubric_lint.source.patch import drop, in_brackets, like, plain, put, rename, track, written
+from rubric_lint.source.patch.tracked import find_origin
 from rubric_lint.source.path import Part, Path, find_strings
 from rubric_lint.source.scalar import resolve
-from rubric_lint.source.tree import AliasNode, walk_nodes
+from rubric_lint.source.tree import AliasNode, items_of, walk_nodes
 
 SCALE = "overall"
 """The id of the criterion that a holistic scale becomes."""
@@ -240,7 +240,7 @@ class _ToFive(_Conversion):
             drop(self.suite, "input", "input_files")  # each test has them now
         if self.suite and has_input and not self.has_prompts:
             at = next(name for name in self.suite if name in self.has_cases)
-            add(self.suite, at, "prompts", rewrite(["{{ input }}"], Style.FLOW))
+            add(self.suite, at, "prompts", in_brackets(["{{ input }}"]))
 
     def _convert_settings(self) -> None:
         """Put the settings of a run where AgentV 5 has them."""
@@ -251,7 +251,7 @@ class _ToFive(_Conversion):
             wrap(suite, "experiment", "tags")
         for name in ("target", "targets"):
             if name == "target" and isinstance(suite.get(name), str):
-                suite[name] = rewrite([suite[name]], Style.FLOW)
+                suite[name] = in_brackets([suite[name]])
             name_anew(suite, {name: "providers"})
         trials: Any = suite.get("trials")
         # AgentV 5 repeats a test until one run passes, and has neither other strategies nor a limit of their cost.
@@ -462,7 +462,7 @@ def escape_environment(value: Any, variables: dict[int, set[str]], names: frozen
     if not isinstance(value, dict | list):
         return
     names = names | variables.get(id(value), frozenset())
-    for step, child in [*children_of(value)]:
+    for step, child in [*items_of(value)]:
         if not isinstance(child, str):
             escape_environment(child, variables, names)
         elif find_marks(child, marks="env") and not find_environment(child) & names:
