@@ -813,16 +813,9 @@ def load_argument_rubrics(argument: FileArgument, finder: SettingsFinder) -> dic
     """Return the rubrics of a file argument by name.
 
     Raises:
-        UnusableFileError: when there are none.
-        InvalidRubricsError: when they have errors.
+        RubricError: when there are none, or they have errors.
         SettingsError: when the settings of the file are invalid.
     """
-    from rubric_lint.lint.run.argument import InvalidRubricsError, UnusableFileError
-    from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_models
+    from rubric_lint.scoring.loading import load_models
 
-    try:
-        return load_models(argument.label, argument.data, finder.for_file(argument.path))
-    except InvalidRubricError as wrong:
-        raise InvalidRubricsError(*wrong.faults) from None
-    except RubricError as wrong:
-        raise UnusableFileError(*wrong.faults) from None
+    return load_models(argument.label, argument.data, finder.for_file(argument.path))

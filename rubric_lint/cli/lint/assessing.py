@@ -86,7 +86,6 @@ from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
     LoadedRubric,
-    RubricError,
     load_examined,
     name_rubrics,
     refuse_other_kind,
@@ -134,15 +133,10 @@ class LintedFile:
             self._loaded = load_examined(name, self.examined)
         except InvalidRubricError:
             self.has_errors = True
-        except RubricError as fault:
-            raise UserError(*fault.faults) from None
 
     def prepare(self) -> dict[str, ScoringRubric]:
         """Return the rubrics by name, ready for scoring."""
-        try:
-            return {name: loaded.prepare() for name, loaded in self._loaded.items()}
-        except RubricError as fault:
-            raise UserError(*fault.faults) from None
+        return {name: loaded.prepare() for name, loaded in self._loaded.items()}
 
     def assess(
         self,

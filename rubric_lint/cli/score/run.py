@@ -21,7 +21,6 @@ from rubric_lint.model.messages import UserError, to_data
 from rubric_lint.model.suggest import format_need
 from rubric_lint.report.scores import FORMS, JsonLinesText, check_name, open_results
 from rubric_lint.scoring.grading import ScoringRubric, read_line, stops
-from rubric_lint.scoring.loading import RubricError
 from rubric_lint.scoring.records.entries import InputError
 from rubric_lint.scoring.records.mapping import JUDGE, select_side
 from rubric_lint.scoring.records.parse_options import ParseOptions
@@ -379,8 +378,6 @@ def score_by_engine(rubrics: dict[str, ScoringRubric], given: Given) -> Exit:
         score = map_batches(rubrics, extract=given.extract, extra_fields=given.extra_fields)
     except ImportError:
         raise UserError(f"--engine ray {format_need('ray')}") from None
-    except RubricError as fault:
-        raise UserError(str(fault)) from None
     totals, judged_otherwise = score_files(given.outputs, select_side(given.mapping, JUDGE), score, Path(given.output))
     form = given.form or ("table" if sys.stdout.isatty() else "jsonl")
     more: dict[str, Any] = {"invalid": []} if totals.invalid else {}

@@ -23,10 +23,6 @@ class UnusableFileError(UserError):
     """A file argument that cannot be used."""
 
 
-class InvalidRubricsError(UnusableFileError):
-    """A file argument whose rubrics have errors."""
-
-
 def load_argument(text: str, stdin_name: str | None = None) -> FileArgument:
     """Read the file at a path, stdin for `-`, or a file in a Git revision for REV:PATH.
 
