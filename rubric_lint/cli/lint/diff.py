@@ -24,12 +24,13 @@ from rubric_lint.assess.diff.rubric_diff import (
 from rubric_lint.assess.rubric_tests.reading import find_needed
 from rubric_lint.assess.rubric_tests.running import Runner
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, load_argument_rubrics, require_rubric
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import load_argument_rubrics, require_rubric
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, open_report, wants_color
-from rubric_lint.cli.score.agree import read_chunks
 from rubric_lint.cli.score.options import check_mapping
 from rubric_lint.cli.test.test import find_tests
 from rubric_lint.lint.project.files import File, find
+from rubric_lint.lint.project.opening import STDIN, name_input, read_chunks
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.run.argument import UnusableFileError, load_argument
 from rubric_lint.lint.run.batch import lint_files
@@ -225,7 +226,7 @@ def _score(given: Given, pairs: list[RubricPair]) -> OutputEffects:
     finally:
         progress.clear()
     if not effects.outputs:
-        raise UnusableFileError(f"{'stdin' if name == STDIN else name}: contains no outputs")
+        raise UnusableFileError(f"{name_input(name)}: contains no outputs")
     return effects
 
 

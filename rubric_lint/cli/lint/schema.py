@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import Exit, Group, format_unknown
-from rubric_lint.cli.options import Given, command
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command
 from rubric_lint.cli.output import has_content
 from rubric_lint.cli.score.prompt import schema as outputs
 from rubric_lint.lint.run.console import complain

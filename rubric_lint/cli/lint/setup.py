@@ -12,7 +12,8 @@ import click
 from click.shell_completion import get_completion_class
 
 from rubric_lint.cli.commands import Exit, Group, end_at_once
-from rubric_lint.cli.options import Choice, Given, command, complete_name, read_name
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import Choice, command, complete_name, read_name
 from rubric_lint.cli.output import AGENTS, SHARED_SKILLS, find_agent, has_content, make_style
 from rubric_lint.lint.run.cache import FOLDER, cache_folder, clear
 from rubric_lint.lint.run.console import complain

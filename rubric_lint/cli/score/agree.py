@@ -3,8 +3,7 @@
 import gc
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, command, open_page, require_file_name
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import command, open_page, require_file_name
 from rubric_lint.cli.output import (
     choose_by_ending,
     columns,
@@ -31,7 +31,7 @@ from rubric_lint.cli.score.options import (
     load,
     require_existing,
 )
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, name_input, read_chunks
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, point_to_known, visible
 from rubric_lint.model.suggest import suggest
@@ -95,7 +95,7 @@ def read_files(
 
     for names, are_labels in ((results, False), (labels, True)):
         for name in names:
-            label = "stdin" if name == STDIN else name
+            label = name_input(name)
             try:
                 side = HUMAN if are_labels else JUDGE
                 own = list_own_fields(mapping or {}, side, names)
@@ -108,22 +108,6 @@ def read_files(
                 complain(f"{label}: no records found")
                 return False
     return True
-
-
-def read_chunks(name: str) -> Iterator[bytes]:
-    """Yield the bytes of a file, or of stdin.
-
-    Raises:
-        OSError: if it cannot be read.
-        ValueError: if stdin is closed.
-    """
-    from rubric_lint.scoring.records.entries import CHUNK
-
-    if name == STDIN and sys.stdin is None:
-        raise ValueError("stdin is closed")
-    with nullcontext(sys.stdin.buffer) if name == STDIN else open_stream(name) as stream:
-        while chunk := stream.read(CHUNK):
-            yield chunk
 
 
 def complain_of_records(reader: "RatingReader", files: Sequence[str] | None = None) -> None:
@@ -265,7 +249,7 @@ def _write_report(given: Given, report: "AgreementReport", page: TextIO | None) 
     if page:
         from rubric_lint.report.html import render_agreement
 
-        names = ["stdin" if name == STDIN else Path(name).name for name in [*given.results, *given.labels]]
+        names = [Path(name_input(name)).name for name in [*given.results, *given.labels]]
         page.write(render_agreement(report, f"{Path(given.rubric).name}: {', '.join(names)}"))
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import JUDGING, STDIN, Given, command, repeat_command, require_file_name
+from rubric_lint.cli.given import Given, repeat_command
+from rubric_lint.cli.options import JUDGING, command, require_file_name
 from rubric_lint.cli.score.judge_options import AnswersFile, BatchOptions, find_access, hold, make_plan, read_batch
 from rubric_lint.cli.score.options import check_answer_fields, load
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, name_input, open_stream
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -220,7 +221,7 @@ def _prepare(
         earlier = check_journal(source.read(reading), journal, work.access.calls, work.plan)
         journal.invalid.difference_update(earlier.others)  # they are not of this run
     except AnswersError as wrong:
-        raise UserError(*(f"{'stdin' if answers == STDIN else answers}: {fault}" for fault in wrong.faults)) from None
+        raise UserError(*(f"{name_input(answers)}: {fault}" for fault in wrong.faults)) from None
     except ImportError:
         raise UserError(f"judging {format_need('judge')}") from None
     except StaleError as wrong:

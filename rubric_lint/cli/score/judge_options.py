@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 import click
 
-from rubric_lint.cli.options import STDIN, require_file_name
+from rubric_lint.cli.options import require_file_name
 from rubric_lint.lint.project.api_key import KEY, ApiKeyError, is_variable, read_key
-from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.opening import STDIN, open_input
 from rubric_lint.model.messages import join_words
 
 if TYPE_CHECKING:
@@ -482,7 +482,7 @@ def hold(answers: str) -> Iterator[BinaryIO]:
     """
     if answers == STDIN and sys.stdin is None:
         raise click.UsageError("stdin is closed")
-    with nullcontext(sys.stdin.buffer) if answers == STDIN else open_stream(answers) as stream:
+    with open_input(answers) as stream:
         if answers != STDIN and stream.seekable():
             yield stream
             return

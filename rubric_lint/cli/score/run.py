@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given, open_page, repeat_command, require_file_name
+from rubric_lint.cli.given import Given, repeat_command
+from rubric_lint.cli.options import open_page, require_file_name
 from rubric_lint.cli.output import make_style
-from rubric_lint.lint.project.opening import open_stream
+from rubric_lint.lint.project.opening import STDIN, name_input, open_input, read_chunks
 from rubric_lint.lint.project.writing import PartFile, WriteError, naming
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, to_data
@@ -42,11 +43,6 @@ _INCOMPLETE = {Exit.INTERRUPTED: ", interrupted", Exit.USAGE: ", without files t
 
 _MOST_REASONS = 5
 """How many reasons why records are not compared a run with --quiet warns of."""
-
-
-def label(name: str) -> str:
-    """Return the name of a file in messages."""
-    return "stdin" if name == STDIN else name
 
 
 def score_files(
@@ -123,7 +119,7 @@ def score_files(
 
 def _write_title(given: Given, code: Exit) -> str:
     first, *others = given.outputs
-    name = label(first) if first == STDIN else Path(first).name
+    name = Path(name_input(first)).name
     if others:
         name += f" and {len(others)} more"
     return f"{name} by {Path(given.rubric).name}{_INCOMPLETE.get(code, '')}"
@@ -147,7 +143,7 @@ def _write_comparison(
     """Write what got worse since the other run, to the table or to stderr; return the warnings about that run."""
     from rubric_lint.report.changes import format_comparison
 
-    name, warnings = label(given.compare), [*other.warnings()]
+    name, warnings = name_input(given.compare), [*other.warnings()]
     if given.quiet and not write:
         warnings += other.format_left_out(_MOST_REASONS)
     else:
@@ -172,21 +168,21 @@ def _score_streams(scoring: ScoringRun, outputs: tuple[str, ...], progress: Prog
     code = Exit.CLEAN
     for name in outputs:
         try:
-            with nullcontext(sys.stdin.buffer) if name == STDIN else open_stream(name) as stream:
+            with open_input(name) as stream:
                 entries = scoring.run(name, stream)
         except KeyboardInterrupt:
             progress.clear()
             place = f"line {scoring.line}" if scoring.line else "the beginning"
-            complain(f"interrupted at {place} of {label(name)}, after {scoring.totals}; the rest was not scored")
+            complain(f"interrupted at {place} of {name_input(name)}, after {scoring.totals}; the rest was not scored")
             return Exit.INTERRUPTED
         except InputError as fault:
             progress.clear()
-            complain(f"{label(name)}: {fault}")
+            complain(f"{name_input(name)}: {fault}")
             code = Exit.USAGE
             continue
         progress.clear()
         if not entries:
-            complain(f"{label(name)}: no outputs found")
+            complain(f"{name_input(name)}: no outputs found")
             code = Exit.USAGE
     return code
 
@@ -289,7 +285,7 @@ class ReportInputs(NamedTuple):
 
 def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs | None:
     """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
-    from rubric_lint.cli.score.agree import measure_agreement, read_chunks
+    from rubric_lint.cli.score.agree import measure_agreement
     from rubric_lint.report.html import HtmlReport, PageContent
     from rubric_lint.report.page_answers import RecordTexts
 
@@ -305,9 +301,9 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
         if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
-            complain(f"--compare: {label(compare)}: no outputs found")
+            complain(f"--compare: {name_input(compare)}: no outputs found")
             return None
-        extras = extras._replace(other=label(compare) if compare == STDIN else Path(compare).name)
+        extras = extras._replace(other=Path(name_input(compare)).name)
     if labels:
         results = given.outputs
         if compare and other and other.is_by_our_rubrics:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rubric_lint.cli.commands import DefaultGroup, Exit
-from rubric_lint.cli.options import JUDGING, Given, check_watch, command, write_figures
+from rubric_lint.cli.given import Given
+from rubric_lint.cli.options import JUDGING, check_watch, command, write_figures
 from rubric_lint.cli.options import watch as watch_files
 from rubric_lint.cli.output import (
     choose_format,
@@ -21,7 +22,7 @@ from rubric_lint.cli.output import (
 )
 from rubric_lint.cli.score.judge_options import find_access, make_plan
 from rubric_lint.lint.project.files import File, Skipped, Unreadable, find, tidy
-from rubric_lint.lint.project.settings import Overrides, SettingsFinder
+from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_first, join_words, list_names, visible
 from rubric_lint.model.suggest import format_need, suggest
@@ -298,11 +299,9 @@ def run_tests(given: Given) -> int:
                 complain(line)
         return summary
 
-    overrides = Overrides(force_exclude=given.force_exclude)
     if given.watch:
-        files = {"find": find_tests, "needs": lambda name, _finder: find_needed(name)}
-        return watch_files(given.paths, run, progress, overrides, config=given.config, isolated=given.isolated, **files)
-    finder = given.finder(overrides)
+        return watch_files(given, run, progress, find=find_tests, needs=lambda name, _finder: find_needed(name))
+    finder = given.finder()
     if given.record:
         code = record_outputs(find_tests(given.paths, finder), Runner(finder), given)
     summary = run(finder)
