@@ -391,8 +391,8 @@ class _Check:
         failing = {"error": summary.errors, "warning": summary.errors + summary.warnings, "never": 0}
         return max(Exit.FOUND if failing[given.fail_on] else Exit.CLEAN, self._fixed)
 
-    def _report(self, finder: "SettingsFinder", processes: int | None = None, **files: Any) -> "Summary":
-        """Lint, report and return the summary; `files` is what `LintRun` takes of --watch."""
+    def _report(self, finder: "SettingsFinder", processes: int | None = None) -> "Summary":
+        """Lint, report and return the summary."""
         from rubric_lint.lint.run.batch import lint_files
         from rubric_lint.lint.run.cache import Cache
 
@@ -404,9 +404,9 @@ class _Check:
             )
             has_results = bool(given.judged or finder.for_folder("").judged)
             unable = _find_unable(given.select, has_results=has_results)
-            return self._lint(finder, lint=self._judges.wrap(lint, finder), unable=unable, **files)
+            return self._lint(finder, lint=self._judges.wrap(lint, finder), unable=unable)
 
-    def _lint(self, finder: "SettingsFinder", **files: Any) -> "Summary":
+    def _lint(self, finder: "SettingsFinder", **how: Any) -> "Summary":
         from rubric_lint.lint.run.linting import LintRun
 
         given, judged = self._given, self._judges
@@ -417,10 +417,10 @@ class _Check:
             reporter = self._make_reporter(write, self._style)
             filters = _make_filters(given, finder)
             if given.output is not None:
-                files["undone"] = "the report was not written"
+                how["undone"] = "the report was not written"
             elif given.write_baseline:
-                files["undone"] = "the baseline was not written"
-            engine = LintRun(reporter, self._progress, filters, **files)
+                how["undone"] = "the baseline was not written"
+            engine = LintRun(reporter, self._progress, filters, **how)
             summary = engine.lint_all(given.paths, given.stdin_filename or "<stdin>", finder)
             if judged.run:
                 summary = summary._replace(review=(("judged", to_data(judged.run)),))

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from rubric_lint.assess.rubric_tests.running import Runner, TestedRubric, UnrecordedTest
     from rubric_lint.assess.rubric_tests.starting import RecordedResult, StarterTests
     from rubric_lint.lint.run.batch import FileOutcome
-    from rubric_lint.lint.run.linting import Find
     from rubric_lint.lint.run.summary import Summary
 
 
@@ -284,12 +283,12 @@ def run_tests(given: Given) -> int:
     requested = [name for name, is_requested in figures.items() if is_requested]
     code = Exit.CLEAN
 
-    def run(finder: SettingsFinder, find: "Find" = find_tests) -> "Summary":
+    def run(finder: SettingsFinder) -> "Summary":
         runner = Runner(finder)
         with open_report(given.output, progress, look) as write:
             reporter = REPORTERS[chosen](write, look)
             lint = protect_rubrics(given.output, lambda files: _run_all(runner, files, requested))
-            engine = LintRun(reporter, progress, find=find, lint=lint, undone="the rest was not checked")
+            engine = LintRun(reporter, progress, find=find_tests, lint=lint, undone="the rest was not checked")
             summary = engine.lint_all(given.paths, "", finder)
             summary = summary._replace(review=tuple(list_figures(runner, requested)))
             reporter.end(summary)

@@ -94,14 +94,6 @@ class Skipped:
         else:
             self.files += 1
 
-    def add(self, other: "Skipped") -> None:
-        """Add what another search skipped."""
-        self.dead += other.dead
-        self.outside += other.outside
-        self.other_kinds += other.other_kinds
-        self.files += other.files
-        self.folders += other.folders
-
     def format_other_kinds(self) -> list[str]:
         """Return a message for each file of another kind."""
         return [format_other_kind(name, kind) for name, kind in self.other_kinds]

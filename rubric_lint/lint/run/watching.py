@@ -58,7 +58,6 @@ class _Snapshot:
     """
 
     finder: _RecordingFinder
-    skipped: Skipped
     files: list[FoundFile]
     names: dict[str, str]
     above: frozenset[str]
@@ -76,11 +75,6 @@ class _Snapshot:
         names |= {shorten_path(path) for path in changed if os.path.basename(path) in _DECIDING}  # noqa: PTH119
         names |= {*self.names.values()} ^ {*before.names.values()}
         return sorted(names)
-
-    def find(self, _paths: object, _finder: object, skipped: Skipped) -> Iterator[FoundFile]:
-        """Yield the files as `files.find` would."""
-        skipped.add(self.skipped)
-        yield from self.files
 
 
 class WatchError(Exception):
@@ -169,8 +163,8 @@ class Watch:
                 self._changed = {path for _, path in next(batches)}
 
     def _search(self) -> _Snapshot:
-        finder, skipped = self._make_finder(), Skipped()
-        files = [*self._find(self._paths, finder, skipped)]
+        finder = self._make_finder()
+        files = [*self._find(self._paths, finder, Skipped())]
         needed = [*self._config]
         for file in files:
             if isinstance(file, File):
@@ -186,7 +180,7 @@ class Watch:
                 above.add(path)
                 pending.append(os.path.dirname(path))
         folders = {*above, *(os.path.join(folder, ".git", "info") for folder in above)}
-        return _Snapshot(finder, skipped, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
+        return _Snapshot(finder, files, names, frozenset(above), frozenset(filter(os.path.isdir, folders)))
 
     def _show_news(self, search: _Snapshot) -> None:
         """Report all findings if what they rest on has changed since the last report."""
@@ -198,7 +192,7 @@ class Watch:
             news = [*news[:_MOST_NAMES], f"{len(news) - _MOST_NAMES} more"]
         click.clear()
         _print_note(f"Changed: {join_words([*map(visible, news)])}" if news else "Checking everything")
-        self._report(search.finder, find=search.find)
+        self._report(search.finder)
         count = sum(isinstance(file, File) for file in search.files)
         _print_note(f"Watching {counted(count, 'file')}; press Ctrl+C to stop")
         self._shown, self._faults = search, ()
