@@ -36,7 +36,7 @@ from rubric_lint.cli.score.judging import (
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
-from rubric_lint.judge.answers import Answer, AnswersError
+from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Request, ask
 from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
@@ -194,14 +194,11 @@ def _read_answers(
 ) -> list[Answer]:
     """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
     require_existing([name])
-    try:
-        with hold(name) as stream:
-            source = AnswersFile(stream, rubrics, mapping, name)
-            if Path(name).stat().st_size:
-                source.check(reserved=frozenset())
-            return list(source.read())
-    except AnswersError as wrong:
-        raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
+    with hold(name) as stream:
+        source = AnswersFile(stream, rubrics, mapping, name)
+        if Path(name).stat().st_size:
+            source.check(reserved=frozenset())
+        return list(source.read())
 
 
 def _list_passed(linted: LintedFile, rubric: str) -> list[PassedTest]:

@@ -15,8 +15,7 @@ from rubric_lint.cli.options import READ_NOW, command, open_output, require_rubr
 from rubric_lint.cli.output import choose_by_ending, refuse_same_file
 from rubric_lint.cli.score.judge_options import AnswersFile, check_call, hold, read_models
 from rubric_lint.cli.score.options import check_answer_fields, load
-from rubric_lint.lint.project.opening import LIMIT, name_input, open_input
-from rubric_lint.lint.run.console import complain
+from rubric_lint.lint.project.opening import LIMIT, open_input
 from rubric_lint.model.messages import visible, visible_json
 
 if TYPE_CHECKING:
@@ -180,7 +179,6 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     Raises:
         click.UsageError: if the order of the criteria depends on a model that is not named.
     """
-    from rubric_lint.judge.answers import AnswersError
     from rubric_lint.judge.asking import JudgeOptions, list_requests
     from rubric_lint.judge.call import Call
     from rubric_lint.judge.journal import encode
@@ -195,12 +193,7 @@ def print_requests(given: Given, rubrics: Mapping[str, ScoringRubric]) -> Exit:
     out = sys.stdout.buffer
     with hold(answers) as stream:
         source = AnswersFile(stream, rubrics, given.mapping, given.answers)
-        try:
-            source.check()
-        except AnswersError as wrong:
-            for fault in wrong.faults:
-                complain(f"{name_input(answers)}: {fault}")
-            return Exit.USAGE
+        source.check()
         for answer in source.read():
             named = {"id": answer.record["id"], "rubric": answer.rubric.name}
             for request in list_requests(answer, [call], plan):
