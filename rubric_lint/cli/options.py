@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 import click
 
@@ -747,17 +747,12 @@ def write_figures(lines: Iterable[str], form: str, write: Callable[[str], object
             click.echo(line, err=True)
 
 
-def watch(given: Given, show: Callable[..., object], progress: Progress, **settings: Any) -> Exit:
-    """Run again whenever files change, until the program is interrupted or cannot watch."""
-    from rubric_lint.lint.run.watching import Watch, WatchError
+def watch(given: Given, show: Callable[..., object], progress: Progress, **how: Any) -> NoReturn:
+    """Run again whenever files change, until the program is interrupted; raise UserError if it cannot watch."""
+    from rubric_lint.lint.run.watching import Watch
 
-    try:
-        Watch(
-            given.paths, show, progress, given.overrides, config=given.config, isolated=given.isolated, **settings
-        ).run()
-    except WatchError as fault:
-        complain(str(fault))
-        return Exit.USAGE
+    settings: dict[str, Any] = {"config": given.config, "isolated": given.isolated}
+    Watch(given.paths, show, progress, given.overrides, **settings, **how).run()
 
 
 def require_rubric(name: str, known: Collection[str]) -> None:

@@ -283,8 +283,8 @@ class ReportInputs(NamedTuple):
     page: "HtmlReport | None"
 
 
-def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs | None:
-    """Read the other run and the labels before the first output; return None, after saying why, if one is unusable."""
+def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInputs:
+    """Read the other run and the labels before the first output; raise UserError if one is unusable."""
     from rubric_lint.cli.score.agree import measure_agreement
     from rubric_lint.report.html import HtmlReport, PageContent
     from rubric_lint.report.page_answers import RecordTexts
@@ -301,16 +301,13 @@ def prepare_extras(rubrics: dict[str, ScoringRubric], given: Given) -> ReportInp
         if not other.read(read_chunks(compare), StreamOptions(select_side(given.mapping, JUDGE), compare)):
             if texts:
                 texts.close()
-            complain(f"--compare: {name_input(compare)}: no outputs found")
-            return None
+            raise UserError(f"--compare: {name_input(compare)}: no outputs found")
         extras = extras._replace(other=Path(name_input(compare)).name)
     if labels:
         results = given.outputs
         if compare and other and other.is_by_our_rubrics:
             results = (*results, compare)
         agreement = measure_agreement(rubrics, results, labels, reading, given.mapping)
-        if agreement is None:
-            return None
         extras = extras._replace(agreement=agreement)
     page = HtmlReport(rubrics, other, texts) if given.report else None
     return ReportInputs(other, extras, page)

@@ -71,8 +71,6 @@ def score(given: Given) -> int:
     extras = None
     if given.report or given.compare:
         extras = run.prepare_extras(rubrics, given)
-        if extras is None:
-            return Exit.USAGE
     if extras and given.report:
         assessed = run.assess_outputs(given) if all(map(_is_default, _NOT_FOR_ASSESS)) else _NOT_ASSESSED
         extras = extras._replace(content=extras.content._replace(assessed=assessed))

@@ -21,7 +21,7 @@ from rubric_lint.lint.project.suites import find
 from rubric_lint.lint.run.batch import FoundFile
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.lint.run.linting import Find
-from rubric_lint.model.messages import counted, join_words, visible
+from rubric_lint.model.messages import UserError, counted, join_words, visible
 from rubric_lint.model.suggest import format_need
 
 _STEP = 100
@@ -77,10 +77,6 @@ class _Snapshot:
         return sorted(names)
 
 
-class WatchError(Exception):
-    """Files cannot be watched, and why."""
-
-
 class Watch:
     """Watch the files at `paths`; `report` lints them and shows all findings.
 
@@ -114,13 +110,13 @@ class Watch:
         """Watch until the program is interrupted.
 
         Raises:
-            WatchError: when the system cannot watch, or the package for it is missing.
+            UserError: when the system cannot watch, or the package for it is missing.
             SettingsError: when the settings cannot be used at the start.
         """
         try:
             from watchfiles import watch  # noqa: PLC0415  (an extra)
         except ImportError:
-            raise WatchError(f"--watch {format_need('watch')}") from None
+            raise UserError(f"--watch {format_need('watch')}") from None
         with self._progress.reporting_interrupt(lambda: "while watching; nothing is checked any more"):
             self._watch(watch)
 
@@ -143,7 +139,7 @@ class Watch:
                     search = self._search()
                 except OSError as fault:
                     count = counted(len(search.folders), "folder")
-                    raise WatchError(f"{count} cannot be watched: {fault}") from fault
+                    raise UserError(f"{count} cannot be watched: {fault}") from fault
                 else:
                     search = self._follow(search, batches)
 
