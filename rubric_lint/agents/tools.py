@@ -12,8 +12,8 @@ from rubric_lint.assess.diff.rubric_diff import add_places, compare_rubrics, pai
 from rubric_lint.convert.importing import ChoiceError, import_tables, read_choices
 from rubric_lint.lint.fix import SAFE, FixSelection
 from rubric_lint.lint.fix.run import FixOutcome, FixRun
-from rubric_lint.lint.project.files import STDIN, File, Unreadable, name_other_kind, read
-from rubric_lint.lint.project.opening import SMALL_LIMIT, read_file
+from rubric_lint.lint.project.files import File, Unreadable, name_other_kind, read
+from rubric_lint.lint.project.opening import SMALL_LIMIT, STDIN, read_file
 from rubric_lint.lint.project.settings import Overrides, SettingsFinder
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.baseline import Baselines

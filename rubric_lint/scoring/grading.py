@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from rubric_lint.model.arguments import MANY, require_items, takes
 from rubric_lint.model.criterion import Hundredth, Shape
-from rubric_lint.model.messages import join_words, list_scores
+from rubric_lint.model.messages import UserError, join_words, list_scores
 from rubric_lint.model.rubric import Rubric
 from rubric_lint.model.view import OWN
 from rubric_lint.scoring.groups import GroupResult, ScoreBounds, ScoringGroup
@@ -318,12 +318,13 @@ class JudgeOutput:
     notes: ReadingNotes = field(default=NO_NOTES, compare=False, repr=False)
 
 
-class RubricError(Exception):
+class RubricError(UserError):
     """A file whose rubrics cannot be scored; `faults` lists the reasons, each with its place."""
 
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = faults
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The reasons."""
+        return self.lines
 
 
 class VaryingPointsError(RubricError):

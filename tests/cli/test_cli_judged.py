@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft7Validator
 from judged import FLAT, RUBRIC, constant, lines, output
 
+from rubric_lint.cli.given import Given
 from rubric_lint.cli.lint.lint import _find_results
-from rubric_lint.cli.options import Given
 from rubric_lint.lint.project.settings import SettingsFinder
 from rubric_lint.model.schema_files import load_bundled
 from rubric_lint.scoring.loading import load_rubrics

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import STDIN, Given
+from rubric_lint.cli.given import Given
 from rubric_lint.cli.output import escape_what_cannot_be_encoded, make_style
 from rubric_lint.formats.home_made.assignments import (
     NUMBER,
@@ -36,6 +36,7 @@ from rubric_lint.formats.search.adoptable import find_describable
 from rubric_lint.formats.search.describable import can_describe
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.adoption import add_tables, choose_file, name_files, write_tables
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.project.settings import FileSettings, SettingsFinder, shorten_path
 from rubric_lint.lint.run.argument import FileArgument, load_argument
 from rubric_lint.lint.run.console import complain

@@ -52,7 +52,7 @@ from rubric_lint.assess.rubric_tests.reading import find_needed, is_test_file
 from rubric_lint.assess.rubric_tests.recordings import Recordings
 from rubric_lint.assess.rubric_tests.running import Runner, ScoredTest
 from rubric_lint.cli.commands import Exit
-from rubric_lint.cli.options import Given, repeat_command
+from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, find_access, make_plan
@@ -70,8 +70,8 @@ from rubric_lint.judge.account import LimitedRun
 from rubric_lint.judge.answers import AnswersError, check_answers
 from rubric_lint.judge.journal import encode
 from rubric_lint.lint.engine import examine_file
-from rubric_lint.lint.project.files import STDIN, File, Unreadable, read
-from rubric_lint.lint.project.opening import explain_os_error, open_stream
+from rubric_lint.lint.project.files import File, Unreadable, read
+from rubric_lint.lint.project.opening import STDIN, explain_os_error, read_chunks
 from rubric_lint.lint.project.settings import SettingsFinder, shorten_path
 from rubric_lint.lint.run.console import Progress
 from rubric_lint.model.finding import Result
@@ -86,13 +86,11 @@ from rubric_lint.scoring.ids import Key, find_id, make_id_key, name_key
 from rubric_lint.scoring.loading import (
     InvalidRubricError,
     LoadedRubric,
-    RubricError,
     load_examined,
     name_rubrics,
     refuse_other_kind,
     with_deciding,
 )
-from rubric_lint.scoring.records.entries import CHUNK
 from rubric_lint.scoring.records.mapping import JUDGE, RequiredColumns, has_side, select_side
 
 
@@ -134,15 +132,10 @@ class LintedFile:
             self._loaded = load_examined(name, self.examined)
         except InvalidRubricError:
             self.has_errors = True
-        except RubricError as fault:
-            raise UserError(*fault.faults) from None
 
     def prepare(self) -> dict[str, ScoringRubric]:
         """Return the rubrics by name, ready for scoring."""
-        try:
-            return {name: loaded.prepare() for name, loaded in self._loaded.items()}
-        except RubricError as fault:
-            raise UserError(*fault.faults) from None
+        return {name: loaded.prepare() for name, loaded in self._loaded.items()}
 
     def assess(
         self,
@@ -424,12 +417,10 @@ def _find_fault(given: Given, linted: LintedFile, *, is_to_judge: bool) -> str:
     if given.answers == STDIN:
         return "standard input is read only once; save them in a file"
     try:
-        with open_stream(given.answers) as stream:
-            chunks = iter(lambda: stream.read(CHUNK), b"")
-            mapping = select_side(given.mapping, "")
-            # Labels may be of answers that `judge` refuses: results of a model, and several answers with one id.
-            how: dict[str, Any] = {} if is_to_judge else {"reserved": frozenset(), "may_repeat": True}
-            check_answers(chunks, linted.prepare(), mapping, name=given.answers, **how)
+        mapping = select_side(given.mapping, "")
+        # Labels may be of answers that `judge` refuses: results of a model, and several answers with one id.
+        how: dict[str, Any] = {} if is_to_judge else {"reserved": frozenset(), "may_repeat": True}
+        check_answers(read_chunks(given.answers), linted.prepare(), mapping, name=given.answers, **how)
     except AnswersError as wrong:
         return f"{given.answers}: {wrong.faults[0]}"
     except (OSError, ValueError) as fault:

@@ -20,8 +20,8 @@ from rubric_lint.assess.improve.trial import ASIDE
 from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
+from rubric_lint.cli.given import Given, repeat_command
 from rubric_lint.cli.lint.assessing import LintedFile
-from rubric_lint.cli.options import STDIN, Given, repeat_command
 from rubric_lint.cli.output import choose_by_ending, escape_what_cannot_be_encoded, make_style, open_report
 from rubric_lint.cli.score.judge import JudgeWork, judge_answers, name_results, open_account
 from rubric_lint.cli.score.judge_options import SEED, AnswersFile, ModelAccess, find_access, hold, make_plan
@@ -36,13 +36,14 @@ from rubric_lint.cli.score.judging import (
 )
 from rubric_lint.cli.score.options import check_answer_fields, require_existing
 from rubric_lint.judge.account import LimitError
-from rubric_lint.judge.answers import Answer, AnswersError
+from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.asking import Request, ask
 from rubric_lint.judge.endpoint import Exchange, RequestId, UnansweredError
 from rubric_lint.judge.prompt import Message
 from rubric_lint.judge.store import ReplyStore
 from rubric_lint.lint.engine import Examined
 from rubric_lint.lint.project.files import File, read
+from rubric_lint.lint.project.opening import STDIN
 from rubric_lint.lint.project.writing import WriteError, replace_file
 from rubric_lint.lint.run.console import Progress, complain
 from rubric_lint.model.messages import UserError, counted, join_words, visible
@@ -193,14 +194,11 @@ def _read_answers(
 ) -> list[Answer]:
     """Return the answers of a file, or those of its results; raise UserError if they cannot be used."""
     require_existing([name])
-    try:
-        with hold(name) as stream:
-            source = AnswersFile(stream, rubrics, mapping, name)
-            if Path(name).stat().st_size:
-                source.check(reserved=frozenset())
-            return list(source.read())
-    except AnswersError as wrong:
-        raise UserError(*(f"{name}: {fault}" for fault in wrong.faults)) from None
+    with hold(name) as stream:
+        source = AnswersFile(stream, rubrics, mapping, name)
+        if Path(name).stat().st_size:
+            source.check(reserved=frozenset())
+        return list(source.read())
 
 
 def _list_passed(linted: LintedFile, rubric: str) -> list[PassedTest]:
