@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from rubric_lint.assess.judged.outcomes import at_most, level_of_criterion
-from rubric_lint.assess.judged.rules import TARGET
 from rubric_lint.assess.measure.decision import (
     OF_INVALID,
     OF_LABELS,
+    TARGET,
     LabelDoubts,
     Reason,
     count_needed_units,

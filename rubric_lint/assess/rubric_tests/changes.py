@@ -37,7 +37,7 @@ class ReachableScores(Protocol):
 
 
 class TooManySumsError(Exception):
-    """More sums than can be listed: the numbers are many and have no large common divisor."""
+    """More sums than can be followed: the numbers have no large common divisor."""
 
 
 @dataclass(frozen=True)
