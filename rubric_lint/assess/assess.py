@@ -20,6 +20,7 @@ from rubric_lint.assess.judged.review import NO_RESULTS, Review
 from rubric_lint.assess.judged.table import JudgedTable
 from rubric_lint.assess.measure.by_verdict import VerdictBounds, bound_by_verdict
 from rubric_lint.assess.measure.decision import (
+    TARGET,
     MeasureOptions,
     Reason,
     count_needed_units,
@@ -27,7 +28,7 @@ from rubric_lint.assess.measure.decision import (
     lacks_outputs,
     list_against,
 )
-from rubric_lint.assess.measure.gates import GateMeasure, find_standard_of_criterion, measure_gate
+from rubric_lint.assess.measure.gates import GateMeasure, GateStandard, measure_gate
 from rubric_lint.assess.measure.groups import ERROR, JudgeShares, find_level, list_grouping_fields, measure_groups
 from rubric_lint.assess.measure.labelled import Cut, InapplicableAnswers, count_indistinct, count_ungrouped, list_judges
 from rubric_lint.assess.measure.shares import Shares, measure_shares
@@ -413,7 +414,7 @@ def _measure_gates(assessment: Assessment, place: int) -> list[GateMeasure]:
     table = assessment.review.table
     if table is None:
         return []
-    standard = find_standard_of_criterion(len(table.columns), assessment.asked.look, len(table.compared))
+    standard = GateStandard(TARGET, assessment.asked.look, len(table.compared), len(table.columns))
     void = find_void(assessment)
     return [measure_gate(answers[place], standard, void) for answers in table.compared.values() if place in answers]
 

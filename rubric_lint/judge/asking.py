@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from rubric_lint.judge.account import Need, NoReplyError, Reservation, count_bytes
+from rubric_lint.judge.account import Need, NoReplyError, Reservation, find_need
 from rubric_lint.judge.answers import Answer
 from rubric_lint.judge.call import Call, hash_json
 from rubric_lint.judge.endpoint import Endpoint, Exchange, RequestId
@@ -190,10 +190,7 @@ async def ask(
 
 def list_needs(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> list[Need]:
     """Return the needs of the requests for an answer, if each gets a valid output."""
-    return [
-        Need(request.call.model, count_bytes(request.body), request.call.most_output)
-        for request in list_requests(answer, calls, options)
-    ]
+    return [find_need(request.call, request.body) for request in list_requests(answer, calls, options)]
 
 
 def list_requests(answer: Answer, calls: Sequence[Call], options: JudgeOptions) -> Iterator[Request]:

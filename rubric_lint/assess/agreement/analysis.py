@@ -29,11 +29,10 @@ from rubric_lint.assess.agreement.scales import (
     without_bands,
 )
 from rubric_lint.assess.measure.by_verdict import bound_by_verdict
-from rubric_lint.assess.measure.decision import MeasureOptions, Reason, find_doubts, format_missing
+from rubric_lint.assess.measure.decision import TARGET, MeasureOptions, Reason, find_doubts, format_missing
 from rubric_lint.assess.measure.gates import (
     GateMeasure,
-    find_standard,
-    find_standard_of_criterion,
+    GateStandard,
     format_decision,
     measure_gate,
 )
@@ -382,8 +381,8 @@ def _measure_gates(
     gates, by_verdict = dict[str, dict[int, GateMeasure]](), dict[str, LabelledAnswers]()
     for name, judge in {**ratings.judges, **ratings.panels}.items():
         judges = len(ratings.panels if name in ratings.panels else ratings.judges)
-        of_verdict = find_standard(options.target, options.look, judges)
-        of_criterion = find_standard_of_criterion(criteria, options.look, judges)
+        of_verdict = GateStandard(options.target, options.look, judges)
+        of_criterion = GateStandard(TARGET, options.look, judges, criteria)
         labelled = dict[int, LabelledAnswers]()
         for number, measure in enumerate(measures):
             answers = _pair_if_decided(ratings, name, measure, units, options.runs)

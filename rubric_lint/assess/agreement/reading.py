@@ -947,17 +947,17 @@ def _split_panel(rated: _RatedRecord, result: RecordResult) -> list[_RatedRecord
         judgement = _judge_samples(combine_samples(samples))._replace(length=whole.length, text=whole.text)
         records.append(rated._replace(source=replace(rated.source, model=model), judgement=judgement))
     panel = replace(rated.source, model=None, is_panel=True)
-    records.append(rated._replace(source=panel, judgement=whole._replace(samples=())))
+    records.append(rated._replace(source=panel, judgement=whole._replace(outputs=())))
     return records
 
 
 def _judge_samples(result: Scored) -> Judgement:
     """Return the judgement of a scored output, with its samples if it has several."""
     reasons = tuple(criterion.reasoning for criterion in result.criteria)
-    samples = tuple((sample.answers, sample.verdict) for sample in result.samples)
-    higher = find_middle(samples, result.rubric.criteria, better=True) if samples else None
+    outputs = tuple((sample.answers, sample.verdict) for sample in result.samples)
+    higher = find_middle(outputs, result.rubric.criteria, better=True) if outputs else None
     given = result.answers, result.verdict
-    return Judgement(given, reasons if any(reasons) else None, samples, higher=higher)
+    return Judgement(given, reasons if any(reasons) else None, outputs, higher=higher)
 
 
 def list_invalid(invalid: Sequence[InvalidRecord], most: int = 20) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """Compare two runs, answer by answer: another judge, model or version of the rubric."""
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from rubric_lint.assess.agreement.reading import NO_ID, OTHER_TYPE, LeftOut
@@ -45,7 +45,7 @@ _INVALID_SIDES = {"invalid_now": (False, True), "invalid_before": (True, False),
 """Says in which runs an answer is invalid, before and now."""
 
 MOST_FLIPS = 1000
-"""The most answers to keep in each direction."""
+"""The most answers to list in each direction."""
 
 _MOST_PAIRS = 20_000
 
@@ -122,24 +122,24 @@ class Flip(NamedTuple):
 
 
 class Flips:
-    """The answers whose results changed in one direction; only those that changed most are kept."""
+    """The answers whose results changed in one direction; those that changed most are listed."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self._heap: list[tuple[int, float, int, Flip]] = []
+        self._changes: list[tuple[int, float, Flip]] = []
+
+    @property
+    def count(self) -> int:
+        """The number of answers."""
+        return len(self._changes)
 
     def add(self, steps: int, change: float, flip: Flip) -> None:
         """Add an answer whose verdict changed by so many steps, and its score by so much."""
-        self.count += 1
-        entry = steps, change, -self.count, flip
-        if len(self._heap) < MOST_FLIPS:
-            heapq.heappush(self._heap, entry)
-        elif entry > self._heap[0]:  # the count differs, so nothing behind it is compared
-            heapq.heapreplace(self._heap, entry)
+        self._changes.append((steps, change, flip))
 
     def __iter__(self) -> Iterator[Flip]:
-        """Yield the answers that are kept, those that changed most first."""
-        return iter([flip for *_, flip in sorted(self._heap, key=lambda entry: entry[:3], reverse=True)])
+        """Yield the answers that changed most, these first."""
+        ordered = sorted(self._changes, key=itemgetter(0, 1), reverse=True)
+        return iter([flip for *_, flip in ordered[:MOST_FLIPS]])
 
 
 def find_direction(criterion: ScoringCriterion, was: Grade, now: Grade) -> int:

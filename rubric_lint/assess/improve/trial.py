@@ -152,8 +152,8 @@ def join_splits(judges: Mapping[str, Mapping[Key, Judgement]], places: PartPlace
     for judge, judgements in judges.items():
         joined[judge] = {}
         for key, judgement in judgements.items():
-            samples = tuple(map(join, judgement.samples))
-            joined[judge][key] = judgement._replace(given=join(judgement.given), samples=samples, reasons=None)
+            outputs = tuple(None if output is None else join(output) for output in judgement.outputs)
+            joined[judge][key] = judgement._replace(given=join(judgement.given), outputs=outputs, reasons=None)
     return joined
 
 
