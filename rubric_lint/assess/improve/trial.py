@@ -309,9 +309,7 @@ class PairedJudgements:
         return r is not None and r > chance and unchanged >= _KEPT * len(steady)
 
 
-_VERDICT = JudgedColumn(
-    measure_verdicts("verdict"), None, is_gated=False, worth=(), points=(), best=2, given=(), used=frozenset()
-)
+_VERDICT = JudgedColumn(measure_verdicts("verdict"), None, is_gated=False, worth=(), best=2, given=(), used=frozenset())
 
 
 def _compare(test: Gain, pairs: Sequence[tuple[Fraction | int, Fraction | int]], of: str | None) -> PairedFigure:

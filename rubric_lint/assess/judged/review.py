@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from io import BytesIO
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -81,12 +80,9 @@ class RecordFile:
 
 
 def read_records(
-    path: str,
-    earlier: bytes | None = None,
-    mapping: Mapping[str, str] = MappingProxyType({}),
-    wanted: RequiredColumns = PLAIN.wanted,
+    path: str, mapping: Mapping[str, str] = MappingProxyType({}), wanted: RequiredColumns = PLAIN.wanted
 ) -> RecordFile:
-    """Read a file of results or labels; `earlier` is what an earlier version of it had.
+    """Read a file of results or labels.
 
     `mapping` has the columns of fields, and `wanted` says which of them another file may have.
 
@@ -95,7 +91,7 @@ def read_records(
     """
     file = RecordFile(path)
     options = StreamOptions(mapping, path, wanted=wanted._replace(keeps_empty=True), skipped=file.skipped)
-    with open_stream(path) if earlier is None else BytesIO(earlier) as stream:
+    with open_stream(path) as stream:
         for number, (line, content) in enumerate(read_entries(iter(partial(stream.read, CHUNK), b""), options)):
             try:
                 record = decode_entry(content)
