@@ -17,13 +17,13 @@ from random_outputs import load as load_2
 from raters import lines
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import NOTHING_APPLIES, RatingReader
 from rubric_lint.assess.agreement.scales import measures_of
 from rubric_lint.assess.agreement.sheets import make_rows, write_csv, write_excel
 from rubric_lint.assess.judged.outcomes import JudgedStatement, Untested
 from rubric_lint.assess.judged.rules import apply_rules
 from rubric_lint.assess.judged.table import build_table
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.assess.measure.labelled import find_units, is_idle, pair_with_labels
 from rubric_lint.assess.measure.shares import measure_shares
 from rubric_lint.assess.probes import ProbeCounts, decide_probe
@@ -78,7 +78,7 @@ def read(results, labels, rubrics=None):
 
 def measure(judged, labelled):
     (ratings,) = read(ids(judged), ids(labelled, rater="ana", chosen="random")).join()
-    return analyse(ratings, AgreementOptions())
+    return analyse(ratings, MeasureOptions())
 
 
 def compared(agreement, name):
@@ -322,7 +322,7 @@ def test_an_output_by_which_nothing_applies_is_wrong_where_people_come_to_a_verd
     (invalid,) = reader.invalid
     assert (invalid.outputs, invalid.message) == (1, NothingAppliesError.REASON)
     (ratings,) = reader.join()
-    verdict = compared(analyse(ratings, AgreementOptions()), "verdict")
+    verdict = compared(analyse(ratings, MeasureOptions()), "verdict")
     assert verdict.pair.gate.shares.good_passed[:2] == (1, 2)
 
 
@@ -359,7 +359,7 @@ def test_a_gate_of_a_group_decides_verdicts_as_in_scoring():
     ]
     (ratings,) = read(ids(given), ids(given, rater="ana"), load(rubric)).join()
     assert [str(each.given[1]) for each in ratings.judges["judge"].values()] == ["pass", "fail"]
-    gate = compared(analyse(ratings, AgreementOptions()), "verdict").pair.gate
+    gate = compared(analyse(ratings, MeasureOptions()), "verdict").pair.gate
     assert (gate.shares.bad_caught[:2], gate.shares.good_passed[:2]) == ((1, 1), (1, 1))
 
 
@@ -381,7 +381,7 @@ def test_every_rubric_can_be_measured(seed):
         load(plain),
     )
     (ratings,) = reader.join()
-    agreement = analyse(ratings, AgreementOptions())
+    agreement = analyse(ratings, MeasureOptions())
     report = json.loads(as_json(AgreementReport([agreement], (), reader.invalid, reader.left_out)))
     assert [each.message for each in Draft7Validator(AGREEMENT).iter_errors(report)] == []
     for each in agreement.comparisons:
@@ -414,7 +414,7 @@ def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
         outcomes = apply_rules(build_table(ratings, rubric))
         reports.append(
             (
-                as_json(AgreementReport([analyse(ratings, AgreementOptions())], (), reader.invalid, reader.left_out)),
+                as_json(AgreementReport([analyse(ratings, MeasureOptions())], (), reader.invalid, reader.left_out)),
                 outcomes,
             )
         )

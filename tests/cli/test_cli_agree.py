@@ -13,9 +13,9 @@ from raters import CHECK, LEVELS, SCORES, lines, read, record, records
 from steps import steps
 
 from rubric_lint.assess.agreement.analysis import analyse
-from rubric_lint.assess.agreement.comparison import AgreementOptions
 from rubric_lint.assess.agreement.reading import OTHER_ANSWER, OTHER_MEANING, SEVERAL_VERSIONS, TWICE, RatingReader
 from rubric_lint.assess.measure.bounds import lower_bound
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.model.schema_files import load_bundled
 from rubric_lint.report.agreement import AgreementReport, as_text
 from rubric_lint.report.terminal import width
@@ -70,7 +70,7 @@ def tables(columns, name="c"):
         reader.read("results.jsonl", entries(*records("B", judge, JUDGE[number:] + JUDGE[:number])))
     labels = [*records("B", "ana", HUMAN), *records("B", "ben", [9, *HUMAN[1:-3]], IDS[:9])]
     reader.read("labels.jsonl", entries(*labels), labels=True)
-    plan = AgreementOptions(worst=1)
+    plan = MeasureOptions(worst=1)
     agreements = [analyse(each, plan) for each in reader.join()]
     return [*as_text(AgreementReport(agreements, [], reader.invalid, reader.left_out), columns)]
 
@@ -340,7 +340,7 @@ def test_twice_the_answers_are_twice_the_work_to_compare():
     def compare(count):
         people = (records("B", f"p{rater}", (HUMAN * count)[rater:]) for rater in range(3))
         (ratings,) = read(SCORES, records("B", "judge", JUDGE * count), [*chain(*people)]).join()
-        return partial(analyse, ratings, AgreementOptions(worst=5))
+        return partial(analyse, ratings, MeasureOptions(worst=5))
 
     few, many = (steps(compare(count)) for count in (50, 100))
     assert many < 2.2 * few

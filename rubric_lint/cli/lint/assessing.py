@@ -19,7 +19,6 @@ from rubric_lint.assess.agreement.reading import LeftOut, bare_text
 from rubric_lint.assess.agreement.units import AnswerContext, read_context
 from rubric_lint.assess.assess import (
     Assessment,
-    AssessOptions,
     Evidence,
     assess,
     assess_faulty_file,
@@ -35,10 +34,10 @@ from rubric_lint.assess.judged.review import (
     RecordLine,
     RecordSources,
     Review,
-    ReviewOptions,
     UnmatchedRecords,
     read_records,
 )
+from rubric_lint.assess.measure.decision import MeasureOptions
 from rubric_lint.assess.probes import (
     PROBES,
     RubricProbes,
@@ -141,24 +140,19 @@ class LintedFile:
         self,
         results: Sequence[str],
         labels: Sequence[str],
-        asked: AssessOptions,
+        asked: MeasureOptions,
         probes: Mapping[str, RubricProbes] = {},
-        among: Mapping[Key, AnswerContext] = {},
-        *,
-        mapping: Mapping[str, str] = {},
     ) -> list[Assessment]:
         """Assess each rubric of the file; `probes` has what answers made worse show, by the rubric.
 
-        Only results of the answers with the ids `among` count, which has what is known of them; without any, all do.
-        `mapping` has the columns of fields, by the side that they are of.
+        If answers are known, only results with their ids count.
 
         Raises:
             UserError: if a file of records cannot be read.
         """
         result, reviews = self.examined.result, list[Review]()
         if results and not self.has_errors:
-            basis = ReviewOptions(asked.label_scales, asked.runs, among, asked.line, asked.target, asked.look, mapping)
-            cache = _AmongAnswers(basis) if among else RecordCache(basis)
+            cache = _AmongAnswers(asked) if asked.about else RecordCache(asked)
             result, reviews = self._review(cache, results, labels)
         self.ignored = result.ignored
         rubrics = name_rubrics(self.file.name, self.examined.rubrics)
@@ -231,9 +225,9 @@ class _AmongAnswers(RecordCache):
     All results of runs of AgentV count, whose ids are of another kind.
     """
 
-    def __init__(self, basis: ReviewOptions) -> None:
-        super().__init__(basis)
-        self._answers = {("", key): about for key, about in basis.about.items()}
+    def __init__(self, options: MeasureOptions) -> None:
+        super().__init__(options)
+        self._answers = {("", key): about for key, about in options.about.items()}
         self.left_out: dict[str | None, LeftOut] = {}
 
     def load(self, paths: tuple[tuple[str, ...], tuple[str, ...]]) -> RecordSources:
@@ -354,12 +348,12 @@ def run_assess(given: Given) -> int:
         if given.answers != STDIN and given.answers not in recorded:
             refuse_other_texts(given.answers, given.mapping, recorded)
     line, target = read_line(given.fail_on), Fraction(str(given.target))
-    asked = AssessOptions(target, given.look, line, given.runs, given.by or "", given.label_scales)
+    asked = MeasureOptions(target, given.look, line, given.runs, given.by or "", given.label_scales)
     saved = f"; {recorded[0]} has what was judged" if given.models and recorded else ""
     with Progress(sys.stderr).reporting_interrupt(lambda: f"before the report was written{saved}"):
         labels = find_labels(given, [given.answers], linted.labels)
-        among = _describe_answers(given, recorded)
-        found = linted.assess(recorded, labels, asked, probes, among, mapping=given.mapping)
+        asked = asked._replace(about=_describe_answers(given, recorded), mapping=given.mapping)
+        found = linted.assess(recorded, labels, asked, probes)
         _check_assessed(found, given)
     inputs = _describe_run(given, linted, recorded, labels)._replace(ending=ending)
     style = make_style(given.color, is_file=given.output is not None)

@@ -6,17 +6,17 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
 
-from rubric_lint.assess.assess import Assessment, AssessOptions, Standing
+from rubric_lint.assess.assess import Assessment, Standing
 from rubric_lint.assess.improve.proposals import RubricState, find_findings
 from rubric_lint.assess.improve.run import NEEDED, EndedError, Improver, PassedTest, StopReason
 from rubric_lint.assess.improve.trial import ASIDE
+from rubric_lint.assess.measure.decision import USUAL
 from rubric_lint.assess.rubric_tests.recorder import find_case
 from rubric_lint.assess.rubric_tests.running import UnrecordedTest
 from rubric_lint.cli.commands import Exit
@@ -90,7 +90,7 @@ def propose(given: Given) -> int:
     if judge_answers(work) == Exit.USAGE:
         return Exit.USAGE
     recorded = (str(output),) if output.stat().st_size else ()
-    found = linted.assess(recorded, given.labels or linted.labels, AssessOptions(Fraction(4, 5)))
+    found = linted.assess(recorded, given.labels or linted.labels, USUAL)
     with ExitStack() as opened:
         store = None if given.no_cache else opened.enter_context(open_store(given.cache_dir))
         of_writer = models.index(writer)

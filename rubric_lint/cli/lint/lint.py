@@ -129,10 +129,11 @@ class JudgedLint:
 
     def open(self, finder: "SettingsFinder") -> "JudgedRun":
         """Open a run; raise UserError if a file that an option names cannot be read."""
-        from rubric_lint.assess.judged.review import JudgedRun, RecordCache, ReviewOptions
+        from rubric_lint.assess.judged.review import JudgedRun, RecordCache
+        from rubric_lint.assess.measure.decision import MeasureOptions
         from rubric_lint.cli.score.options import find_labels
 
-        self._kept = self._kept or RecordCache(ReviewOptions(mapping=self._given.mapping))
+        self._kept = self._kept or RecordCache(MeasureOptions(mapping=self._given.mapping))
         labels = find_labels(self._given, self._given.judged)
         self.run = run = JudgedRun(finder, (self._given.judged, labels), self._kept)
         if run.unreadable:

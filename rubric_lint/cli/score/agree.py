@@ -68,8 +68,8 @@ def measure_agreement(
         UserError: if a file cannot be read, or nothing can be compared.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all
-    from rubric_lint.assess.agreement.comparison import AgreementOptions
     from rubric_lint.assess.agreement.reading import RatingReader, UnusableRatingsError
+    from rubric_lint.assess.measure.decision import MeasureOptions
     from rubric_lint.report.agreement import AgreementReport
 
     reader = RatingReader(rubrics, reading, mapping=mapping)
@@ -79,7 +79,7 @@ def measure_agreement(
     except UnusableRatingsError as unusable:
         complain_of_records(reader, labels)
         raise UserError(f"--labels: {unusable}") from None
-    plan = AgreementOptions(worst=ON_A_PAGE)
+    plan = MeasureOptions(worst=ON_A_PAGE)
     complain_of_records(reader, labels)
     return AgreementReport(analyse_all(ratings, plan), (), reader.invalid, reader.left_out)
 
@@ -215,7 +215,7 @@ def _analyse(
         UserError: if --runs, --label-scale or --by does not fit the ratings.
     """
     from rubric_lint.assess.agreement.analysis import analyse_all, find_breaches
-    from rubric_lint.assess.agreement.comparison import AgreementOptions
+    from rubric_lint.assess.measure.decision import MeasureOptions
     from rubric_lint.report.agreement import AgreementReport
     from rubric_lint.scoring.grading import read_line
 
@@ -225,7 +225,7 @@ def _analyse(
     check_runs(given.runs, ratings)
     check_people(given, ratings)
     line, by = read_line(given.fail_on), given.by or ""
-    plan = AgreementOptions(Fraction(str(given.target)), most, line, by, given.label_scales, given.runs, given.look)
+    plan = MeasureOptions(Fraction(str(given.target)), given.look, line, given.runs, by, given.label_scales, most)
     if given.by:
         check_field(given.by, [about for of_rubric in ratings for about in of_rubric.about.values()])
     agreements = analyse_all(ratings, plan)

@@ -329,7 +329,7 @@ _MOST_ASSESSED = 64 << 20
 
 def assess_outputs(given: Given) -> "AssessmentReport | str":
     """Assess the rubrics by these judge outputs as `rubric-lint assess` does, or return why that is not possible."""
-    from rubric_lint.assess.assess import AssessOptions
+    from rubric_lint.assess.measure.decision import MeasureOptions
     from rubric_lint.cli.lint.assessing import LintedFile
     from rubric_lint.report import assessment, trust
 
@@ -340,7 +340,7 @@ def assess_outputs(given: Given) -> "AssessmentReport | str":
         return f"the outputs have more than {_MOST_ASSESSED >> 20} MB; `assess` takes them"
     try:
         linted = LintedFile(given.rubric, given.finder())
-        found = linted.assess(outputs, given.labels, AssessOptions(line=read_line(given.fail_on)))
+        found = linted.assess(outputs, given.labels, MeasureOptions(line=read_line(given.fail_on)))
     except UserError as fault:
         return str(fault)
     files = given.rubric, outputs[0], outputs, given.labels
