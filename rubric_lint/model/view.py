@@ -295,10 +295,14 @@ class ViewBuilder:
                 self.put((*own, name), (*source, *steps))
         return found
 
-    def rename_items(self, items: list[Any], names: Mapping[str, str]) -> list[Any]:
-        """Rename the fields of each mapping in a list; other items stay the same."""
+    def rename_items(
+        self, items: list[Any], names: Mapping[str, str], own: Path = (), source: Path | None = None
+    ) -> list[Any]:
+        """Rename the fields of each mapping in a list as `rename` does; other items stay the same."""
+        source = (*self.path, *own) if source is None else source
         return [
-            self.rename(item, names, (index,)) if isinstance(item, dict) else item for index, item in enumerate(items)
+            self.rename(item, names, (*own, index), (*source, index)) if isinstance(item, dict) else item
+            for index, item in enumerate(items)
         ]
 
     def make_levels(
