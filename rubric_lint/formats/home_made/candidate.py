@@ -50,14 +50,6 @@ TITLE = "home-made rubrics"
 _ADOPT = "run `rubric-lint adopt FILE`"
 
 
-class Decision(StrEnum):
-    """What is done about a candidate."""
-
-    READ = "read"
-    REPORT = "report"
-    SILENT = "silent"
-
-
 @dataclass(frozen=True)
 class Question:
     """What only the author of a file can say, with its place; without an answer, nothing is scored.
@@ -151,13 +143,6 @@ class Candidate:
         return self.columns.is_scored or is_shared or (self.columns.has_text and "scale" in self.written)
 
     # What is done about it.
-
-    @cached_property
-    def decision(self) -> Decision:
-        """Whether the criteria are read and scored, reported with the first open question, or left alone."""
-        if self.is_rubric and self.views:
-            return Decision.REPORT if self.questions else Decision.READ
-        return Decision.REPORT if self.is_near or self.is_likely else Decision.SILENT
 
     @cached_property
     def is_rubric(self) -> bool:

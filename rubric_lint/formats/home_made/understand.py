@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from rubric_lint.formats.home_made.candidate import Candidate, Decision, EvidenceKind, choose_likely
+from rubric_lint.formats.home_made.candidate import Candidate, EvidenceKind, choose_likely
 from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, is_answered, look, read_columns
 from rubric_lint.formats.home_made.format_table import expand, list_words
 from rubric_lint.formats.home_made.places import (
@@ -113,12 +113,6 @@ def _add_siblings(
         in_document = [group for group in groups if group.document is candidate.document]
         found |= dict.fromkeys(_find_alike(candidate, in_document, {*paths, *found}))
         yield replace(candidate, siblings=list(found))
-
-
-def decide(candidates: Sequence[Candidate]) -> Decision:
-    """Return the decision about a document with some candidates: to read one, else to report one, else nothing."""
-    decisions = {candidate.decision for candidate in candidates}
-    return next((decision for decision in Decision if decision in decisions), Decision.SILENT)
 
 
 def _choose_groups(
