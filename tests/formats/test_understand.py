@@ -10,6 +10,7 @@ import pytest
 from cases import read_cases
 from lint_command import call
 
+from rubric_lint.formats.home_made.assignments import TableDraft
 from rubric_lint.formats.home_made.format_table import FormatTable
 from rubric_lint.formats.home_made.reading import read_by_tables
 from rubric_lint.formats.home_made.understand import Hints, understand
@@ -39,7 +40,8 @@ def decide(name, text):
 @pytest.mark.parametrize(("name", "text", "decision", "tables", "questions"), RUBRICS.values(), ids=RUBRICS)
 def test_what_a_file_holds_is_decided_with_its_table_and_what_it_leaves_open(name, text, decision, tables, questions):
     _, found = look(name, text)
-    asked = [question.reason for each in found for question in each.questions]
+    drafts = [TableDraft(tuple(each.documents), {"name": "", **each.as_table()}, each) for each in found]
+    asked = [question.reason for draft in drafts for question in draft.questions]
     assert (decide(name, text), [each.as_table() for each in found]) == (decision, tables)
     assert all(any(reason.startswith(words) for words in questions) for reason in asked)
     assert all(any(reason.startswith(words) for reason in asked) for words in questions)

@@ -15,7 +15,7 @@ from typing import Any
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
 from rubric_lint.formats.home_made.columns import look
 from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, is_star, star_pattern
-from rubric_lint.formats.home_made.reading import read_by_keys
+from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
 from rubric_lint.formats.home_made.table_writer import ANY_SCALE, generalize, sort_table
@@ -129,7 +129,7 @@ class TableDraft:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads; nothing where it says in no words what is judged."""
-        return read_by_keys(self.documents, self.table)
+        return read_all(self.documents, self.format_table)
 
     # The keys of the files.
 
@@ -332,7 +332,7 @@ class TableDraft:
         unused = {*_as_list(self.table.get("unused", ()))}
         found: list[Question] = []
         if self.candidate:
-            found = [question for question in self.candidate.open if not self._is_settled(question, unused)]
+            found = [question for question in self.candidate.ask() if not self._is_settled(question, unused)]
         for view in self.views:
             if view.unscorable:
                 found.append(Question(view.document, view.path, view.unscorable, view=view))

@@ -10,7 +10,7 @@ from typing import Any
 from rubric_lint.formats.home_made.columns import MARKS, CriteriaColumns, is_answered, look
 from rubric_lint.formats.home_made.format_table import FormatTable, split_words
 from rubric_lint.formats.home_made.places import CriteriaGroup, is_container, is_line, is_named
-from rubric_lint.formats.home_made.reading import read_by_keys
+from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import adds_up
 from rubric_lint.formats.home_made.surroundings import Surroundings
@@ -300,22 +300,7 @@ class Candidate:
     @cached_property
     def views(self) -> list[View]:
         """What the table reads, in the order of the document; nothing where it says in no words what is judged."""
-        return read_by_keys(self.documents, {"name": TITLE, **self.as_table()})
-
-    @cached_property
-    def open(self) -> list[Question]:
-        """What the file leaves open whatever the table says."""
-        return list(self._list_open())
-
-    @cached_property
-    def questions(self) -> list[Question]:
-        """What the file leaves open, the first of which is the reason not to score it."""
-        found = [*self.open, *self.ask_about_others(self.views)]
-        for view in self.views:
-            found += [Question(view.document, place, reason) for place, reason in view.doubts]
-            if view.unscorable:
-                found.append(Question(view.document, view.path, view.unscorable))
-        return list(dict.fromkeys(found))
+        return read_all(self.documents, self.format_table)
 
     def ask_about_others(self, views: Sequence[View], known: Collection[str] = ()) -> Iterator[Question]:
         """Ask about what may bear on the score and is neither one of the keys `known` nor a doubt of the rubrics."""
@@ -330,7 +315,8 @@ class Candidate:
             reason = f"{listed} of the criteria may bear on the score, and nothing says how; {_ADOPT}"
             yield Question(document, place, reason, tuple(names))
 
-    def _list_open(self) -> Iterator[Question]:
+    def ask(self) -> Iterator[Question]:
+        """Ask what the file leaves open whatever the table says."""
         document, path = self.document, self.groups[0].path
         for names in self.columns.rivals.values():
             listed = quote_names(names, "or")

@@ -16,6 +16,7 @@ from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
     ParsedLevels,
     adds_up,
+    holds_mappings,
     is_amount,
     is_prose,
     is_statement,
@@ -117,7 +118,8 @@ class CriteriaColumns:
         known = {*self.names(Role.LEVELS), *self.names(Role.PARTS)}
         nested = 0
         for entry in self.entries:
-            if any(_holds_mapping(value) for key, value in entry.items() if key not in known):
+            others = [value for key, value in entry.items() if key not in known]
+            if holds_mappings(others) or any(map(holds_mappings, others)):
                 nested += 1
         return 2 * nested <= len(self.entries)
 
@@ -141,10 +143,6 @@ def look(entry: CriterionFields, name: str) -> Any:
     for step in name.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     return value
-
-
-def _holds_mapping(value: Any) -> bool:
-    return isinstance(value, dict) or any(isinstance(part, dict) for part in parts_of(value))
 
 
 def find_ladder(entries: Sequence[CriterionFields]) -> Names:

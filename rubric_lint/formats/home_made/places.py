@@ -62,16 +62,6 @@ class CriteriaGroup:
         return next((step for step in reversed(self.path) if isinstance(step, str)), "")
 
     @property
-    def is_strong(self) -> bool:
-        """Whether its key is one of the words for criteria alone."""
-        return is_strong(self.key)
-
-    @property
-    def is_under_criteria(self) -> bool:
-        """Whether a key on the way to it is one of the words for criteria alone."""
-        return is_under_criteria(self.path)
-
-    @property
     def is_marked(self) -> bool:
         """Whether something says that its items are scored."""
         return self.columns.is_scored or self.columns.has(Role.WEIGHT_WORDS) or bool(self.columns.rivals)
@@ -237,11 +227,11 @@ def _choose_nested(found: Mapping[Path, CriteriaGroup]) -> dict[Path, CriteriaGr
     for path, below in inner.items():
         outer = found[path]
         is_title = not outer.is_marked and NAMES.issuperset(outer.columns.names(Role.TEXT))
-        is_open = not (outer.is_strong or outer.is_marked)  # then a word for criteria within it says more
+        is_open = not (is_strong(outer.key) or outer.is_marked)  # then a word for criteria within it says more
         known = [
             inner_path
             for inner_path in below
-            if is_title or found[inner_path].is_marked or (is_open and found[inner_path].is_strong)
+            if is_title or found[inner_path].is_marked or (is_open and is_strong(found[inner_path].key))
         ]
         items = {inner_path[: len(path) + 1] for inner_path in known}
         for dropped in [path] if 2 * len(items) > len(outer.items) else below:

@@ -13,7 +13,7 @@ from typing import Any
 from rubric_lint.formats.home_made.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
 from rubric_lint.formats.home_made.format_table import FormatTable, expand, is_star, split_words, star_pattern
 from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
-from rubric_lint.formats.home_made.scores import ENDS, Ends, is_amount, read_score
+from rubric_lint.formats.home_made.scores import ENDS, Ends, holds_mappings, is_amount, read_score
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import is_number, read_number
@@ -475,11 +475,6 @@ def _are_rules(value: Any) -> bool:
 def _is_rule(value: Any) -> bool:
     fields = value.items() if isinstance(value, dict) else ()
     return any(split_words(key) & SETS["rules"] and isinstance(part, str) for key, part in fields)
-
-
-def holds_mappings(value: Any) -> bool:
-    """Return whether a list or a mapping holds mappings, as what holds criteria does."""
-    return any(isinstance(part, dict) for part in parts_of(value))
 
 
 _LABEL = 30

@@ -17,7 +17,7 @@ from rubric_lint.formats.home_made.surroundings import find_surroundings
 from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, generalize
 from rubric_lint.formats.home_made.understand import Hints, understand_all
 from rubric_lint.formats.home_made.vocabulary import SETS
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.model.criterion import ASKED, USUAL_THRESHOLDS, Criterion
 from rubric_lint.model.rubric import build_rubric
 from rubric_lint.model.schema import schema_of
@@ -46,7 +46,7 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
     others: list[Document] = []
     alike: dict[tuple[str, int, Any], list[View]] = {}
     for document in documents:
-        views = [location.view for location in locate(document) if location.view]
+        views = [location.view for location in search(document).rubrics if location.view]
         are_known = all(view.dialect.title != TITLE and describe(view, scale) for view in views)
         if views and are_known:
             for view in views:
