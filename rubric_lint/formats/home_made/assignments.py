@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
-from rubric_lint.formats.home_made.columns import look
+from rubric_lint.formats.home_made.columns import list_entries, look
 from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, is_star, star_pattern
 from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
@@ -139,12 +139,8 @@ class TableDraft:
         table = self.format_table
         found: list[Mapping[str, Any]] = []
         for document in self.documents:
-            waiting = [document.value(path) for path, _ in expand(document.data, table.criteria)]
-            while waiting:
-                entries = [entry for entry in parts_of(waiting.pop()) if isinstance(entry, dict)]
-                found += entries
-                for entry in entries:
-                    waiting += [entry[name] for name in table.parts if name in entry]
+            for path, _ in expand(document.data, table.criteria):
+                found += [entry for _, entry in list_entries(document.value(path), path, table.parts)]
         return found
 
     @cached_property

@@ -5,7 +5,7 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -28,9 +28,12 @@ from rubric_lint.formats.home_made.scores import (
 )
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers, Fields, LevelWords
 from rubric_lint.model.criterion import is_number, read_number
-from rubric_lint.source.tree import parts_of
+from rubric_lint.source.path import Path
+from rubric_lint.source.tree import items_of, parts_of
 
 CriterionFields = Mapping[str, Any]
+
+PlacedCriterion = tuple[Path, CriterionFields]
 
 
 MARKS = (Role.WEIGHT, Role.WEIGHT_WORDS, Role.LEVELS, Role.GATE, Role.SCALE, Role.HIGHEST)
@@ -169,14 +172,13 @@ def holds_statement(value: Any) -> bool:
     return is_statement(value) or any(map(holds_statement, parts_of(value)))
 
 
-def with_parts(entries: Iterable[CriterionFields], names: Names) -> list[CriterionFields]:
-    """Return criteria, each followed by its parts at any depth."""
-    every: list[CriterionFields] = []
-    for entry in entries:
-        every.append(entry)
-        parts = next((entry[name] for name in names if isinstance(entry.get(name), list | dict)), ())
-        every += with_parts([part for part in parts_of(parts) if isinstance(part, dict)], names)
-    return every
+def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[PlacedCriterion]:
+    """Yield the criteria of a list or a map, each followed by its parts at any depth."""
+    for step, entry in items_of(holder):
+        if isinstance(entry, dict):
+            yield (*path, step), entry
+            for name in parts:
+                yield from list_entries(entry.get(name), (*path, step, name), parts)
 
 
 def read_columns(
@@ -196,7 +198,7 @@ class _ColumnReader:
     def __init__(self, parsed: ParsedValues, outer: Sequence[CriterionFields], *, is_map: bool, parts: Names) -> None:
         self.parsed, self.outer, self.is_map = parsed, outer, is_map
         parts = parts or choose(outer, Fields.parts, _is_several)
-        self.entries = with_parts(outer, parts)
+        self.entries = [entry for _, entry in list_entries(outer, (), parts)]
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
         self.keys = _list_keys(self.entries)
         self.roles: dict[Role, Names] = {Role.PARTS: parts} if parts else {}

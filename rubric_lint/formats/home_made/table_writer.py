@@ -15,6 +15,7 @@ from rubric_lint.formats.home_made.columns import (
     find_sums,
     holds_statement,
     is_answered,
+    list_entries,
     look,
 )
 from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, split_words
@@ -30,7 +31,7 @@ from rubric_lint.formats.home_made.scores import (
     read_percent,
 )
 from rubric_lint.formats.home_made.surroundings import Surroundings
-from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words, list_entries
+from rubric_lint.formats.home_made.unmapped import UnmappedSearch, is_text_of_words
 from rubric_lint.formats.home_made.vocabulary import SETS, Fields, LevelWords, list_names
 from rubric_lint.model.criterion import is_number
 from rubric_lint.source.document import Document

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
+from rubric_lint.formats.home_made.columns import PlacedCriterion, list_entries
 from rubric_lint.formats.home_made.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
 from rubric_lint.formats.home_made.format_table import FormatTable, expand, is_star, split_words, star_pattern
 from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
@@ -19,9 +20,7 @@ from rubric_lint.formats.home_made.vocabulary import SETS, Containers
 from rubric_lint.model.criterion import is_number, read_number
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
-from rubric_lint.source.tree import items_of, parts_of
-
-PlacedCriterion = tuple[Path, Mapping[str, Any]]
+from rubric_lint.source.tree import parts_of
 
 
 def find_in_level(
@@ -455,15 +454,6 @@ class UnmappedSearch:
                 if all(own in ("*", str(step)) for own, step in pairs):
                     return True
         return False
-
-
-def list_entries(holder: Any, path: Path, parts: Collection[str]) -> Iterator[PlacedCriterion]:
-    """Yield the criteria of a list or a map, each followed by its parts."""
-    for step, entry in items_of(holder):
-        if isinstance(entry, dict):
-            yield (*path, step), entry
-            for name in parts:
-                yield from list_entries(entry.get(name), (*path, step, name), parts)
 
 
 def _are_rules(value: Any) -> bool:
