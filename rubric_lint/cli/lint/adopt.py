@@ -576,5 +576,4 @@ def _list_names(shape: FormatTable) -> Iterator[str]:
     """Yield the keys that a table names."""
     yield from chain(shape.id, shape.outcome, shape.weight, shape.levels, shape.parts)
     yield from (name for name, _ in chain(shape.gate, shape.negative))
-    ends = shape.scale if isinstance(shape.scale, tuple) else (shape.scale,)
-    yield from (end for end in ends if isinstance(end, str))
+    yield from shape.scale_names

@@ -14,7 +14,7 @@ from typing import Any
 
 from rubric_lint.formats.home_made.candidate import Candidate, Question, find_ends
 from rubric_lint.formats.home_made.columns import list_entries, look
-from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, is_star, star_pattern
+from rubric_lint.formats.home_made.format_table import YES_NO, FormatTable, expand, first_steps, is_star, star_pattern
 from rubric_lint.formats.home_made.reading import read_all
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_amount, read_percent, read_score
@@ -347,7 +347,7 @@ class TableDraft:
         names: list[Any] = []
         for role in [*_NAMES, *_MARKS, "scale", *_PLACES]:
             names += _as_list(self.table.get(role, ()))
-        used = {str(name).partition(".")[0] for name in names}
+        used = first_steps(map(str, names))
         for star in (name for name in names if isinstance(name, str) and is_star(name)):
             used.update(key for key in self.own if re.search(star_pattern(star), key))
         return used

@@ -156,7 +156,7 @@ class Candidate:
         is_placed = EvidenceKind.FILE in self.evidence or (self.is_declared and EvidenceKind.NAME in self.evidence)
         is_several = self.count > 1 or {EvidenceKind.FILE, EvidenceKind.DECLARED} <= self.evidence
         is_marked = self.evidence & {EvidenceKind.NAME, EvidenceKind.LEVELS} or (
-            self.is_own and self._count_marks() > 1
+            self.is_own and self._count_marks() + self.is_declared > 1
         )
         return is_said and is_placed and is_several and bool(is_marked) and len(self.evidence) >= ENOUGH
 
@@ -228,8 +228,7 @@ class Candidate:
         nearest = self.surroundings[0]
         is_twice_foreign = bool(nearest.foreign and nearest.foreign_field)  # beside the criteria, and in them
         is_sure = bool(self.evidence & {EvidenceKind.FILE, EvidenceKind.TEXTS}) and not is_twice_foreign
-        has_two = sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) > 1
-        is_marked = self.is_declared or has_two or is_answered(self.columns)
+        is_marked = self.is_declared or self._count_marks() > 1 or is_answered(self.columns)
         return self.is_scored and self.columns.has_text and is_sure and is_marked
 
     @property
@@ -244,7 +243,7 @@ class Candidate:
         return any(adds_up(look(entry, name)) for entry in self.columns.entries for name in names)
 
     def _count_marks(self) -> int:
-        return sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE)) + self.is_declared
+        return sum(self.columns.has(role) for role in (Role.WEIGHT, Role.LEVELS, Role.GATE))
 
     def _are_questions(self) -> bool:
         """Return whether the texts ask what a judge is to answer."""
@@ -318,10 +317,10 @@ class Candidate:
     def ask(self) -> Iterator[Question]:
         """Ask what the file leaves open whatever the table says."""
         document, path = self.document, self.groups[0].path
-        for names in self.columns.rivals.values():
-            listed = quote_names(names, "or")
-            reason = f"nothing says which of {listed} is the weight of a criterion; {_ADOPT}"
-            yield Question(document, path, reason, names, "weight")
+        rivals = self.columns.rivals
+        if rivals:
+            reason = f"nothing says which of {quote_names(rivals, 'or')} is the weight of a criterion; {_ADOPT}"
+            yield Question(document, path, reason, rivals, "weight")
         if self.columns.has(Role.TEXTS):
             lists = quote_names(self.columns.names(Role.TEXTS))
             reason = f"the texts of its criteria are lists ({lists}), and nothing says how each of them counts"

@@ -6,12 +6,20 @@ The criteria of a list or a map are read as the rows of a table, whose columns a
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
-from rubric_lint.formats.home_made.format_table import Names, is_star, list_words, split_words, star_pattern
+from rubric_lint.formats.home_made.format_table import (
+    Names,
+    first_steps,
+    is_star,
+    list_words,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.roles import Role, role_of, says_penalty
 from rubric_lint.formats.home_made.scores import (
     ParsedLevels,
@@ -83,13 +91,13 @@ class ParsedValues:
 class CriteriaColumns:
     """The keys of criteria by their role; those that have no role are in none.
 
-    `entries` are the criteria with their parts. `rivals` are keys of which only one can have a role, by it.
+    `entries` are the criteria with their parts. `rivals` are keys of which only one can be the weight.
     `guessed` is the key of the text if nothing but its length says so.
     """
 
     entries: Sequence[CriterionFields]
     roles: Mapping[Role, Names]
-    rivals: Mapping[Role, Names] = field(default_factory=dict)
+    rivals: Names = ()
     guessed: str = ""
 
     def names(self, role: Role) -> Names:
@@ -202,7 +210,7 @@ class _ColumnReader:
         self.judged = [entry for entry in self.entries if entry.keys().isdisjoint(parts)]
         self.keys = _list_keys(self.entries)
         self.roles: dict[Role, Names] = {Role.PARTS: parts} if parts else {}
-        self.rivals: dict[Role, Names] = {}
+        self.rivals: Names = ()
         self.guessed = ""
 
     def read(self) -> CriteriaColumns | None:
@@ -221,11 +229,6 @@ class _ColumnReader:
         is_like = columns.has(Role.TEXT, Role.TEXTS, Role.LEVELS, Role.WEIGHT, Role.SCALE) or columns.ladder
         return columns if is_like else None
 
-    @property
-    def assigned(self) -> set[str]:
-        """The keys that have a role."""
-        return {name.partition(".")[0] for names in self.roles.values() for name in names}
-
     def _assign(self, role: Role, names: Iterable[str], suits: Callable[[Any], bool], *, blank: bool = False) -> bool:
         """Give a role to those of some keys whose values suit it, if most criteria or a few of them have one."""
         free = {*self._list_free_keys()}
@@ -241,7 +244,7 @@ class _ColumnReader:
 
     def _list_free_keys(self) -> list[str]:
         """Return the keys that have no role."""
-        assigned = self.assigned
+        assigned = first_steps(chain.from_iterable(self.roles.values()))
         return [key for key in self.keys if key not in assigned]
 
     def _read_weights(self) -> None:
@@ -257,7 +260,7 @@ class _ColumnReader:
         if len(like) == 1:
             self.roles[Role.WEIGHT] = tuple(like)
         elif like:
-            self.rivals[Role.WEIGHT] = tuple(like)
+            self.rivals = tuple(like)
         elif not self._assign(Role.WEIGHT_WORDS, known, _is_identifier):
             limits = [key for key in ("max", "maximum", "max_marks", "marks") if is_most(self.outer, (key,), is_number)]
             of_scale = {"min", "minimum", *Fields.scale}

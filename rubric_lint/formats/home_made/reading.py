@@ -80,11 +80,10 @@ class _RubricReader(RubricFields):
         self.scales = ScaleReader(self)
         self.weights = WeightReader(self, self.scales)
         self.threshold = ThresholdReader(self, self.scales, self.weights)
-        scale = table.scale if isinstance(table.scale, tuple) else (table.scale,)
-        named = {"scale": scale, "levels": table.levels, "gate": [name for name, _ in table.gate]}
+        named = {"scale": table.scale_names, "levels": table.levels, "gate": tuple(name for name, _ in table.gate)}
         for setting, names in named.items():
             for name in names:
-                if isinstance(name, str) and name.startswith("/"):
+                if name.startswith("/"):
                     self._check_pointer(setting, name)
 
     def _check_pointer(self, setting: str, written: str) -> None:

@@ -33,7 +33,7 @@ from rubric_lint.formats.home_made.places import (
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.scores import is_prose, read_levels
 from rubric_lint.formats.home_made.surroundings import Surroundings, find_surroundings
-from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter
+from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, join_paths
 from rubric_lint.formats.home_made.vocabulary import SETS, Containers, SurroundingWords
 from rubric_lint.source.document import Document
 from rubric_lint.source.path import Path, pointer
@@ -246,10 +246,7 @@ class _CandidateBuilder:
 
     def build(self, groups: Sequence[CriteriaGroup]) -> list[Candidate]:
         """Return a candidate for groups of one form, or one for each if no pointer leads to them alone."""
-        at = tuple(
-            steps[0] if isinstance(steps[0], str) and len({*steps}) == 1 else "*"
-            for steps in zip(*(group.path for group in groups), strict=True)
-        )
+        at = join_paths(group.path for group in groups)
         are_expected = groups[0].are_texts and len({group.key for group in groups}) == 1
         is_exact = are_expected or self._leads_to(groups, at)
         if len(groups) > 1 and not is_exact:

@@ -12,7 +12,14 @@ from typing import Any
 
 from rubric_lint.formats.home_made.columns import PlacedCriterion, list_entries
 from rubric_lint.formats.home_made.direction import DIRECTIONS, LOW_WORDS, find_reversal, is_below_top, is_off
-from rubric_lint.formats.home_made.format_table import FormatTable, expand, is_star, split_words, star_pattern
+from rubric_lint.formats.home_made.format_table import (
+    FormatTable,
+    expand,
+    first_steps,
+    is_star,
+    split_words,
+    star_pattern,
+)
 from rubric_lint.formats.home_made.roles import BEARING, FEW, Role, as_flag, is_good, is_of_model, role_of
 from rubric_lint.formats.home_made.scores import ENDS, Ends, holds_mappings, is_amount, read_score
 from rubric_lint.formats.home_made.unmapped_key import UnmappedKey
@@ -132,16 +139,14 @@ class UnmappedSearch:
     def known(self) -> set[str]:
         """The fields of criteria in which there is nothing else to find."""
         table = self.table
-        return _first_steps(table.id + table.weight + table.levels + table.parts + table.unused)
+        return first_steps(table.id + table.weight + table.levels + table.parts + table.unused)
 
     @cached_property
     def used(self) -> set[str]:
         """The fields of criteria that are read, but may say more."""
         table = self.table
-        ends = table.scale if isinstance(table.scale, tuple) else (table.scale,)
-        names = [name for name, _ in table.gate + table.negative + table.sums]
-        names += [end for end in ends if isinstance(end, str)]
-        return _first_steps([*table.outcome, *names])
+        marks = [name for name, _ in table.gate + table.negative + table.sums]
+        return first_steps([*table.outcome, *table.scale_names, *marks])
 
     @cached_property
     def gates(self) -> set[str]:
@@ -482,10 +487,6 @@ def _find_common_start(places: Sequence[Path]) -> Path:
     while any(place[: len(start)] != start for place in places):
         start = start[:-1]
     return start
-
-
-def _first_steps(names: Iterable[str]) -> set[str]:
-    return {name.split(".")[0] for name in names}
 
 
 def _is_unknown_mark(value: Any, values: Collection[Any] | None) -> bool:

@@ -3,18 +3,19 @@
 The table for another system has its names, with the fields that it does not have.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from rubric_lint.formats.home_made.candidate import TITLE, Candidate, EvidenceKind, choose_likely
 from rubric_lint.formats.home_made.columns import CriteriaColumns, ParsedValues, read_columns
-from rubric_lint.formats.home_made.format_table import YES_NO, Names
+from rubric_lint.formats.home_made.format_table import YES_NO, Names, first_steps
 from rubric_lint.formats.home_made.places import CriteriaGroup, is_container
 from rubric_lint.formats.home_made.roles import Role
 from rubric_lint.formats.home_made.surroundings import find_surroundings
-from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, generalize
+from rubric_lint.formats.home_made.table_writer import StatedScale, TableWriter, generalize, join_paths
 from rubric_lint.formats.home_made.understand import Hints, understand_all
 from rubric_lint.formats.home_made.vocabulary import SETS
 from rubric_lint.formats.search.locate import search
@@ -47,15 +48,15 @@ def find_describable(documents: Sequence[Document], hints: Hints) -> list[Candid
     alike: dict[tuple[str, int, Any], list[View]] = {}
     for document in documents:
         views = [location.view for location in search(document).rubrics if location.view]
-        are_known = all(view.dialect.title != TITLE and describe(view, scale) for view in views)
+        are_known = all(view.dialect.title != TITLE and describe([view], scale) for view in views)
         if views and are_known:
             for view in views:
                 alike.setdefault((view.dialect.name, len(view.path), view.path[-1:]), []).append(view)
         else:
             others.append(document)
     for views in alike.values():
-        together = describe_all(views, scale)
-        candidates = [together] if together else [describe(view, scale) for view in views]
+        together = describe(views, scale, is_open=True)
+        candidates = [together] if together else [describe([view], scale) for view in views]
         found += [candidate for candidate in candidates if candidate]
     return found + understand_all(others, hints, _choose) if others else found
 
@@ -107,7 +108,7 @@ def can_describe(view: View) -> bool:
 
     The bands of one score are no criteria, and a suite says more than a table can.
     """
-    if describe(view, YES_NO) is not None:
+    if describe([view], YES_NO) is not None:
         return True
     are_bands = any(isinstance(entry, dict) and "score_range" in entry for entry in view.data)
     if are_bands or view.dialect.name.startswith("agentv-"):
@@ -174,29 +175,16 @@ def _list_scores(criterion: Criterion) -> list[tuple[Any, ...]]:
     return scores
 
 
-def describe(view: View, scale: StatedScale) -> Candidate | None:
-    """Return the candidate whose table reads a rubric alone; None if no table reads it as its system does."""
-    group = _read_criteria(view)
-    return _make_candidate([view], [group], group.path, scale) if group else None
+def describe(views: Sequence[View], scale: StatedScale, *, is_open: bool = False) -> Candidate | None:
+    """Return the candidate whose one table reads rubrics of one form, and nothing else, as their system does.
 
-
-def describe_all(views: Sequence[View], scale: StatedScale) -> Candidate | None:
-    """Return the candidate whose one table reads rubrics of one form, also those added later; None if none does."""
+    None if no table does. With `is_open`, the table reads those that are added later too.
+    """
     groups = [group for group in map(_read_criteria, views) if group]
     paths = [group.path for group in groups]
     if len({len(path) for path in paths}) != 1:
         return None
-    at: list[Any] = []
-    for steps in zip(*paths, strict=True):
-        is_same = len({*steps}) == 1 and isinstance(steps[0], str)
-        at.append(steps[0] if is_same else "*")
-    return _make_candidate(views, groups, tuple(at), scale)
-
-
-def _make_candidate(
-    views: Sequence[View], groups: Sequence[CriteriaGroup], at: Path, scale: StatedScale
-) -> Candidate | None:
-    """Return the candidate whose table reads the criteria at a path with `*`; None if their system reads others."""
+    at = join_paths(paths) if is_open else paths[0]
     known = set[str]()
     for view, group in zip(views, groups, strict=True):
         known |= _find_known(view, group)
@@ -238,13 +226,14 @@ def _read_criteria(view: View) -> CriteriaGroup | None:
     """
     document = view.document
     data = [entry for entry in view.data if isinstance(entry, dict)]
-    are_plain = bool(data) and all(entry.keys() <= _OF_TABLES and not _is_negated(entry) for entry in data)
+    are_plain = bool(data) and all(entry.keys() <= _OF_TABLES for entry in data)
+    are_negated = any(ASKED in entry and entry[ASKED].is_negated for entry in data)
     places = [view.place((*view.path, index)) for index in range(len(view.data))]
     paths = {place[:-1] for place in places}
     path = paths.pop() if len(paths) == 1 else ()
     holder = document.value(path)
     is_whole = isinstance(holder, list) and not paths and len(holder) == len(places)
-    if document.kind.is_program or not (are_plain and is_whole):
+    if document.kind.is_program or are_negated or not (are_plain and is_whole):
         return None
     values = {place[-1]: document.value(place) for place in places}
     items = {step: value for step, value in values.items() if isinstance(value, dict)}
@@ -262,15 +251,7 @@ def _find_known(view: View, group: CriteriaGroup) -> set[str]:
         known.update(schema.find((*group.path, step)[len(view.path) :]).get("properties", ()))
     known &= set().union(*group.items.values())
     known -= {str(place[-1]) for place, _ in view.doubts if place[:-2] == group.path}
-    return known - _list_first_steps(group.columns.roles)
-
-
-def _list_first_steps(names: Mapping[Role, Names]) -> set[str]:
-    """Return the keys of criteria that some names lead through: `content` of `content.text`."""
-    steps: set[str] = set()
-    for own in names.values():
-        steps |= {name.partition(".")[0] for name in own}
-    return steps
+    return known - first_steps(chain.from_iterable(group.columns.roles.values()))
 
 
 def _find_names(view: View, places: Sequence[Path]) -> dict[Role, Names]:
@@ -287,11 +268,6 @@ def _find_names(view: View, places: Sequence[Path]) -> dict[Role, Names]:
     return {role: tuple(names) for role, names in found.items()}
 
 
-def _is_negated(criterion: Mapping[str, Any]) -> bool:
-    asked = criterion.get(ASKED)
-    return asked is not None and asked.is_negated
-
-
 def _read_columns(groups: Iterable[CriteriaGroup], known: set[str]) -> CriteriaColumns:
     """Return the keys of criteria by their role: those of the system as it reads them, others by their words."""
     entries: list[Mapping[str, Any]] = []
@@ -300,8 +276,11 @@ def _read_columns(groups: Iterable[CriteriaGroup], known: set[str]) -> CriteriaC
         entries += group.items.values()
         for role, own in group.columns.roles.items():
             names[role] = tuple(dict.fromkeys(names.get(role, ()) + own))
-    used = known | _list_first_steps(names)
-    others = [{_TEXT: "Is as the system says", **_leave_out(entry, used)} for entry in entries]
+    used = known | first_steps(chain.from_iterable(names.values()))
+    others: list[Mapping[str, Any]] = []
+    for entry in entries:
+        left = {key: value for key, value in entry.items() if key not in used and key != _TEXT}
+        others.append({_TEXT: "Is as the system says", **left})
     columns = read_columns(ParsedValues(), others, is_map=False)
     roles = dict(columns.roles) if columns else {}
     replaced = [Role.TEXT, Role.ID]
@@ -314,7 +293,3 @@ def _read_columns(groups: Iterable[CriteriaGroup], known: set[str]) -> CriteriaC
     if gates:
         roles[Role.GATE] = gates
     return CriteriaColumns(entries, roles)
-
-
-def _leave_out(entry: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key not in names and key != _TEXT}
