@@ -13,7 +13,7 @@ from node import install_package
 
 from rubric_lint.convert.release import rewrite
 from rubric_lint.formats.agentv.releases import RELEASES
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import lint
 from rubric_lint.model.criterion import Thresholds
 from rubric_lint.model.rubric import build_rubric
@@ -262,7 +262,7 @@ def test_agentv_reads_what_is_meant(suites):
 def meant(text):
     """The criteria of the only rubric of a text, a gate of a checklist as the whole that it comes to."""
     document = read_documents(Source("a.yaml", text))[0][0]
-    (location,) = locate(document)
+    (location,) = search(document).rubrics
     thresholds = Thresholds(Decimal("0.8"), Decimal("0.6"))
     for entry in build_rubric(document, location.path, location.version, thresholds, implicit_required=True).entries:
         bands = [(band.lower, band.upper, band.outcome) for band in entry.scale.bands] if entry.scale else []

@@ -17,7 +17,7 @@ from lint_command import call
 from ruamel.yaml import YAML
 
 from rubric_lint.formats.home_made.format_table import FormatTable
-from rubric_lint.formats.search.locate import locate
+from rubric_lint.formats.search.locate import search
 from rubric_lint.lint.engine import examine_file
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring.loading import InvalidRubricError, RubricError, load_examined
@@ -97,7 +97,7 @@ def vary(name: str, part: str, key: str) -> Variant | None:
     sample = SAMPLES[name]
     text = dedent(sample.text)
     ((document,), _) = read_documents(Source(sample.file, text))
-    (view,) = [location.view for location in locate(document)]
+    (view,) = [location.view for location in search(document).rubrics]
     places = [view.place((*view.path, index)) for index in range(len(view.data))]
     if part == "around":
         places = [view.path[:end] for end in reversed(range(len(view.path)))]
