@@ -13,7 +13,7 @@ from pathlib import Path
 import commands
 import pytest
 from cases import read_cases
-from editor import SERVER, TIMEOUT, UNITS, start, uri_of
+from editor import SERVER, TIMEOUT, apply_edits, start, units, uri_of
 from faulty_rubrics import SYNTAX
 from found import message
 from lsprotocol import types
@@ -59,27 +59,14 @@ rubrics:
 def slice_of(text, place, encoding="utf-16"):
     """The text of a range that lies on one line."""
     line = re.split(r"\r\n|\r|\n", text)[place.start.line]
-    starts = [UNITS[encoding](line[:end]) for end in range(len(line) + 1)]
+    starts = [units(line[:end], encoding) for end in range(len(line) + 1)]
     return line[starts.index(place.start.character) : starts.index(place.end.character)]
 
 
 def apply(text, action, encoding="utf-16"):
     """The text after an action's edits, made as the protocol says."""
-    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text) or [""]
-    if text.endswith(("\n", "\r")):
-        lines.append("")
-    starts = [sum(map(len, lines[:row])) for row in range(len(lines))]
-
-    def offset(position):
-        line = lines[position.line]
-        return starts[position.line] + [UNITS[encoding](line[:end]) for end in range(len(line) + 1)].index(
-            position.character
-        )
-
     (document,) = action.edit.document_changes
-    for edit in sorted(document.edits, key=lambda edit: offset(edit.range.start), reverse=True):
-        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
-    return text
+    return apply_edits(text, document.edits, encoding)
 
 
 @pytest.fixture
@@ -163,7 +150,7 @@ async def test_places_are_counted_as_the_editor_counts(folder, encoding):
         assert apply(EMOJI, old, encoding) == EMOJI.replace("required: true", "required_min_score: 10")
         # Typed behind the emoji, in the units of the editor.
         at = found[1].range.end
-        start_of_emoji = types.Position(1, at.character - UNITS[encoding]("😀"))
+        start_of_emoji = types.Position(1, at.character - units("😀", encoding))
         editor.change(uri, 2, types.TextDocumentContentChangePartial(range=types.Range(start_of_emoji, at), text=""))
         found = await editor.diagnostics(uri, 2)
         assert "criterion 1: unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]

@@ -10,6 +10,7 @@ import pytest
 from agentv_5 import RESERVED
 from agentv_reading import AgentVCriterion, read_suite
 from cases import read_cases
+from found import told
 from random_documents import Dice
 from random_suites import SuiteWriter
 
@@ -57,7 +58,7 @@ def test_a_reserved_type_may_be_a_grader_of_the_project_in_an_earlier_release(sa
     text = f"{FOUR}      - {{type: word-count, value: 5}}\n".replace("assertions", "evaluators").encode()
     fixed = rewrite("a.eval.yaml", text, "agentv-4")
     assert (fixed.is_changed, fixed.unmet, fixed.doubt) == (True, (), "")
-    said([note.message for note in fixed.notes])
+    said([told(note) for note in fixed.notes])
 
 
 SAID = TABLES["SAID"]
