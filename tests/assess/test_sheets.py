@@ -286,12 +286,11 @@ ROUNDED |= dict.fromkeys(("NaN", "nan", "N/A", "-", ""), True)  # no score
 ROUNDED |= dict.fromkeys(("0.86", "0.849", "0.8500001", "1", "84", "8.4", "inf", "x"), False)
 
 
-@pytest.mark.parametrize("score", ROUNDED)
-def test_a_score_beside_criteria_may_be_rounded_to_its_digits(score):
-    outcome = Scorer(load("scores")).score(
-        json.dumps({"id": "a", "accuracy": 9, "length": 8, "score": score}).encode(), 1
-    )
-    assert ("error" not in outcome.to_json()) == ROUNDED[score]
+def test_a_score_beside_criteria_may_be_rounded_to_its_digits():
+    records = {score: {"id": "a", "accuracy": 9, "length": 8, "score": score} for score in ROUNDED}
+    scorer = Scorer(load("scores"))
+    outcomes = {score: scorer.score(json.dumps(record).encode(), 1).to_json() for score, record in records.items()}
+    assert {score: "error" not in outcome for score, outcome in outcomes.items()} == ROUNDED
 
 
 def test_the_case_of_a_column_does_not_matter_in_a_table_without_ids():
@@ -433,8 +432,7 @@ def test_hidden_rows_of_a_workbook_keep_their_place_and_id():
     assert invalid == [(3, "a2", "sheet `Scores`: the row is hidden; show it or delete it")]
 
 
-@pytest.mark.parametrize("name", ["id", "ID", "Id"])
-@pytest.mark.parametrize("accuracy", ["accuracy", "Accuracy"])
+@pytest.mark.parametrize(("name", "accuracy"), [("ID", "accuracy"), ("Id", "Accuracy")])
 def test_the_case_of_a_field_does_not_matter_in_any_kind_of_file(name, accuracy):
     row = {name: "a1", "Rater": "bo", accuracy: 9, "length": 7}
     expected = ({"bo": {"a1": ((9, 7), "pass")}}, [], {})
@@ -454,9 +452,11 @@ def test_fields_in_another_case_that_a_record_has_twice_or_next_to_an_output_sta
     assert (line, fault.path, fault.record) == (4, "/ID", {})
 
 
-@pytest.mark.parametrize("row", [{"id": "c"}, {}, {"id": "c", "note": "so"}], ids=["an id", "no id", "another field"])
-@pytest.mark.parametrize("name", ["tone", "Tone", "criteria.tone"])
-def test_a_judgement_that_names_none_of_several_rubrics_says_so(row, name):
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [("tone", {"id": "c"}), ("Tone", {"id": "c"}), ("criteria.tone", {}), ("tone", {"id": "c", "note": "so"})],
+)
+def test_a_judgement_that_names_none_of_several_rubrics_says_so(name, row):
     scorer = Scorer(load_rubrics("suite.yaml", SUITE))
     judged = {**row, "verdict": "", name: "yes"}
     assert scorer.score(json.dumps(judged).encode(), 1).error.path == "/rubric"

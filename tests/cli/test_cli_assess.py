@@ -1489,9 +1489,11 @@ def test_answers_without_the_field_are_said_to_be_in_no_group(said):
 REFUSED = [{"output": "perhaps"}, {"chosen": "randomly"}, {"rater": None}, {"rater": " "}, {"id": None}, {"id": ""}]
 
 
-@pytest.mark.parametrize(("refused", "reasons"), [(3, ["shares-reached"]), (4, ["labels-refused"])])
-@pytest.mark.parametrize("wrong", REFUSED, ids=json.dumps)
-def test_labels_that_are_refused_for_what_is_in_them_are_a_selection(refused, reasons, wrong):
+@pytest.mark.parametrize(
+    ("wrong", "refused", "reasons"),
+    [(REFUSED[0], 3, ["shares-reached"]), *((wrong, 4, ["labels-refused"]) for wrong in REFUSED)],
+)
+def test_labels_that_are_refused_for_what_is_in_them_are_a_selection(wrong, refused, reasons):
     met = [False] * 30 + [True] * 30
     write_judged([(each,) for each in met], met)
     lines = Path("labels.jsonl").read_text().splitlines()

@@ -47,8 +47,7 @@ def test_a_list_becomes_a_mapping_and_nothing_else_changes():
     assert raised((V2 + LIST).replace("\n", "\r\n")) == (V3 + new).replace("\n", "\r\n")
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("line_end", "mark"), [("\n", ""), ("\r\n", "\ufeff"), ("\r", "")])
 def test_a_new_schema_line_ends_as_the_other_lines_do(line_end, mark):
     fixed = raise_file("a.rubric.yaml", (mark + LIST.replace("\n", line_end)).encode(), DEFAULTS)
     assert (fixed.doubt, fixed.data.decode()) == ("", mark + (V3 + LIST).replace("\n", line_end))

@@ -156,8 +156,7 @@ async def test_places_are_counted_as_the_editor_counts(folder, encoding):
         assert "criterion 1: unknown field `wieght`; did you mean `weight`?" in [each.message for each in found]
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no BOM", "BOM"])
+@pytest.mark.parametrize(("line_end", "mark"), [("\n", ""), ("\r\n", "\ufeff"), ("\r", "")], ids=["LF", "CRLF", "CR"])
 async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end, mark):
     text = mark + LEGACY.replace("\n", line_end)
     uri = editor.open(folder / "a.yaml", text)

@@ -120,10 +120,9 @@ SILENT = {
 
 
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
-@pytest.mark.parametrize("name", ["a.yaml", "a.json", "a.jsonl"])
-def test_broken_files_of_others_stay_silent(text, name):
+def test_broken_files_of_others_stay_silent(text):
     data = text if isinstance(text, bytes) else text.encode()
-    assert lint(name, data).findings == ()
+    assert [lint(name, data).findings for name in ("a.yaml", "a.json", "a.jsonl")] == [()] * 3
 
 
 @pytest.mark.parametrize(
@@ -158,7 +157,7 @@ def test_a_look_at_the_bytes_rules_out_most_files(data, expected):
     assert could_hold_rubrics(data, "a.yaml") is expected
 
 
-@pytest.mark.parametrize("text", [f"rubrics:\n  - {entry}\n" for entry in TABLES["OURS"].values()])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-def test_the_look_at_the_bytes_overlooks_nothing(text, encoding):
-    assert could_hold_rubrics(text.encode(encoding), "a.yaml")
+def test_the_look_at_the_bytes_overlooks_nothing(encoding):
+    texts = [f"rubrics:\n  - {entry}\n" for entry in TABLES["OURS"].values()]
+    assert [text for text in texts if not could_hold_rubrics(text.encode(encoding), "a.yaml")] == []

@@ -203,11 +203,12 @@ def test_utf_16_is_reported_as_a_whole():
     assert len(lint("--diff-base=HEAD")[0]) == len(OLD)
 
 
-@pytest.mark.parametrize("setting", TABLES["no setting of the user"])
-def test_no_setting_of_the_user_changes_what_is_found(setting, monkeypatch):
+@pytest.mark.parametrize("settings", TABLES["no setting of the user"])
+def test_no_setting_of_the_user_changes_what_is_found(settings, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "true")
     monkeypatch.setenv("GIT_DIFF_OPTS", "-u7")
-    run_git("config", *setting.split("="))
+    for setting in settings:
+        run_git("config", *setting.split("="))
     replace("outcome: Good", "outcome: Decent")
     assert found() == [("vague-outcome", 14)]
 

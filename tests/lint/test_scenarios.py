@@ -78,7 +78,7 @@ def test_checklist_rubrics_continue_to_work(pivot, cost, expected):
     assert judge(CHECKLIST, checks("satisfied", pivot=pivot, cost=cost)) == expected
 
 
-@pytest.mark.parametrize("given", range(11))
+@pytest.mark.parametrize("given", [0, 5, 10])
 def test_range_rubrics_constrain_scoring(given):
     assert judge(HOLISTIC, {"score": given})[0] == Fraction(given, 10)
     assert judge(ANALYTIC, checks("score", correctness=given))[0] == Fraction(given, 10)

@@ -74,12 +74,12 @@ def faults(validator, value):
     return sorted(found)
 
 
-@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
-def test_both_validators_take_the_same_values_for_json(schema, pure):
+def test_both_validators_take_the_same_values_for_json(pure):
     pytest.importorskip("jsonschema_rs")
-    fast, slow = open_validator(schema), pure(schema)
-    assert type(fast) is not type(slow)
-    assert [(value, faults(fast, value)) for value in VALUES] == [(value, faults(slow, value)) for value in VALUES]
+    for schema in SCHEMAS:
+        fast, slow = open_validator(schema), pure(schema)
+        assert type(fast) is not type(slow)
+        assert [(value, faults(fast, value)) for value in VALUES] == [(value, faults(slow, value)) for value in VALUES]
 
 
 @pytest.mark.parametrize("keyword", READING)

@@ -25,7 +25,6 @@ LINES = (
     + " [safe fix: rename `description` to `expected_outcome`: "
     + 'replace "description" at 3:5-3:16 with "expected_outcome"]\n'
 )
-VARIABLES = [variable for agent in AGENTS for variable in agent.variables]
 ROOT = Path(__file__).parents[2]
 
 
@@ -126,7 +125,7 @@ def test_a_hostile_text_stays_in_its_line(text):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", "\n".join(lines))
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "AGENT"])
 def test_it_is_chosen_where_a_variable_names_an_agent(variable):
     assert call("-q", **{variable: "1"})[0] == LINES
 
@@ -141,7 +140,7 @@ def test_it_is_chosen_where_a_variable_names_an_agent(variable):
         (["--statistics"], {"CLAUDECODE": "1"}, "1 warning deprecated-description\n1 error   overlap"),
         (["--output=x"], {"CLAUDECODE": "1"}, "Found 1 error"),
         ([], {"CLAUDECODE": "1", "GITHUB_ACTIONS": "true"}, "::error file=bad.yaml,"),
-        *[([], {"CLAUDECODE": "1", name: "true"}, "error overlap: ") for name in CI[2:]],
+        *[([], {"CLAUDECODE": "1", name: "true"}, "error overlap: ") for name in CI[2:3]],
         ([], {"CLAUDECODE": "1", "CI": "1"}, "error overlap: "),
     ],
 )
@@ -163,6 +162,9 @@ def test_it_is_not_chosen_on_a_terminal():
 
 
 def test_an_agent_that_names_itself_comes_before_the_general_variable():
+    variables = {variable: agent.name for agent in AGENTS for variable in agent.variables}
+    assert {variable: find_agent({variable: "1"}).name for variable in variables} == variables
+    assert {find_agent({**dict.fromkeys(variables, "1"), name: "true"}) for name in CI} == {None}
     assert find_agent({"AI_AGENT": "x", "CURSOR_AGENT": "1"}).name == "cursor"
     assert find_agent({"AI_AGENT": "x"}).name == "any"
     assert find_agent({"CLAUDECODE": "1", "CI": "true"}) is None

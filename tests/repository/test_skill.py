@@ -13,7 +13,6 @@ from lint_command import call
 
 import rubric_lint
 from rubric_lint.cli.lint.lint import cli
-from rubric_lint.cli.output import AGENTS
 from rubric_lint.rules import BY_NAME
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -109,7 +108,7 @@ def test_it_is_printed_and_found():
     assert Path(call("skill", "path")[0].strip()).read_text("utf-8") == TEXT
 
 
-@pytest.mark.parametrize("agent", sorted({agent.name for agent in AGENTS} - {"any"}))
+@pytest.mark.parametrize("agent", ["claude", "codex"])
 def test_it_is_installed_where_an_agent_looks(agent, said):
     place = Path(".claude/skills" if agent == "claude" else ".agents/skills", INSTALLED)
     assert call("skill", "install", "--agent", agent) == ("", f"Wrote {place}.\n", 0)

@@ -48,6 +48,13 @@ tests:
 """
 RUBRICS = load_rubrics("suite.yaml", SUITE.encode())
 READINGS = [ParseOptions(extract, extra) for extract in Extract for extra in (None, *ExtraFields)]
+# Each way to seek and each way to treat fields; where the whole text counts, nothing is treated as it is elsewhere.
+FEW = [
+    ParseOptions(Extract.LAST),
+    ParseOptions(Extract.ONLY, ExtraFields.REFUSE),
+    ParseOptions(Extract.WHOLE),
+    ParseOptions(Extract.WHOLE, ExtraFields.ACCEPT),
+]
 
 
 def refuses_words(reading):
@@ -91,27 +98,27 @@ def read_by_every_path(name, text, reading):
     return next(iter(found.values()))
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize("reading", FEW, ids=str)
 @pytest.mark.parametrize(("name", "text", "path"), TABLES["CONTRADICTING"])
 def test_a_number_or_a_boolean_that_nobody_asked_for_makes_an_output_invalid(name, text, path, reading):
     found = read_by_every_path(name, text, reading)
     assert isinstance(found, tuple) if reading.extra_fields is ExtraFields.ACCEPT else found == path
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize("reading", FEW, ids=str)
 @pytest.mark.parametrize(("name", "text", "path"), TABLES["INNOCENT"])
 def test_words_lists_and_objects_are_scored_unless_only_the_whole_text_counts(name, text, path, reading):
     found = read_by_every_path(name, text, reading)
     assert found == path if refuses_words(reading) else isinstance(found, tuple)
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize("reading", FEW, ids=str)
 @pytest.mark.parametrize(("name", "text", "path"), TABLES["SECOND"])
 def test_a_second_verdict_inside_the_first_is_never_scored(name, text, path, reading):
     assert read_by_every_path(name, text, reading) == path
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=str)
+@pytest.mark.parametrize("reading", FEW, ids=str)
 @pytest.mark.parametrize(("name", "text"), TABLES["NO_REASON"])
 def test_a_reason_of_null_counts_as_none(name, text, reading):
     assert isinstance(read_by_every_path(name, text, reading), tuple)
@@ -199,6 +206,14 @@ def test_a_line_break_mends_no_broken_string(text):
 def test_an_unknown_way_to_treat_extra_fields_is_refused():
     with pytest.raises(ValueError, match="extra_fields is 'ignore'; expected 'refuse' or 'accept'"):
         score(RUBRICS["holistic"], '{"score": 7}', extra_fields="ignore")
+
+
+def test_a_number_stays_one_in_an_output_with_half_a_character():
+    text = '{"score": 7, "stars": 6.99999999999999999, "reasoning": "\\ud800"}'
+    with pytest.raises(OutputError, match="`stars` is 6") as refused:
+        score(RUBRICS["holistic"], text)
+    assert refused.value.path == "/stars"
+    assert score(RUBRICS["holistic"], text, extra_fields="accept").score == Fraction(7, 10)
 
 
 def test_samples_are_read_as_single_outputs_are():

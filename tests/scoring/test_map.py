@@ -129,7 +129,7 @@ def test_outputs_are_found_in_items_of_lists(write):
 
 
 @pytest.mark.parametrize("write", [*KINDS, write_xlsx, write_parquet])
-@pytest.mark.parametrize("other", ["tone", "Tone", "criteria.tone", "tone [0 to 10]"])
+@pytest.mark.parametrize("other", ["tone", "criteria.Tone", "tone [0 to 10]"])
 def test_a_column_whose_field_is_read_from_another_is_not_read(write, other):
     """An explicit --map wins over the name of a column, in whatever case."""
     Path("r.rubric.yaml").write_text(SCORES, "utf-8")

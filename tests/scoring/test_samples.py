@@ -13,7 +13,7 @@ from random_rubrics import rubrics
 
 from rubric_lint.lint.project.settings import FileSettings
 from rubric_lint.scoring import OutputError, load_rubrics, score_samples
-from rubric_lint.scoring.grading import JudgeOutput, Verdict
+from rubric_lint.scoring.grading import JudgeOutput, Verdict, combine_samples
 from rubric_lint.scoring.scorer import Scorer
 from rubric_lint.scoring.totals import Totals
 
@@ -86,6 +86,11 @@ def test_samples_that_cannot_be_scored_are_told(record, path, said):
     found = outcome.to_json()
     said(found["error"].pop("message"))
     assert found == {"id": "x", "rubric": "r", "error": {"line": 3, "path": path}}
+
+
+def test_what_is_no_result_is_refused_by_its_place():
+    with pytest.raises(TypeError, match=r"samples\[1\]"):
+        combine_samples([score_samples(WHOLE["r"], [{"score": 7}]), 7])
 
 
 def test_no_samples_are_an_error():

@@ -42,11 +42,11 @@ def find(text, **options):
     return find_verdict(text, "score", **options)[0]
 
 
-@pytest.mark.parametrize("extract", Extract)
 @pytest.mark.parametrize("text", TABLES["an object that is the"])
-def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(text, extract):
-    assert find(text, extract=extract) == {"score": 7}
-    assert find(text, extract=extract, answer='I say {"score": 7}.') == {"score": 7}
+def test_an_object_that_is_the_whole_text_is_the_verdict_however_it_is_sought(text):
+    for extract in Extract:
+        assert find(text, extract=extract) == {"score": 7}
+        assert find(text, extract=extract, answer='I say {"score": 7}.') == {"score": 7}
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_an_object_on_the_next_line_of_a_block_quote_is_quoted(text):
 
 
 @pytest.mark.parametrize("text", TABLES["an object of another language is an object too, text"])
-@pytest.mark.parametrize("extract", Extract)
-def test_an_object_of_another_language_is_an_object_too(text, extract):
-    with pytest.raises(OutputError):
-        find(text, extract=extract)
+def test_an_object_of_another_language_is_an_object_too(text):
+    for extract in Extract:
+        with pytest.raises(OutputError):
+            find(text, extract=extract)
 
 
 def test_an_answer_field_in_a_string_of_the_object_is_none():
@@ -250,15 +250,9 @@ def read(case, extract):
 @pytest.mark.spread(7)
 @pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
 def test_what_a_person_reads_at_the_end_is_scored_or_refused_and_nothing_else(case):
-    found = read(case, "last")
-    reason = case.get("why") or case.get("missed")
-    assert reason in found if reason else found == case.get("misread", case["says"])
-
-
-@pytest.mark.spread(7)
-@pytest.mark.parametrize("case", TEXTS, ids=lambda case: case["id"])
-def test_the_whole_text_and_the_only_object_are_scored_or_refused_as_the_text_says(case):
     whole, last, only = (read(case, extract) for extract in Extract)
+    reason = case.get("why") or case.get("missed")
+    assert reason in last if reason else last == case.get("misread", case["says"])
     assert whole == case["says"] if "whole" in case else isinstance(whole, str)
     if "only" in case:
         assert isinstance(only, str) if case["only"] is None else only == case["only"]

@@ -41,10 +41,8 @@ MEANINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), MEANINGS, ids=[repr(text)[:9] for text, _ in MEANINGS])
-def test_plain_scalars_mean_what_the_core_schema_says(text, expected):
-    actual = resolve(text)
-    assert (type(actual), repr(actual)) == (type(expected), repr(expected))
+def test_plain_scalars_mean_what_the_core_schema_says():
+    assert [(text, repr(resolve(text))) for text, _ in MEANINGS] == [(text, repr(value)) for text, value in MEANINGS]
 
 
 @pytest.mark.parametrize("text", AMBIGUOUS)
@@ -58,9 +56,8 @@ ALIKE = ["", "~", "null", "true", "False", "0", "10", "-3", "2.0", "0.75", ".5",
 ALIKE += ["text", "id-1", "No errors", "on time", "7 bands", "v1", "1.2.3", "-", "08-15", "10%", ".e+8", "0x", "0xg"]
 
 
-@pytest.mark.parametrize("text", ALIKE)
-def test_what_all_readers_take_alike(text):
-    assert find_ambiguity(text) is None
+def test_what_all_readers_take_alike():
+    assert [text for text in ALIKE if find_ambiguity(text)] == []
 
 
 @pytest.mark.parametrize(("text", "number"), [("0xb", 11), ("0xB0", 176), ("0xbb", 187), ("0x0", 0)])
