@@ -84,6 +84,7 @@ def distance_of(scale):
     return differ if scale.kind is ScaleKind.CHECK else square
 
 
+@pytest.mark.slow
 @given(ratings())
 def test_alpha_is_what_its_definition_says(data):
     scale, rows = data
@@ -150,6 +151,7 @@ def test_a_mean_is_that_of_its_units():
     assert (measure_mean([2, 2, 2], [0, 1, 2]).low, measure_mean([1, 2], [0, 0]).low) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_kappa_paradox():
     """Both judges agree with the label on 85 of 100 answers, and kappa calls only one of them better than chance."""
     balanced = [(1, 1)] * 43 + [(0, 0)] * 42 + [(1, 0)] * 8 + [(0, 1)] * 7

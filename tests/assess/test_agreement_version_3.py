@@ -132,6 +132,7 @@ def draw(dice):
     return {"figures": dice.random() < 0.7, "code": code, "tone": dice.choice([0.0, 0.55, 1.0])}
 
 
+@pytest.mark.slow
 def test_a_good_judge_is_trusted_and_what_does_not_apply_is_counted(folder):
     code, found, standings = assess(folder, lambda given: given)
     assert (code, found["answer"]) == (0, "trusted")
@@ -145,6 +146,7 @@ def test_a_good_judge_is_trusted_and_what_does_not_apply_is_counted(folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "declines", [lambda _: True, lambda given: given["code"] is False], ids=["always", "on bad ones"]
 )
@@ -250,6 +252,7 @@ def test_rules_count_only_the_answers_to_which_a_criterion_applies():
     assert ("judged-inverse", "code", "20 judged answers to which it applies") in untested
 
 
+@pytest.mark.slow
 def test_a_gate_is_unstable_by_the_samples_to_which_it_applies():
     flipping = [{"id": f"a{at:03}", "outputs": [output(code=True), output(code=False)]} for at in range(40)]
     others = [{"id": f"b{at:03}", "outputs": [output(code=NOT), output(code=NOT)]} for at in range(400)]
@@ -366,6 +369,7 @@ def test_a_gate_of_a_group_decides_verdicts_as_in_scoring():
 # Laws
 
 
+@pytest.mark.slow
 @pytest.mark.spread(4)
 @pytest.mark.parametrize("seed", range(0, 60, 3))
 def test_every_rubric_can_be_measured(seed):
@@ -400,6 +404,7 @@ def vary(rubric, dice):
     return {"checks": [{"id": each.id, **check} for each, check in zip(rubric.criteria, given, strict=True)]}
 
 
+@pytest.mark.slow
 @given(cases_2(), st.randoms(use_true_random=False))
 def test_a_rubric_of_version_2_is_measured_alike_in_version_3(case, dice):
     _, entries, _ = case

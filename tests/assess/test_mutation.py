@@ -138,6 +138,7 @@ def test_with_points_to_lose_a_change_is_equivalent_exactly_if_no_answer_gets_an
     compare_with_all_answers(*load_points(points, *thresholds))
 
 
+@pytest.mark.slow
 @given(POINTS, THRESHOLDS)
 def test_changed_points_give_the_score_that_a_rubric_with_those_points_gives(points, thresholds):
     rubric, places = load_points(points, *thresholds)
@@ -287,6 +288,7 @@ def compare_tree_with_all_answers(rubric, places):
             assert altered[answers] == (witness.before, witness.after), mutant.change
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**9))
 def test_with_groups_and_conditions_a_change_is_equivalent_exactly_if_no_answer_gets_another_verdict(seed):
     dice = Random(seed)  # noqa: S311 (rubrics)
@@ -298,6 +300,7 @@ def test_with_groups_and_conditions_a_change_is_equivalent_exactly_if_no_answer_
     compare_tree_with_all_answers(rubric, places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", TABLES["TREES"].values(), ids=TABLES["TREES"])
 def test_the_changes_of_a_rubric_of_version_3(data, said):
     rubric, places = load_3(data)
@@ -310,6 +313,7 @@ def test_the_changes_of_a_rubric_of_version_3(data, said):
     said([f"{change}{'' if witness else ': equivalent'}" for change, witness in decided])
 
 
+@pytest.mark.slow
 def test_more_scores_than_can_be_followed_are_not_decided():
     weights = [1.0001 * 1.7**number for number in range(18)]
     criteria = [

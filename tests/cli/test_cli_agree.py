@@ -90,6 +90,7 @@ def test_of_few_answers_only_counts_and_disagreements_are_shown(run, tmp_path):
     assert "more bad answers" not in page
 
 
+@pytest.mark.slow
 def test_of_few_answers_of_many_raters_only_counts_are_shown(run, tmp_path):
     for number in range(3):
         given = zip(IDS[:5], JUDGE[number:], strict=False)
@@ -296,6 +297,7 @@ def test_labels_that_join_nothing_are_listed_in_their_order_and_an_id_of_another
     said(no_judge, no_judge.rpartition(": ")[2], other_type)
 
 
+@pytest.mark.slow
 def test_only_labels_that_are_compared_decide_how_they_were_chosen(run, tmp_path):
     def chosen(*arguments):
         return report(run, "judge.jsonl", "--labels", "human.jsonl", *arguments)["agreements"][0]["chosen"]
@@ -319,6 +321,7 @@ def test_each_rubric_has_its_own_way_to_choose_labels(run, tmp_path):
     assert [(each["rubric"], each["chosen"]) for each in found] == [(None, "by-verdict"), *ways.items()]
 
 
+@pytest.mark.slow
 def test_twice_the_rubrics_are_twice_the_work():
     def read(count):
         names = [f"case-{number}" for number in range(count)]

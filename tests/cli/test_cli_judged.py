@@ -145,6 +145,7 @@ LACKS = re.compile("  judged-.*: (no answers have|of two criteria|no judged answ
 """What most cases lack; one shows it."""
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("case", TOLD)
 def test_a_run_tells(run, case, said):
     files = {name if "." in name and "judged" not in name else f"{name}.jsonl": it for name, it in TOLD[case].items()}

@@ -169,6 +169,7 @@ async def test_fixing_all_gives_what_rubric_fix_writes(editor, folder, line_end,
     assert fixed != text
 
 
+@pytest.mark.slow
 async def test_each_kind_of_action_is_given_to_who_asks_for_it(editor, folder):
     uri = editor.open(folder / "a.yaml", LEGACY + "    wieght: 2\n")
     of_all = "source.fixAll.rubric-lint"
@@ -211,6 +212,7 @@ async def test_an_action_is_computed_for_the_text_as_it_is_when_it_is_chosen(edi
     assert len((await editor.resolve(alike)).edit.document_changes[0].edits) == 2
 
 
+@pytest.mark.slow
 async def test_a_fix_in_a_long_rubric_is_proved_when_it_is_selected(editor, folder, said):
     sound = "  - {id: a, expected_outcome: Says it, wieght: 2}\n"
     doubtful = "  - {idd: a, expected_outcome: Says that}\n"
@@ -256,6 +258,7 @@ async def test_a_comment_is_for_the_text_as_it_is_when_it_is_chosen(folder, said
         editor.client.messages.clear()
 
 
+@pytest.mark.slow
 async def test_a_long_selection_is_answered_in_time(editor, folder, said):
     text = "rubrics:\n" + "".join(f"  - id: a{number}\n    description: Says {number}\n" for number in range(100))
     uri = editor.open(folder / "a.yaml", text)
@@ -282,6 +285,7 @@ async def test_actions_are_for_the_text_as_it_is_now_not_as_it_was_linted(editor
     assert apply(text, action).encode() == fix("a.yaml", text.encode()).data
 
 
+@pytest.mark.slow
 async def test_findings_follow_the_text(editor, folder):
     uri = editor.open(folder / "a.yaml", OVERLAP)
     assert await editor.found(uri) == [("overlap", 5)]
@@ -300,6 +304,7 @@ async def test_findings_follow_the_text(editor, folder):
     assert await editor.found(uri, 3) == [("overlap", 7)]
 
 
+@pytest.mark.slow
 async def test_a_closed_document_leaves_no_findings(editor, folder):
     uri = editor.open(folder / "a.yaml", OVERLAP)
     assert len(await editor.diagnostics(uri)) == 1
@@ -538,6 +543,7 @@ async def check_what_is_shown(folder, name, text, settings, *, schema_server, ex
         assert [each.code for each in await editor.diagnostics(uri)] == expected
 
 
+@pytest.mark.slow
 async def test_a_schema_server_may_come_later(editor, folder):
     uri = editor.open(folder / "a.rubric.yaml", TWICE % 5)
     assert [each.code for each in await editor.diagnostics(uri)] == ["duplicate-key"]

@@ -43,6 +43,7 @@ def released(text, release, name="a.eval.yaml"):
 RESERVED_TYPES = [f"{before}{kind}" for kind in sorted(RESERVED) for before in ("", "not-")]
 
 
+@pytest.mark.slow
 def test_every_reserved_type_is_refused_by_check_show_and_fix_alike():
     rows = [f"      - {{type: {kind}, value: x}}\n" for kind in RESERVED_TYPES]
     current, earlier = FIVE + "".join(rows), FOUR + "".join(rows)

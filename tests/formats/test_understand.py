@@ -56,6 +56,7 @@ def test_what_only_looks_like_a_rubric_is_never_read_and_seldom_told(name, text,
 FILES = {**RUBRICS, **LOOK_ALIKES}
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("name", "text"), [each[:2] for each in FILES.values()], ids=FILES)
 def test_check_show_and_score_say_the_same_of_a_file(name, text):
     _, found = look(name, text)
@@ -119,6 +120,7 @@ def test_every_key_of_criteria_has_a_role():
 TOLD = {name: case for name, case in RUBRICS.items() if case[2] != "silent"}
 
 
+@pytest.mark.spread(11)
 @pytest.mark.parametrize(("name", "text"), [each[:2] for each in TOLD.values()], ids=TOLD)
 @pytest.mark.usefixtures("folder")
 def test_adopt_writes_a_table_that_reads_what_is_understood_or_says_what_is_missing(name, text):
@@ -154,7 +156,7 @@ REWRITTEN = {
 """Files whose criteria say in no words what is judged: these have to be written first."""
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(13)
 @pytest.mark.parametrize("title", TOLD)
 @pytest.mark.usefixtures("folder")
 def test_advice_that_is_followed_word_for_word_leads_to_a_table_that_scores_as_show_says(title):

@@ -130,6 +130,7 @@ def test_what_workers_find_is_kept_in_the_cache(files, tmp_path):
     assert outcomes(files, 2, again) == fresh
 
 
+@pytest.mark.slow
 def test_leaving_early_leaves_no_process_behind(files):
     run = batch.lint_files(files, processes=2)
     next(run)

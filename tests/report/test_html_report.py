@@ -134,6 +134,7 @@ RECORDS = (
 )
 
 
+@pytest.mark.slow
 def test_the_page_has_figures_criteria_the_worst_answers_and_what_is_invalid(said):
     worst = tower("a5", 0, 10, "It says 1789.", question="When?", answer="In 1789.")
     said(Reader(report(*RECORDS, worst, worst=2)).text.replace(__version__, "VERSION").split(" | "))

@@ -67,6 +67,7 @@ def tower(name, accuracy, tone, reason="Because.", **fields):
     return {"id": name, "output": {"checks": checks}, **fields}
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_script_reads_every_answer_as_it_was_scored(run):
     records = [
@@ -144,6 +145,7 @@ def test_answers_are_filtered_sorted_and_searched(run):
     assert dict(zip(views, read(page, views=[*views])["views"], strict=True)) == views
 
 
+@pytest.mark.slow
 @needs_node
 def test_nothing_that_others_wrote_leaves_its_place(run):
     records = [tower(name, 1, 9, name, question=name, answer=name) for name in NASTY]
@@ -177,6 +179,7 @@ def test_few_answers_or_none_are_no_trouble(run, records):
     assert f"Every answer ({len(records)})" in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 @needs_node
 def test_a_hundred_criteria_have_all_their_values(run):
     rubric = "rubrics:\n" + "".join(f"  - {{id: c{n}, expected_outcome: Cites {n} sources}}\n" for n in range(100))
@@ -235,6 +238,7 @@ def test_the_texts_of_a_page_have_a_limit_and_it_is_said(tmp_path, said, monkeyp
 # Two runs
 
 
+@pytest.mark.slow
 @needs_node
 def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run, said):
     now = [tower("a", 9, 9), tower("b", 4, 9), tower("c", 9, 9), tower("d", 9, 9), tower("e", 9, 1), tower("f", 11, 1)]
@@ -269,6 +273,7 @@ def test_two_runs_are_joined_by_id_and_every_flip_is_counted(run, said):
     assert [each["changed"] for each in seen["rows"][:3]] == [[], [["accuracy", "9", "4"]], [["accuracy", "4", "9"]]]
 
 
+@pytest.mark.slow
 @needs_node
 def test_results_of_another_version_of_the_rubric_are_compared_as_they_are(run, said):
     records = lines(tower("a", 6, 9), tower("b", 9, 9), tower("c", 4, 9))
@@ -599,6 +604,7 @@ def make_page(folder, scores, most=10, before=None, **extras):
     return write(folder, page, totals, **extras)
 
 
+@pytest.mark.slow
 @needs_node
 def test_of_many_answers_the_page_has_a_random_sample_and_those_that_readers_look_for(tmp_path, said):
     scores = [9] * 300
@@ -667,6 +673,7 @@ def test_a_figure_counts_the_answers_that_it_leads_to(tmp_path, most):
         assert [view for view, count, size in counted if size > min(count, most)] == []
 
 
+@pytest.mark.slow
 @needs_node
 def test_changed_verdicts_come_before_all_others(tmp_path, said):
     before = [tower(f"a{line}", 9, 9) for line in range(1, 100)]

@@ -53,6 +53,7 @@ def test_score_and_verdict_are_those_of_the_definition(case):
     assert (result.score, str(result.verdict)) == reckon(shape, entries, output)
 
 
+@pytest.mark.slow
 @given(cases(), st.randoms(use_true_random=False))
 def test_no_order_changes_a_result(case, random):
     shape, entries, output = case
@@ -64,6 +65,7 @@ def test_no_order_changes_a_result(case, random):
     assert (found.score, found.verdict) == (expected.score, expected.verdict)
 
 
+@pytest.mark.slow
 @given(cases(), st.integers(0, 10**9).map(Random), st.sampled_from([0, 0.02, 0.05]))
 def test_an_entry_that_msgspec_reads_gets_what_the_strict_reader_gives_it(case, random, rate):
     _, entries, output = case
